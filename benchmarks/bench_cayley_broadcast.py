@@ -13,9 +13,9 @@ import time
 import pytest
 
 import gossamer
-from gossamer.algorithms.broadcast import BROADCAST
+from gossamer.algorithms.broadcast.shortest_path_tree import SHORTEST_PATH_TREE
 from gossamer.algorithms.multinode_broadcast.cayley import TRANSLATED_TREE
-from gossamer.algorithms.scatter import SCATTER
+from gossamer.algorithms.scatter.furthest_first import FURTHEST_FIRST
 from gossamer.algorithms.total_exchange.node_invariant import SUCCESSIVE_OFFSETS
 from gossamer.questions.cases import Case
 from gossamer.questions.rules import Rules
@@ -57,11 +57,11 @@ def test_multinode_broadcast_on_a_cayley_network(benchmark, capsys, spec):
 @pytest.mark.parametrize(
     ("algorithm", "spec", "task", "ports"),
     [
-        (BROADCAST[0], "torus:1000x1000", Broadcast(0), "all"),
-        (BROADCAST[0], "torus:1000x1000", Broadcast(0), "one"),
-        (SCATTER[0], "torus:256x256", Scatter(0), "all"),
-        (SCATTER[0], "torus:256x256", Scatter(0), "one"),
-        (SCATTER[0], "hypercube:16", Scatter(0), "all"),
+        (SHORTEST_PATH_TREE, "torus:1000x1000", Broadcast(0), "all"),
+        (SHORTEST_PATH_TREE, "torus:1000x1000", Broadcast(0), "one"),
+        (FURTHEST_FIRST, "torus:256x256", Scatter(0), "all"),
+        (FURTHEST_FIRST, "torus:256x256", Scatter(0), "one"),
+        (FURTHEST_FIRST, "hypercube:16", Scatter(0), "all"),
         (SUCCESSIVE_OFFSETS, "torus:256x256", TotalExchange(), "one"),
     ],
     ids=lambda v: v if isinstance(v, str) else getattr(v, "name", ""),

@@ -13,7 +13,7 @@ import resource
 import pytest
 
 import gossamer
-from gossamer.algorithms.total_exchange import TOTAL_EXCHANGE
+from gossamer.algorithms import algorithms_for
 from gossamer.bounds import best_bound
 from gossamer.questions.cases import Case
 from gossamer.questions.rules import Rules
@@ -25,7 +25,7 @@ EXCHANGE = gossamer.task("alltoall")
 
 def built(algorithm, spec):
     """Build by name for a new case, so that the words of generators are chosen anew each time."""
-    chosen = next(a for a in TOTAL_EXCHANGE if a.name == algorithm)
+    chosen = next(a for a in algorithms_for(type(EXCHANGE)) if a.name == algorithm)
     return chosen.build(Case(gossamer.network(spec), EXCHANGE, Rules()))
 
 

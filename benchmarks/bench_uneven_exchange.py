@@ -21,7 +21,7 @@ from gossamer.bounds import best_bound
 from gossamer.networks.network import Network
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import UnevenExchange
-from gossamer.questions.tasks.patterns.traffic import traffic_matrix
+from gossamer.questions.tasks.patterns import traffic_matrix
 
 Matrix = npt.NDArray[np.int64]
 

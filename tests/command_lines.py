@@ -8,8 +8,12 @@ import shlex
 import typer.main
 
 from gossamer.cli.app import app
+from gossamer.cli.old_spellings import in_new_words
 
 __all__ = ["parsed", "tree"]
+
+FIRST = {"sweep": "sweep run", "simulate": "simulate schedule"}
+"""Groups, and their commands that are meant where none is named."""
 
 
 def tree():
@@ -24,7 +28,7 @@ def tree():
             if hasattr(command, "list_commands"):
                 yield from commands(command, inner, f"{before}{name} ")
 
-    context = root.make_context("gossamer", ["networks"])
+    context = root.make_context("gossamer", ["list", "networks"])
     return root, context, dict(commands(root, context, ""))
 
 
@@ -37,11 +41,12 @@ def parsed(line):
     words = shlex.split(line.partition("gossamer ")[2] if "gossamer" in line else line)
     if words in (["-h"], []):
         return {}
+    words = in_new_words(words)
     name = words[0]
     if f"{name} {' '.join(words[1:2])}" in known:
         command, words = known[f"{name} {words[1]}"][0], words[2:]
-    elif name == "sweep":
-        command, words = known["sweep run"][0], words[1:]
+    elif name in FIRST and words[1:2] not in (["-h"], ["--help"]):
+        command, words = known[FIRST[name]][0], words[1:]
     else:
         assert name in known, line
         command, words = known[name][0], words[1:]

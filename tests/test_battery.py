@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from gossamer.algorithms import ALGORITHMS
+from gossamer.algorithms import ALGORITHMS, algorithms_for, registry
 from gossamer.testing import check_algorithm, check_case, standard_cases
 
 _MOST = 61
@@ -88,3 +88,13 @@ def test_battery_catches_a_time_below_the_bound(broken):
 
 def test_battery_catches_a_least_time_that_is_beaten(broken):
     assert "calls the least" in changed(*broken, time=None, least=Fraction(100))
+
+
+def test_a_line_of_the_table_names_the_tasks_of_its_algorithms():
+    lines = (*registry._FORWARD, *registry._ONE_WAY, *registry._AS_THEY_ARE, *registry._SOLVED)
+    assert all({*a.tasks} == {*line.tasks} for line in lines for a in registry._loaded(line.place))
+
+
+def test_the_algorithms_for_a_task_are_those_of_the_table_that_name_it():
+    for kind in {kind for a in ALGORITHMS for kind in a.tasks}:
+        assert [a.name for a in algorithms_for(kind)] == [a.name for a in ALGORITHMS if issubclass(kind, a.tasks)]

@@ -55,7 +55,7 @@ def test_version(capsys):
     assert run(capsys, "--version") == (0, f"gossamer {gossamer.__version__}\n", "")
 
 
-@pytest.mark.parametrize("command", ["plan", "bounds", "verify", "draw", "networks", "tasks", "algorithms"])
+@pytest.mark.parametrize("command", ["plan", "bounds", "verify", "draw", "list", "simulate"])
 def test_every_command_has_help(capsys, command):
     status, out, _ = run(capsys, command, "--help")
     assert status == 0
@@ -185,16 +185,16 @@ def test_bounds_say_which_binds(capsys):
     assert all(b["witness"] and b["source"] for b in values)
 
 
-@pytest.mark.parametrize("command", ["networks", "tasks", "algorithms"])
-def test_tables_print_and_give_json(capsys, command):
-    status, out, _ = run(capsys, command)
+@pytest.mark.parametrize("what", ["networks", "tasks", "algorithms", "schemes", "formats"])
+def test_tables_print_and_give_json(capsys, what):
+    status, out, _ = run(capsys, "list", what)
     assert status == 0
     assert len(out.splitlines()) > 5
-    assert len(json.loads(run(capsys, command, "--json")[1])) > 5
+    assert len(json.loads(run(capsys, "list", what, "--json")[1])) > 5
 
 
 def test_algorithms_of_a_network(capsys):
-    status, out, _ = run(capsys, "algorithms", "--network", "star:4", "--json")
+    status, out, _ = run(capsys, "list", "algorithms", "star:4", "--json")
     assert status == 0
     covering = {row["algorithm"] for row in json.loads(out)}
     assert "translated-tree" in covering

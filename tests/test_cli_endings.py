@@ -17,20 +17,20 @@ import typer
 
 from gossamer.cli import main
 from gossamer.cli.console import print_error, progress
-from gossamer.processes.job import Job, attempt
+from gossamer.processes.job import WorkItem, attempt
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), typer.Abort(), typer.Exit(130)], ids=lambda e: type(e).__name__)
 def test_ctrl_c_is_told_in_a_word_whatever_the_command_line_library_makes_of_it(capsys, monkeypatch, error):
-    def raised(json):
+    def raised():
         raise error
 
-    monkeypatch.setattr("gossamer.cli.describing.networks", raised)
-    assert main(["networks"]) == 130
+    monkeypatch.setattr("gossamer.cli.list._networks", raised)
+    assert main(["list", "networks"]) == 130
     assert capsys.readouterr() == ("", "gossamer: interrupted\n")
 
 
-def returned_while_interrupted(json=False):
+def returned_while_interrupted():
     """Let a signal come while a compiled function runs that returns two objects: Numba makes another error of it."""
 
     def stop(number, frame):
@@ -54,8 +54,8 @@ def returned_while_interrupted(json=False):
 
 
 def test_ctrl_c_in_a_compiled_function_is_told_in_a_word(capsys, monkeypatch):
-    monkeypatch.setattr("gossamer.cli.describing.networks", returned_while_interrupted)
-    assert main(["networks"]) == 130
+    monkeypatch.setattr("gossamer.cli.list._networks", returned_while_interrupted)
+    assert main(["list", "networks"]) == 130
     assert capsys.readouterr() == ("", "gossamer: interrupted\n")
 
 
@@ -65,21 +65,22 @@ def test_ctrl_c_in_a_compiled_function_is_no_failure_of_a_point():
             returned_while_interrupted()
 
     with pytest.raises(KeyboardInterrupt):
-        attempt(Job(0, Interrupted()), print)
+        attempt(WorkItem(0, Interrupted()), print)
 
 
 COMMAND = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored by what a shell has put in background
 signal.signal(signal.SIGHUP, signal.{hangup})  # and this one by what nohup runs
-import gossamer.cli.describing
+import gossamer.cli.list
 from gossamer.cli import main
 
-def networks(json):
+def networks():
     {body}
+    return [{{}}], []
 
-gossamer.cli.describing.networks = networks
-sys.argv[1:] = ["networks"]
+gossamer.cli.list._networks = networks
+sys.argv[1:] = ["list", "networks"]
 sys.exit(main())
 """
 

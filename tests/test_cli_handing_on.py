@@ -32,9 +32,9 @@ def test_every_format_is_written_by_a_command(capsys, tmp_path, saved, name):
 
 
 def test_formats_are_listed(capsys):
-    _, out, _ = run(capsys, "formats")
+    _, out, _ = run(capsys, "list", "formats")
     assert [line.split()[0] for line in out.splitlines() if not line.startswith(" ")] == list(FORMATS)
-    _, out, _ = run(capsys, "formats", "--json")
+    _, out, _ = run(capsys, "list", "formats", "--json")
     assert [f["name"] for f in json.loads(out)] == list(FORMATS)
 
 

@@ -1,4 +1,4 @@
-"""``gossamer wormhole``: traffic and schedules, flit by flit."""
+"""``gossamer simulate traffic``, ``saturation`` and ``wormhole``, ``gossamer deadlock``: flit by flit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 import gossamer
 from gossamer.cli import main
-from gossamer.schedules.wormhole.files import load
+from gossamer.wormhole import load
 
 QUICK = ("--warmup", 0, "--measured", 500)
 
@@ -29,15 +29,15 @@ def saved(tmp_path, capsys):
     return path
 
 
-@pytest.mark.parametrize("command", ["traffic", "run"])
+@pytest.mark.parametrize("command", ["traffic", "saturation", "wormhole"])
 def test_help(capsys, command):
-    status, out, _ = run(capsys, "wormhole", command, "--help")
+    status, out, _ = run(capsys, "simulate", command, "--help")
     assert status == 0
-    assert out.startswith(f"Usage: gossamer wormhole {command}")
+    assert out.startswith(f"Usage: gossamer simulate {command}")
 
 
 def test_traffic_prints_a_line_a_load(capsys):
-    status, out, err = run(capsys, "wormhole", "traffic", "torus:4x4", "--load", "0.1:0.3:0.1", *QUICK)
+    status, out, err = run(capsys, "simulate", "traffic", "torus:4x4", "--load", "0.1:0.3:0.1", *QUICK)
     assert (status, err) == (0, "")
     lines = out.splitlines()
     assert lines[0] == "uniform traffic on torus:4x4, messages of 8 flits; times in cycles"
@@ -48,7 +48,7 @@ def test_traffic_prints_a_line_a_load(capsys):
 def test_traffic_as_json_with_picture_and_table(capsys, tmp_path):
     svg, table = tmp_path / "x.svg", tmp_path / "x.csv"
     words = ("--load", "0.1,2", "--pattern", "transpose", "-o", svg, "-o", table, "--json", *QUICK)
-    status, out, _ = run(capsys, "wormhole", "traffic", "array:4x4", *words)
+    status, out, _ = run(capsys, "simulate", "traffic", "array:4x4", *words)
     runs = json.loads(out)["runs"]
     assert status == 0
     assert [r["saturated"] for r in runs] == [False, True]
@@ -58,7 +58,7 @@ def test_traffic_as_json_with_picture_and_table(capsys, tmp_path):
 
 def test_networks_are_compared(capsys, tmp_path):
     svg = tmp_path / "x.svg"
-    status, out, _ = run(capsys, "wormhole", "traffic", "torus:4x4", "array:4x4", "--load", 0.1, "-o", svg, *QUICK)
+    status, out, _ = run(capsys, "simulate", "traffic", "torus:4x4", "array:4x4", "--load", 0.1, "-o", svg, *QUICK)
     assert status == 0
     assert "uniform traffic on torus:4x4" in out
     assert "uniform traffic on array:4x4" in out
@@ -66,7 +66,7 @@ def test_networks_are_compared(capsys, tmp_path):
 
 
 def test_saturation_is_searched(capsys):
-    status, out, _ = run(capsys, "wormhole", "traffic", "torus:4x4", "--saturation", "--json", *QUICK)
+    status, out, _ = run(capsys, "simulate", "traffic", "torus:4x4", "--saturation", "--json", *QUICK)
     (found,) = json.loads(out)["saturation"]
     assert status == 0
     assert 0.4 < found["throughput"] <= found["ideal"]
@@ -76,7 +76,7 @@ def test_destinations_from_a_file(capsys, tmp_path):
     path = tmp_path / "to.npy"
     np.save(path, np.arange(16)[::-1])
     status, out, _ = run(
-        capsys, "wormhole", "traffic", "array:4x4", "--destinations", path, "--load", "0.1", "--json", *QUICK
+        capsys, "simulate", "traffic", "array:4x4", "--destinations", path, "--load", "0.1", "--json", *QUICK
     )
     assert status == 0
     assert json.loads(out)["runs"][0]["pattern"] == "given destinations"
@@ -86,31 +86,31 @@ def test_destinations_by_source(capsys, tmp_path):
     path = tmp_path / "to.txt"
     path.write_text("0: 9\n5: 9  # two nodes send to node 9\n")
     words = ("--destinations", path, "--load", "0.1", *QUICK)
-    assert run(capsys, "wormhole", "traffic", "array:4x4", *words)[0] == 0
+    assert run(capsys, "simulate", "traffic", "array:4x4", *words)[0] == 0
     path.write_text("0: 16\n")
-    status, out, err = run(capsys, "wormhole", "traffic", "array:4x4", *words)
+    status, out, err = run(capsys, "simulate", "traffic", "array:4x4", *words)
     told = "gossamer: the destination of node 0 is 16; it must be 0..15 on array:4x4, or -1 for none"
-    assert (status, out, err) == (2, "", f"{told}; try: gossamer wormhole traffic -h\n")
+    assert (status, out, err) == (2, "", f"{told}; try: gossamer simulate traffic -h\n")
 
 
 def test_where_nothing_can_be_written_nothing_is_simulated(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr("gossamer.studies.sweeps.latency_load", lambda *_, **__: pytest.fail("simulated"))
     table, plot = tmp_path / "x.csv", tmp_path / "no folder" / "x.svg"
-    status, out, err = run(capsys, "wormhole", "traffic", "array:4x4", "-o", table, "-o", plot)
+    status, out, err = run(capsys, "simulate", "traffic", "array:4x4", "-o", table, "-o", plot)
     assert (status, out) == (2, "")
     assert err.startswith(f"gossamer: cannot write {str(plot)!r}: No such file or directory; try: gossamer ")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_what_was_not_measured_is_a_dash(capsys):
-    status, out, _ = run(capsys, "wormhole", "traffic", "array:4x4", "--load", "1e-6", *QUICK)
+    status, out, _ = run(capsys, "simulate", "traffic", "array:4x4", "--load", "1e-6", *QUICK)
     assert status == 0
     assert out.splitlines()[-3].split() == ["1e-06", "0.0000", "-", "-", "-", "-", "0.000"]
 
 
 def test_a_deadlock_is_told(capsys):
     words = ("--load", "4", "--virtual-channels", 1, "--dateline", "none", "--warmup", 0, "--measured", 5000)
-    status, out, _ = run(capsys, "wormhole", "traffic", "torus:4x4", *words)
+    status, out, _ = run(capsys, "simulate", "traffic", "torus:4x4", *words)
     assert status == 1
     assert "deadlock found in cycle" in out
     assert "which waits for the first" in out
@@ -118,7 +118,7 @@ def test_a_deadlock_is_told(capsys):
 
 @pytest.mark.parametrize("starts", ["barrier", "dependencies"])
 def test_run_takes_the_predicted_cycles(capsys, saved, starts):
-    status, out, _ = run(capsys, "wormhole", "run", saved, "--starts", starts, "--json")
+    status, out, _ = run(capsys, "simulate", "wormhole", saved, "--starts", starts, "--json")
     fields = json.loads(out)
     assert status == 0
     assert fields["starts"] == starts
@@ -130,7 +130,7 @@ def test_run_takes_the_predicted_cycles(capsys, saved, starts):
 
 
 def test_run_prints_cycles_and_contention(capsys, saved):
-    status, out, _ = run(capsys, "wormhole", "run", saved)
+    status, out, _ = run(capsys, "simulate", "wormhole", saved)
     assert status == 0
     assert "ring-all-gather on torus:4x4, with a barrier after each step" in out
     for word in ("valid       yes", "cycles", "contention  0 cycles waited for others, 0 for free slots", "flit-hops"):
@@ -152,12 +152,12 @@ def test_run_prints_cycles_and_contention(capsys, saved):
         (("traffic", "torus:4x4", "--saturation", "--load", "0.1"), "leave out --load"),
         (("traffic", "torus:4x4", "--hot-share", "0.5"), "--hot-share goes with --pattern hotspot"),
         (("traffic", "torus:4x4", "--load", ""), "got ''"),
-        (("run", "none.parquet"), "none.parquet"),
+        (("wormhole", "none.parquet"), "none.parquet"),
         ((), "no command given"),
     ],
 )
 def test_bad_input_is_told_in_one_line(capsys, words, told):
-    status, out, err = run(capsys, "wormhole", *words)
+    status, out, err = run(capsys, "simulate", *words)
     if not words:
         assert "traffic" in out + err
         return
@@ -171,7 +171,7 @@ def test_a_schedule_that_collides_runs_and_is_called_invalid(capsys, saved, tmp_
     schedule = load(saved)
     path = tmp_path / "collides.parquet"
     schedule.replace(step=[0] * schedule.message_count, phases=None).save(path)
-    status, out, _ = run(capsys, "wormhole", "run", path)
+    status, out, _ = run(capsys, "simulate", "wormhole", path)
     assert status == 0
     assert "valid       no: " in out
     assert "contention  0 cycles" not in out
@@ -180,7 +180,7 @@ def test_a_schedule_that_collides_runs_and_is_called_invalid(capsys, saved, tmp_
 def test_a_store_and_forward_schedule_is_refused(capsys, tmp_path):
     path = tmp_path / "plain.parquet"
     assert run(capsys, "plan", "ring:6", "allgather", "-o", path)[0] == 0
-    status, out, err = run(capsys, "wormhole", "run", path)
+    status, out, err = run(capsys, "simulate", "wormhole", path)
     assert (status, out) == (2, "")
     assert err.count("\n") == 1
 

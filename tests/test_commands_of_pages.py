@@ -26,7 +26,7 @@ PREPARED = {
     "README.md": [],
 }
 """Pages, and what makes the files of a reader that their commands begin with."""
-BETWEEN = {"wormhole run plan.parquet": "plan ring:5 allgather --switching wormhole -o plan.parquet"}
+BETWEEN = {"simulate wormhole plan.parquet": "plan ring:5 allgather --switching wormhole -o plan.parquet"}
 """What comes before a command whose file is another than the page has until then."""
 LONG = (
     "gossamer design", "gossamer sweep report accelerators_", "gossamer sweep examples/",

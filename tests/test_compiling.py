@@ -12,9 +12,9 @@ import sys
 import threading
 import time
 
+import numba
 import numpy as np
 import pytest
-from numba.core.types.functions import BaseFunction
 
 import gossamer
 from gossamer import jit
@@ -73,10 +73,10 @@ def test_the_time_of_compiling_is_counted_once_for_kernels_within_kernels():
     assert 0 < jit.seconds_compiled() - before <= time.monotonic() - began
 
 
-def test_numba_of_the_program_types_its_functions_as_ever():
-    before = BaseFunction.get_call_type
-    assert njit(cache=False)(doubled)(np.arange(3), 2) == (6, 3)
-    assert BaseFunction.get_call_type is before
+def test_kernels_leave_the_settings_of_numba_alone():
+    before = numba.config.CACHE_DIR
+    assert njit()(doubled)(np.arange(3), 2) == (6, 3)
+    assert before == numba.config.CACHE_DIR
 
 
 def test_what_is_called_often_is_compiled_at_once():
@@ -89,7 +89,6 @@ def test_what_is_called_often_is_compiled_at_once():
 
 def test_python_does_what_is_known_to_be_little_work_the_first_time(tmp_path):
     (tmp_path / "module.py").write_text(
-        "import time\n"
         "from gossamer.jit import njit\n"
         "@njit(small=10)\n"
         "def summed(values, times):\n"
@@ -100,15 +99,15 @@ def test_python_does_what_is_known_to_be_little_work_the_first_time(tmp_path):
         "    return total\n"
     )
     code = (
-        "import numpy as np, module, time\n"
-        "from gossamer.jit import kernels, seldom\n"
-        "kernels.seconds_to_compile, kernels._SHARE = lambda function: 20.0, 0.01\n"
+        "import numpy as np, module\n"
+        "from gossamer.jit import seldom\n"
+        "from gossamer.jit.python import OPERATIONS\n"
+        "often = module.summed.share / OPERATIONS\n"
         "module.summed(np.arange(9), 1)\n"
-        "seldom(module.summed, 19.0)\n"
-        "times = 2000\n"
-        "while module.summed.spent <= module.summed._share and not module.summed.signatures:\n"
-        "    module.summed(np.arange(9), times)\n"
-        "module.summed(np.arange(9), times)\n"
+        "seldom(module.summed, 2 * often)\n"
+        "while module.summed.spent <= module.summed.share and not module.summed.signatures:\n"
+        "    module.summed(np.arange(9), 2000)\n"
+        "module.summed(np.arange(9), 2000)\n"
         "print(len(module.summed.signatures))\n"
     )
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kept")}
@@ -125,6 +124,60 @@ def test_python_does_what_is_known_to_be_little_work_the_first_time(tmp_path):
     assert len(list((tmp_path / "kept").rglob("*.worked"))) == 1
     assert run() == "1"  # Python may work no longer than for others
     assert run() == "1"
+
+
+def test_the_same_work_is_counted_whatever_the_clock():
+    """Operations of loops, before each round; what is left over in one call is left for the next."""
+    once, twice = (njit(small=10, cache=False)(doubled) for _ in range(2))
+    once(np.arange(4), 3)
+    twice(np.arange(4), 3)
+    twice(np.arange(4), 3)
+    assert 0 < 2 * once.spent == twice.spent
+    empty = njit(small=10, cache=False)(doubled)
+    empty(np.arange(0), 3)
+    assert empty.spent == 0
+
+
+def test_loops_within_loops_and_in_other_kernels_are_counted():
+    def inner(n):
+        total = 0
+        for i in range(n):
+            total += i
+        return total
+
+    called = njit(small=1, cache=False)(inner)
+
+    def outer(n, m):
+        total = 0
+        for _ in range(m):
+            while n < 0:
+                n += 1
+            total += called(n)
+        return total
+
+    kernel = njit(small=1, cache=False)(outer)
+    spent = []
+    for n, m in ((1, 1), (1, 2), (2, 1), (-1, 1)):
+        before = kernel.spent
+        assert kernel(n, m) == outer(n, m)
+        spent.append(kernel.spent - before)
+    assert not kernel.signatures
+    assert spent[1] == 2 * spent[0]
+    assert spent[2] > spent[0] < 2 * spent[3]
+
+
+@pytest.mark.parametrize("plain", ["0", "1"])
+def test_with_plain_numba_plans_are_the_same(tmp_path, plain):
+    code = (
+        "import gossamer\n"
+        "from gossamer.graphs import list_scheduling\n"
+        "print(gossamer.plan('ring:5', 'alltoall').schedule.link.tolist())\n"
+        "print(gossamer.jit.njit(small=10, cache=False)(lambda x: x + 1)(1))\n"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "GOSSAMER_PLAIN_NUMBA": plain}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    links = gossamer.plan("ring:5", "alltoall").schedule.link.tolist()
+    assert done.stdout.splitlines() == [str(links), "2"]
 
 
 def test_what_is_more_work_than_compiling_is_not_left_to_python():
@@ -177,7 +230,7 @@ def test_only_what_python_called_is_kept(tmp_path):
     assert run("inner", "outer") == ["[4, 8]"]
 
 
-def test_what_python_does_not_finish_soon_is_compiled_from_the_start_again(monkeypatch):
+def test_what_is_much_work_is_compiled_from_the_start_again():
     def slow(values):
         values[0] += 1
         for i in range(30_000_000):
@@ -226,8 +279,7 @@ def powers(seed, base, exponent, drawn):
         drawn[6, i] = base[i] ** exponent[i]
 
 
-def test_chance_and_powers_are_those_of_compiled_code(monkeypatch):
-    monkeypatch.setattr(jit.kernels, "_SHARE", 1_000)  # Python may take its time
+def test_chance_and_powers_are_those_of_compiled_code():
     kernel = njit(small=100_000, cache=False)(powers)
     base, exponent = np.random.default_rng(1).random((2, 2_000))
     found, expected = np.zeros((2, 7, base.size))
@@ -239,9 +291,7 @@ def test_chance_and_powers_are_those_of_compiled_code(monkeypatch):
         assert np.array_equal(found, expected)
 
 
-def test_chance_of_kernels_leaves_that_of_the_program_and_of_other_threads_alone(monkeypatch):
-    monkeypatch.setattr(jit.kernels, "_SHARE", 1_000)
-
+def test_chance_of_kernels_leaves_that_of_the_program_and_of_other_threads_alone():
     def drawn(seed, values, wait):
         np.random.seed(seed)
         for i in range(values.size):
@@ -348,8 +398,7 @@ def kernels_of_python():
     for module in pkgutil.walk_packages(gossamer.__path__, "gossamer."):
         if module.name.endswith(".__main__"):
             continue
-        for function in vars(importlib.import_module(module.name)).values():
-            kernel = getattr(function, "kernel", None) if isinstance(function, jit.Function) else None
+        for kernel in vars(importlib.import_module(module.name)).values():
             if isinstance(kernel, jit.Kernel) and kernel.small and kernel.__module__ == module.name:
                 yield kernel, called(kernel, [kernel])
 

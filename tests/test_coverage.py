@@ -55,8 +55,8 @@ def test_every_source_is_told_and_every_row_says_where_or_why_not():
 def test_commands_are_read_and_name_what_there_is(command):
     parsed(command)
     words = shlex.split(command)
-    if words[0] in ("plan", "bounds", "dynamic"):
-        assert gossamer.network(words[1]).node_count > 0
+    if words[0] in ("plan", "bounds") or words[:2] == ["simulate", "arrivals"]:
+        assert gossamer.network(words[2 if words[0] == "simulate" else 1]).node_count > 0
     for option, known in (
         ("--algorithm", {a.name for a in (*ALGORITHMS, *WORMHOLE_ALGORITHMS)}),
         ("--scheme", {*SCHEMES, "varvarigos-bertsekas"}),

@@ -31,7 +31,7 @@ from gossamer.questions.tasks import (
     task,
     task_from_dict,
 )
-from gossamer.questions.tasks.patterns.traffic import TRAFFIC, traffic_matrix
+from gossamer.questions.tasks.patterns import TRAFFIC, traffic_matrix
 from gossamer.reading.demands import read_traffic
 
 REAL = "%%MatrixMarket matrix coordinate real general\n"

@@ -23,7 +23,7 @@ from gossamer.questions.costs import LinearCost
 DATA = Path(__file__).parent / "data" / "hostile"
 PARTIAL = ("plan", "torus:4x4", "partial-multinode-broadcast")
 WORMHOLE = ("plan", "torus:4x4", "allgather", "--switching", "wormhole")
-DYNAMIC = ("dynamic", "torus:4x4")
+DYNAMIC = ("simulate", "arrivals", "torus:4x4")
 HUGE = "9" * 5000
 
 FILES = [
@@ -71,10 +71,10 @@ WORDS = [
     ((*DYNAMIC, "--load", "0.5", "--arrivals", "on-off", "--burst", "1e-300:1e300"), "in 1e-06..1000000000"),
     ((*DYNAMIC, "--load", "0.5", "--replications", "1000000000"), "replications must be a whole number in 1..10000"),
     ((*DYNAMIC, "--load", "0.5", "--steps", "1000000000000"), "transmissions would be simulated, of at most 1e+12"),
-    (("wormhole", "traffic", "torus:4x4", "--load", "1e-308", "--measured", "100"), "loads must"),
+    (("simulate", "traffic", "torus:4x4", "--load", "1e-308", "--measured", "100"), "loads must"),
     (("plan", "ring:100000", "alltoall", "--memory", "8GB"), "needs about 180 GB of memory"),
     (("plan", "array:64x64", "alltoall", "--memory", "1GB"), "needs about 18.2 GB of memory"),
-    (("wormhole", "traffic", "torus:4x4", "--load", "0.1", "--seed", "18446744073709551616"), "seed must be"),
+    (("simulate", "traffic", "torus:4x4", "--load", "0.1", "--seed", "18446744073709551616"), "seed must be"),
 ]
 
 
@@ -118,15 +118,15 @@ def test_a_job_takes_no_cost_of_wormhole_messages(capsys, tmp_path):
 
 def test_nodes_that_are_far_apart_in_number_are_named_nodes(capsys):
     assert main(["network", str(DATA / "far_nodes.edges")]) == 0
-    assert main(["schemes", str(DATA / "far_nodes.edges")]) == 0
+    assert main(["list", "schemes", str(DATA / "far_nodes.edges")]) == 0
     assert "2 nodes" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     "words",
     [
-        ("schemes", "torus:100x100x100"),
-        pytest.param(("algorithms", "--network", "torus:100x100x100"), marks=pytest.mark.slow),
+        ("list", "schemes", "torus:100x100x100"),
+        pytest.param(("list", "algorithms", "torus:100x100x100"), marks=pytest.mark.slow),
     ],
     ids=["schemes", "algorithms"],
 )
@@ -227,8 +227,8 @@ def test_no_command_waits_for_a_pipe_or_a_device(capsys, tmp_path, command):
 
 def test_a_fault_of_gossamer_itself_is_a_line_and_a_file(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr("gossamer.cli.describing.networks", lambda json: 1 // 0)
-    told = refusal(capsys, "networks")
+    monkeypatch.setattr("gossamer.cli.list._networks", lambda: 1 // 0)
+    told = refusal(capsys, "list", "networks")
     assert "a fault of gossamer itself" in told
     assert "ZeroDivisionError" in told
     (report,) = tmp_path.iterdir()
@@ -238,11 +238,11 @@ def test_a_fault_of_gossamer_itself_is_a_line_and_a_file(capsys, tmp_path, monke
 
 
 def test_a_library_that_cannot_be_loaded_is_no_matter_of_standard_output(capsys, monkeypatch):
-    def unloaded(json):
+    def unloaded():
         raise OSError("cannot load libx.so: it is not there")
 
-    monkeypatch.setattr("gossamer.cli.describing.networks", unloaded)
-    assert refusal(capsys, "networks") == "gossamer: cannot load libx.so: it is not there\n"
+    monkeypatch.setattr("gossamer.cli.list._networks", unloaded)
+    assert refusal(capsys, "list", "networks") == "gossamer: cannot load libx.so: it is not there\n"
 
 
 def test_a_long_word_is_not_repeated_whole(capsys):
@@ -267,7 +267,7 @@ def test_a_damaged_matrix_does_not_end_the_process(name):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_standard_output_is_one_line():
     with Path("/dev/full").open("w") as full:
-        process = started("networks", stdout=full)
+        process = started("list", "networks", stdout=full)
         told = process.communicate(timeout=60)[1]
     assert told == "gossamer: cannot write to standard output: No space left on device\n"
     assert process.returncode == 2
@@ -276,13 +276,13 @@ def test_a_full_standard_output_is_one_line():
 def test_nobody_who_reads_is_no_invalid_schedule():
     read, write = os.pipe()
     os.close(read)
-    process = started("networks", stdout=write)
+    process = started("list", "networks", stdout=write)
     os.close(write)
     assert process.communicate(timeout=60)[1] == ""
     assert process.returncode == 128 + signal.SIGPIPE
 
 
-@pytest.mark.parametrize("words", [("networks",), ("plan", "ring:4", "broadcast", "--json")])
+@pytest.mark.parametrize("words", [("list", "networks"), ("plan", "ring:4", "broadcast", "--json")])
 def test_a_standard_output_that_is_missing_is_no_fault(words):
     command = f"{sys.executable} -m gossamer {' '.join(words)} >&-"
     done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True, check=False, timeout=120)
@@ -340,7 +340,7 @@ def test_a_terminated_process_leaves_no_temporary_file(tmp_path):
 
 def test_details_that_cannot_be_written_are_refused_before_anything_is(tmp_path, capsys):
     table = tmp_path / "new.csv"
-    words = ["wormhole", "traffic", "ring:4", "--load", "0.1", "-o", str(table), "--details", str(tmp_path)]
+    words = ["simulate", "traffic", "ring:4", "--load", "0.1", "-o", str(table), "--details", str(tmp_path)]
     assert main(words) == 2
     out, err = capsys.readouterr()
     assert out == ""

@@ -21,6 +21,8 @@ from gossamer.questions.rules import Rules
 from gossamer.wormhole import PayloadTable, WormholeSchedule
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 
+STORE_AND_FORWARD = "gossamer.planning.switching.store_and_forward.algorithms_for"
+
 
 def test_plan_takes_objects_as_well_as_words():
     net, task = gossamer.network("torus:4x4"), gossamer.task("allgather")
@@ -76,7 +78,7 @@ def test_reason_is_told_when_nothing_covers_the_case():
 
 
 def test_task_without_algorithm_points_to_its_bounds(monkeypatch):
-    monkeypatch.setattr("gossamer.planning.switching.store_and_forward.ALGORITHMS", ())
+    monkeypatch.setattr(STORE_AND_FORWARD, lambda kind=None: ())
     with pytest.raises(NotApplicableError, match="lower bounds are known"):
         gossamer.plan("ring:4", gossamer.task("one-to-many-routing", destinations=[[1], [2], [3], [0]]))
 
@@ -90,7 +92,7 @@ def test_invalid_schedule_is_never_reported(monkeypatch):
         return Offer(lambda: lost)
 
     broken = (dataclasses.replace(good, propose=propose),)
-    monkeypatch.setattr("gossamer.planning.switching.store_and_forward.ALGORITHMS", broken)
+    monkeypatch.setattr(STORE_AND_FORWARD, lambda kind=None: broken)
     for ask in (gossamer.plan, gossamer.compare):
         with pytest.raises(VerificationError, match="never gets packet"):
             ask("ring:5", "allgather")
@@ -99,7 +101,7 @@ def test_invalid_schedule_is_never_reported(monkeypatch):
 def test_an_invalid_schedule_that_is_streamed_is_never_reported(monkeypatch):
     good = next(a for a in gossamer.ALGORITHMS if a.name == "greedy")
     silent = dataclasses.replace(good, propose=lambda case: Offer(lambda: good.build(case), stream=lambda sink: None))
-    monkeypatch.setattr("gossamer.planning.switching.store_and_forward.ALGORITHMS", (silent,))
+    monkeypatch.setattr(STORE_AND_FORWARD, lambda kind=None: (silent,))
     swap = gossamer.task("permutation", destination=[1, 0, 2])
     assert gossamer.plan("array:3", swap).completion_time > 0
     with pytest.raises(VerificationError, match=r"packet 0 ends at node \(0\), not at \(1\)"):
@@ -112,7 +114,7 @@ def test_an_invalid_wormhole_schedule_is_never_reported(monkeypatch):
     lost = WormholeSchedule(net, task, gossamer.LinearCost(), [0], [0], [[1]], one, payloads=table.payloads())
     good = next(a for a in WORMHOLE_ALGORITHMS if type(task) in a.tasks)
     broken = (dataclasses.replace(good, propose=lambda case: Offer(lambda: lost)),)
-    monkeypatch.setattr("gossamer.planning.switching.wormhole.WORMHOLE_ALGORITHMS", broken)
+    monkeypatch.setattr("gossamer.wormhole.registry.WORMHOLE_ALGORITHMS", broken)
     for ask in (gossamer.plan, gossamer.compare):
         with pytest.raises(VerificationError, match="never gets piece"):
             ask(net, task, switching="wormhole")
@@ -201,7 +203,7 @@ def builder(counts, name, late, seconds=0.0):
 
 def offers(monkeypatch, *made):
     algorithm = dataclasses.replace(GOOD, propose=lambda case: list(made))
-    monkeypatch.setattr("gossamer.planning.switching.store_and_forward.ALGORITHMS", (algorithm,))
+    monkeypatch.setattr(STORE_AND_FORWARD, lambda kind=None: (algorithm,))
 
 
 def test_an_upper_bound_passes_over_nothing(monkeypatch):

@@ -141,7 +141,9 @@ def _with_commands(root: Path, path: Path) -> Piece | None:
         return None
     asked = typed(text)
     module = {command: function.__module__ for command, function in commands().items()}
-    shown = {module[command] for command in module if any(f"{line} ".startswith(f"{command} ") for line in asked)}
+    first = {line.split()[0] for line in asked}
+    known = {command.split()[0] for command in module}
+    shown = {module[command] for command in module if command.split()[0] in first or not first <= known}
 
     def files(made: list[Any]) -> dict[str, bytes]:
         page, pictures = made[0]

@@ -22,7 +22,7 @@ def networks_page() -> str:
         names = ", ".join(f"`{n}`" for n in (family.name, *family.aliases))
         rows.append([names, f"`{family.parameters}`", f"{family.summary}. *Source:* {family.source}", example])
     text = f"""
-A network is named by a *spec*: the family, a colon, and the parameters. `gossamer networks` prints the families;
+A network is named by a *spec*: the family, a colon, and the parameters. `gossamer list networks` prints the families;
 `gossamer.network(spec)` builds the network. Where a family has several names, the first is the one in the canonical
 spec.
 
@@ -84,9 +84,9 @@ def tasks_page() -> str:
         told, options = tables.get(name, (told, options))
         rows.append([f"`{name}`", aliases, kind.summary, told, options])
     text = f"""
-`gossamer.task(name, ...)` takes any of these names, and so do the commands. `gossamer tasks` prints this list. A name
-may be written in any usual way: `all_gather`, `AllGather`, `MPI_Allgather` and `ncclAllGather` are `allgather`, and
-mean here what they mean in MPI and NCCL.
+`gossamer.task(name, ...)` takes any of these names, and so do the commands. `gossamer list tasks` prints this list. A
+name may be written in any usual way: `all_gather`, `AllGather`, `MPI_Allgather` and `ncclAllGather` are `allgather`,
+and mean here what they mean in MPI and NCCL.
 
 Any of them may be carried out among the nodes of a group, or of several groups at once (`--groups`, `groups=`), and
 with messages of several packets (`--chunks`, `packets=`). `gossamer.questions.tasks.Together` puts several tasks into
@@ -128,8 +128,8 @@ def algorithms_page() -> str:
             sections.append(f"## {name}\n\nNone yet. `gossamer bounds` knows its lower bounds.")
     sections += [_wormhole_section(), _schemes_section()]
     text = f"""
-Every algorithm of the registry, by task. `gossamer algorithms` prints them, `gossamer algorithms NETWORK` those that
-cover a network, and `--algorithm NAME` asks for one. The functions that build the schedules are on the page
+Every algorithm of the registry, by task. `gossamer list algorithms` prints them, `gossamer list algorithms NETWORK`
+those that cover a network, and `--algorithm NAME` asks for one. The functions that build the schedules are on the page
 [Builders](../api/builders.md).
 
 A claim is the completion time that the source promises, exactly or as an upper bound. "Promises the bound" means that
@@ -164,8 +164,8 @@ def _schemes_section() -> str:
     rows = [[f"`{name}`", f"{known.summary}. *Source:* {known.source}"] for name, known in SCHEMES.items()]
     return f"""## Schemes for broadcasts that arrive at random
 
-Asked for with `gossamer dynamic NETWORK --scheme NAME`; see [broadcasts at random times](../explanation/dynamic.md).
-`varvarigos-bertsekas` names the scheme of intervals.
+Asked for with `gossamer simulate arrivals NETWORK --scheme NAME`; see
+[broadcasts at random times](../explanation/dynamic.md). `varvarigos-bertsekas` names the scheme of intervals.
 
 {table(["scheme", "what it does"], rows)}"""
 

@@ -301,7 +301,7 @@ class Pictured:
     """A thing that a notebook shows by its numbers and a small picture."""
 
     def _repr_html_(self) -> str:
-        # pictures are made on a floor above, which only a notebook asks for: nothing here depends on it
+        # pictures are made in a layer above, which only a notebook asks for: nothing here depends on it
         show = display("thing")
         shown: str = html_rows([("", repr(self))]) if show is None else show(self)
         return shown

@@ -7,7 +7,7 @@ from fractions import Fraction
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 import gossamer
@@ -17,7 +17,7 @@ from gossamer.bounds.cut_nodes import Swept, branches_of, cut_node_bounds, separ
 from gossamer.networks import from_networkx
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import MultinodeBroadcast, PartialExchange, TotalExchange
-from schedules.strategies import graphs, tasks
+from schedules.strategies import graphs
 
 
 @given(graphs(), st.data(), st.sampled_from(["all", "one", "one-send"]))
@@ -120,20 +120,3 @@ def test_a_message_for_all_enters_each_side_of_a_separating_node_once(n):
     """
     known = separator_bounds(Case(gossamer.network(f"array:{n}"), MultinodeBroadcast(), Rules(ports="one-send")))
     assert [b.value for b in known] == [n + 1 + (n - 1) // 2 - 1]
-
-
-@given(graphs(True), st.data())
-def test_branches_cut_off_are_cuts_that_a_sweep_could_find(network, data):
-    """With a branch first in the order, the sweep's capacity and count are those of the cut at its node."""
-    case = Case(network, data.draw(tasks(network, ("total-exchange", "multinode-broadcast"))), Rules(split=True))
-    assume(case.demands)
-    branches = branches_of(network)
-    values = [Fraction(0)]
-    for first, size in zip(branches.first, branches.size, strict=True):
-        rank = np.empty(network.node_count, np.int64)
-        rank[np.roll(branches.order, -first)] = np.arange(network.node_count)
-        swept = Swept(network, rank, 1, 1)
-        for up, line in ((True, swept.line(case)), (False, swept.line(case).mirrored())):
-            count = case.demands[0].upward(line, False)[size - 1 if up else -size]
-            values.append(Fraction(int(count), int(swept.capacity(case, up)[size - 1])))
-    assert max([b.value for b in cut_node_bounds(case)], default=0) == max(values)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.questions.cases import Case
-from gossamer.questions.cases.demands import Line, demands_of
+from gossamer.questions.cases.demands import NodeLine, demands_of
 from gossamer.questions.tasks import COMBINE, TASKS, Allreduce, Messages, PartialExchange, Task, TotalExchange
 from schedules.strategies import NAMES, networks, tasks
 
@@ -50,7 +50,7 @@ def test_messages_upwards_along_a_line_are_those_listed(network, data):
     size = data.draw(st.integers(1, 5))
     positions = st.lists(st.integers(0, size - 1), min_size=network.terminal_count, max_size=network.terminal_count)
     place = np.array(data.draw(positions))
-    line = Line(size, lambda nodes: place[nodes], np.bincount(place, minlength=size))
+    line = NodeLine(size, lambda nodes: place[nodes], np.bincount(place, minlength=size))
     expected = np.zeros((size, size), int)
     for origins, targets, _ in listed(network, task):
         for i in range(size):
@@ -66,7 +66,7 @@ def test_messages_upwards_along_a_line_are_those_listed(network, data):
 def test_a_message_goes_up_to_the_furthest_of_its_targets():
     task = gossamer.task("one-to-many-routing", destinations=[[1, 3], [], [], [], [0, 2]])
     (demand,) = demands_of(gossamer.network("array:5"), task)
-    line = Line(5, lambda nodes: nodes, np.ones(5, np.int64))
+    line = NodeLine(5, lambda nodes: nodes, np.ones(5, np.int64))
     assert demand.upward(line, False).tolist() == [1, 1, 1, 0]
     assert demand.upward(line.mirrored(), False).tolist() == [1, 1, 1, 1]
 

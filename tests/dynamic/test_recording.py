@@ -8,8 +8,8 @@ import pytest
 import gossamer
 from dynamic.simpy_twin import Twin
 from gossamer.errors import ModelError
-from gossamer.simulation.random_arrivals import Settings, Trace, record, schemes, simulate
-from gossamer.simulation.random_arrivals.machine import Machine, Tables
+from gossamer.simulation.random_arrivals import RequestTrace, Settings, record, schemes, simulate
+from gossamer.simulation.random_arrivals.machine import QueueState, SchemeTables
 
 pytestmark = pytest.mark.uncompiled
 CUBE, TORUS = gossamer.network("hypercube:3"), gossamer.network("torus:4x3")
@@ -23,7 +23,7 @@ def test_the_log_is_the_run_of_the_twin(made, ties):
     times = np.sort(random.uniform(0, 30, 25))
     sources = random.integers(scheme.source_nodes.size, size=25).astype(np.int32)
     choices = np.zeros(25, np.int32)
-    plain, logged = (Machine(Tables.of(scheme, ties), most_copies=10**5, recorded=r) for r in (None, -1.0))
+    plain, logged = (QueueState(SchemeTables.of(scheme, ties), most_copies=10**5, recorded=r) for r in (None, -1.0))
     for machine in (plain, logged):
         machine.measure(25)
         machine.advance(times, sources, choices, np.arange(25, dtype=np.int32), np.zeros((0, 2)), "done")
@@ -79,11 +79,11 @@ def test_the_mean_wait_and_the_use_of_links_are_those_of_the_simulation():
 
 
 def test_a_trace_is_recorded_from_its_first_request():
-    found = record(schemes.star(CUBE), settings=Settings(arrivals=Trace([0.5, 2.0], [3, 0]), steps=50))
+    found = record(schemes.star(CUBE), settings=Settings(arrivals=RequestTrace([0.5, 2.0], [3, 0]), steps=50))
     assert (found.origin.tolist(), found.birth.tolist()) == ([3, 0], [0.5, 2.0])
     assert found.start.size == 14
     assert np.isfinite(found.start).all()
-    cut = record(schemes.star(CUBE), settings=Settings(arrivals=Trace([0.5, 2.0], [3, 0]), steps=2))
+    cut = record(schemes.star(CUBE), settings=Settings(arrivals=RequestTrace([0.5, 2.0], [3, 0]), steps=2))
     assert cut.steps == 2
     assert (cut.queued < 2).all()
     assert (np.isinf(cut.start) | (cut.start < 2)).all()

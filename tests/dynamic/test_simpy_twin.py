@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 import gossamer
 from dynamic.simpy_twin import Twin
 from gossamer.simulation.random_arrivals import scheme_from_parents, schemes
-from gossamer.simulation.random_arrivals.machine import Machine, Tables
+from gossamer.simulation.random_arrivals.machine import QueueState, SchemeTables
 
 pytestmark = pytest.mark.uncompiled
 
 
 def both(scheme, ties, times, sources, choices):
     """Return delays of each broadcast, waits by class and services by link, of the kernel and of the twin."""
-    machine = Machine(Tables.of(scheme, ties), most_copies=10**6)
+    machine = QueueState(SchemeTables.of(scheme, ties), most_copies=10**6)
     machine.measure(len(times))
     cells = np.arange(len(times), dtype=np.int32)
     given = (np.array(times, np.float64), np.array(sources, np.int32), np.array(choices, np.int32))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.simulation.random_arrivals.statistics import (
-    Estimate,
+    ConfidenceInterval,
     Histogram,
     batch_means,
     grows,
@@ -53,7 +53,7 @@ def test_one_batch_has_no_finite_interval():
 
 
 def test_replications_count_as_independent_samples():
-    joined = over_replications([Estimate(1.0, 9.0), Estimate(3.0, 9.0)])
+    joined = over_replications([ConfidenceInterval(1.0, 9.0), ConfidenceInterval(3.0, 9.0)])
     assert joined.mean == 2.0
     assert joined.half_width == pytest.approx(scipy.stats.t.ppf(0.975, 1) * math.sqrt(2) / math.sqrt(2))
 

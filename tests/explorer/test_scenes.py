@@ -207,7 +207,7 @@ def test_commands_write_pages(tmp_path, capsys):
     from gossamer.cli import main
 
     plan, page = tmp_path / "a.parquet", tmp_path / "a.html"
-    assert main(["plan", "ring:5", "allgather", "-o", str(plan), "--explore", str(page)]) == 0
+    assert main(["plan", "ring:5", "allgather", "-o", str(plan), "-o", str(page)]) == 0
     first = page.read_bytes()
     assert main(["explore", str(plan), "-o", str(page)]) == 0
     capsys.readouterr()

@@ -66,20 +66,26 @@ def test_pages_of_simulations_are_written(tmp_path, recording):
 def test_commands_write_pages_of_simulations(tmp_path, capsys):
     page = str(tmp_path / "a.html")
     short = ["--steps", "50", "--warmup", "20"]
-    assert main(["dynamic", "torus:4x4", "--load", "0.5", "--scheme", "priority,fifo", *short, "-o", page]) == 0
+    assert (
+        main(["simulate", "arrivals", "torus:4x4", "--load", "0.5", "--scheme", "priority,fifo", *short, "-o", page])
+        == 0
+    )
     assert f"wrote {page}" in capsys.readouterr().out
-    assert main(["wormhole", "traffic", "torus:4x4", "--load", "0.2", "--measured", "200", "--warmup", "50",
+    assert main(["simulate", "traffic", "torus:4x4", "--load", "0.2", "--measured", "200", "--warmup", "50",
                  "--jobs", "1", "-o", page]) == 0  # fmt: skip
     plan = str(tmp_path / "a.parquet")
     assert main(["plan", "torus:5x5", "allgather", "--switching", "wormhole", "-o", plan]) == 0
-    assert main(["wormhole", "run", plan, "-o", page]) == 0
+    assert main(["simulate", "wormhole", plan, "-o", page]) == 0
     capsys.readouterr()
     for words, fact in (
-        (["dynamic", "torus:4x4", "--load", "0.1:0.5:0.1", "-o", page], "not 5: name one load"),
-        (["dynamic", "torus:4x4", "--load", "0.1", "--scheme", "varvarigos-bertsekas", "-o", page], "has no trees"),
-        (["wormhole", "traffic", "torus:4x4", "--saturation", "-o", page], "leave out --saturation"),
-        (["wormhole", "run", plan, "-o", str(tmp_path / "a.txt")], "must end in .html"),
-        (["dynamic", "torus:4x4", "--load", "0.1", "-o", str(tmp_path / "no" / "a.html")], "no"),
+        (["simulate", "arrivals", "torus:4x4", "--load", "0.1:0.5:0.1", "-o", page], "not 5: name one load"),
+        (
+            ["simulate", "arrivals", "torus:4x4", "--load", "0.1", "--scheme", "varvarigos-bertsekas", "-o", page],
+            "has no trees",
+        ),
+        (["simulate", "traffic", "torus:4x4", "--saturation", "-o", page], "leave out --saturation"),
+        (["simulate", "wormhole", plan, "-o", str(tmp_path / "a.txt")], "must end in .html"),
+        (["simulate", "arrivals", "torus:4x4", "--load", "0.1", "-o", str(tmp_path / "no" / "a.html")], "no"),
     ):
         assert main(words) == 2
         assert fact in capsys.readouterr().err

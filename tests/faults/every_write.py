@@ -14,7 +14,7 @@ from pathlib import Path
 
 LINES = [
     "plan torus:3x3 allgather -o new.parquet", "plan torus:3x3 allgather -o new.txt", "plan torus:3x3 allgather -o new.svg",
-    "plan torus:3x3 allgather -o new.png", "plan torus:3x3 allgather -o new.pdf", "plan torus:3x3 allgather --explore new.html",
+    "plan torus:3x3 allgather -o new.png", "plan torus:3x3 allgather -o new.pdf", "plan torus:3x3 allgather -o new.html",
     "plan torus:3x3 allgather --switching wormhole -o new.parquet", "plan torus:3x3 allgather --switching wormhole -o new.txt",
     *(f"network torus:3x3 -o new.{ending}" for ending in ("edges", "json", "graphml", "dot", "svg")),
     *(f"demands torus:3x3 alltoall -o new.{ending}" for ending in ("csv", "parquet", "json", "npy", "mtx", "mtx.gz")),
@@ -23,8 +23,8 @@ LINES = [
         ("c", ""), ("program", ".program"), ("csv", ".csv"), ("json", ".json"))),
     "draw plan.parquet -o new.svg", "explore plan.parquet -o new.html", "verify plan.parquet",
     "faults ring:4 broadcast -o new.csv", "faults ring:4 broadcast -o new.json", "faults ring:4 broadcast -o new.parquet",
-    "dynamic torus:3x3 --load 0.3 --steps 50 -o new.csv", "dynamic torus:3x3 --load 0.3 --steps 50 -o new.parquet",
-    "wormhole traffic torus:3x3 --load 0.2 --measured 100 -o new.csv", "sweep run --network ring:4 --task broadcast -o new.parquet",
+    "simulate arrivals torus:3x3 --load 0.3 --steps 50 -o new.csv", "simulate arrivals torus:3x3 --load 0.3 --steps 50 -o new.parquet",
+    "simulate traffic torus:3x3 --load 0.2 --measured 100 -o new.csv", "sweep run --network ring:4 --task broadcast -o new.parquet",
     "manual -o new.1",
 ]  # fmt: skip
 ERRORS = (errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT)

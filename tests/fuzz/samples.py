@@ -31,7 +31,7 @@ MADE = [
     "export plan.parquet --to msccl-json -o plan.json",
     "export plan.parquet --to goal -o plan.goal",
     "export plan.parquet --to program -o plan.program",
-    "wormhole traffic torus:4x4 --load 0.2 --measured 100 --warmup 10 -o results.parquet -o results.csv",
+    "simulate traffic torus:4x4 --load 0.2 --measured 100 --warmup 10 -o results.parquet -o results.csv",
 ]
 TEXTS = {
     "nodes.txt": "0, 5 7  # three\n9\n",
@@ -59,8 +59,8 @@ USES = {
     "nodes.txt": [f"demands {ON} partial-exchange --active {{}}", f"demands {ON} permutation --destinations {{}}"],
     "sources.txt": [f"demands {ON} permutation --destinations {{}}", f"demands {ON} one-to-many-routing --destinations {{}}"],
     "groups.txt": [f"demands {ON} allgather --groups {{}}"], "coordinates.txt": ["network {}"],
-    "trace.csv": [f"dynamic {ON} --steps 20 --trace {{}}"], "trace.txt": [f"dynamic {ON} --steps 20 --trace {{}}"],
-    "packets.txt": [f"wormhole traffic {ON} --trace {{}}"],
+    "trace.csv": [f"simulate arrivals {ON} --steps 20 --trace {{}}"], "trace.txt": [f"simulate arrivals {ON} --steps 20 --trace {{}}"],
+    "packets.txt": [f"simulate traffic {ON} --trace {{}}"],
     "plan.msccl.xml": ["verify {} --network torus:3x3", "import {} --network torus:3x3 -o new.parquet"],
     "plan.json": ["verify {} --network torus:3x3"], "plan.goal": ["verify {} --network torus:3x3 --task allgather"],
     "job.toml": [f"plan {ON} {{}}"], "study.toml": ["sweep run {} --dry-run"],

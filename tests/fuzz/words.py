@@ -159,7 +159,7 @@ _POOLS: dict[str, list[str]] = {
     "PATH": OUTPUTS, "FOLDER": ["folder", "new"], "[STUDY]": ["study.toml"],
 }  # fmt: skip
 _NAMED: dict[str, list[str]] = {
-    "--output": OUTPUTS, "--explore": ["new.html", "new.svg"], "--details": OUTPUTS, "--save": ["newstore", "folder", "plan.txt"],
+    "--output": OUTPUTS, "--own": ["all", "lr"], "--details": OUTPUTS, "--save": ["newstore", "folder", "plan.txt"],
     "--ports": ["all", "one", "one-send", "one-receive"], "--effort": ["closed form", "search"], "--algorithm": ["best", "greedy", "Q"],
     "--steps": ["50"], "--warmup": ["10", "auto"], "--measured": ["100"], "--replications": ["1", "2"], "--budget": ["0.1", "1"],
     "--active": ["all", "0,1", "random:2", "nodes.txt", "matrix.mtx"], "--destinations": ["nodes.txt", "nodes.npy", "2,0,1"],
@@ -170,11 +170,16 @@ _NAMED: dict[str, list[str]] = {
     "--nodes": ["0,1", "16", "random:2"], "--memory": ["1MB", "8GiB"], "--kind": ["load", "tree", "steps"], "--counts": ["1,2,0,1"],
 }  # fmt: skip
 
-SLOW = {("reproduce",): ("NAME",), ("design",): ("--nodes", "--degree"), ("run",): ("FILE",), ("simulate",): ("FILE",)}
+SLOW = {
+    ("reproduce",): ("NAME",),
+    ("design",): ("--nodes", "--degree"),
+    ("run",): ("FILE",),
+    ("simulate", "schedule"): ("FILE",),
+}
 """Commands that start other programs or take long: what stands here is always odd."""
 IN_ONE_PROCESS = {("sweep", "run"): ["--engine", "in-process"]}
 """What is added to nearly every command line that would else start processes: they take as long as a hundred others."""
-ALONE = ("--saturation", "--check", "--mpi")
+ALONE = ("--saturation", "--check")
 """Flags after which a command takes long or starts another program."""
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer.errors import FileFormatError, NotApplicableError, ScheduleError, VerificationError
 from gossamer.interchange import FORMATS, export
-from gossamer.interchange.rows import RowText
+from gossamer.interchange.format import RowText
 from gossamer.interchange.smpi import write_platform
 from gossamer.programs.files import read_rank
 

@@ -17,8 +17,8 @@ from gossamer.algorithms.any_network.demands import demand_of
 from gossamer.algorithms.any_network.priced_routing import bundled
 from gossamer.bounds import best_bound
 from gossamer.errors import GossamerError, NetworkError, ScheduleError
-from gossamer.graphs.forests import Growth
-from gossamer.graphs.precedence import Roads
+from gossamer.graphs.forests import TreeGrowth
+from gossamer.graphs.precedence import LinkResources
 from gossamer.networks import (
     Network,
     SharedPorts,
@@ -32,8 +32,7 @@ from gossamer.networks import (
 from gossamer.questions.cases import Case
 from gossamer.questions.costs import clocked
 from gossamer.questions.tasks import task
-from gossamer.schedules import Schedule, Symmetry
-from gossamer.schedules.files import load
+from gossamer.schedules import Schedule, Symmetry, load
 from gossamer.verification import verify
 
 SAMPLE = Path(__file__).parent.parent / "data" / "networks" / "server_ports.edges"
@@ -259,7 +258,7 @@ def passages(net, link):
 @pytest.mark.parametrize("bundles", [False, True])
 def test_loads_of_ports_are_those_of_the_trees(bundles):
     net = shared_at_random("dragonfly:a=4,h=1", 1)
-    growth = Growth(Roads.of(net, Rules()))
+    growth = TreeGrowth(LinkResources.of(net, Rules()))
     demand = demand_of(Case(net, task("alltoall")))
     if bundles:
         forest = bundled(growth, demand, 0.03, 0)

@@ -6,7 +6,9 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from gossamer.algorithms.any_network.down_trees import Arcs, disjoint_trees, pipelined
+import gossamer
+from gossamer.algorithms.any_network.down_trees import pipelined
+from gossamer.graphs.disjoint_trees import Arcs, disjoint_trees, grown_trees
 
 
 def graph_of(seed):
@@ -58,3 +60,16 @@ def test_packets_are_sent_on_only_after_they_came_and_once_an_arc_and_slot(seed)
         assert came.setdefault((int(head[a]), p), s + 1) == s + 1
     assert len(came) == 9 * 20
     assert found.slots <= -(-20 // count) + int(trees.depth.max()) + 2
+
+
+@pytest.mark.parametrize("spec", ["complete:70", "torus:3x4", "hypercube:5"])
+def test_trees_grown_by_turns_span_and_share_no_link(spec):
+    network = gossamer.network(spec)  # as many trees as links at a node, 69 on the first
+    link, depth = grown_trees(network)
+    others = np.arange(1, network.node_count)
+    assert link.shape == depth.shape == (network.degree, network.node_count)
+    assert (link[:, 0] == -1).all()
+    assert np.unique(link[:, 1:]).size == link[:, 1:].size
+    for t in range(network.degree):
+        assert (network.link_target[link[t, 1:]] == others).all()
+        assert (depth[t, 1:] == depth[t, network.link_source[link[t, 1:]]] + 1).all()

@@ -7,7 +7,7 @@ import pytest
 
 import gossamer
 from gossamer import Rules
-from gossamer.graphs.precedence import HopGraph, Roads, _ranked, _run
+from gossamer.graphs.precedence import HopGraph, LinkResources, _ranked, _run
 from gossamer.networks.shared_ports import SharedPorts
 
 FULL = gossamer.network("complete:4")
@@ -33,6 +33,6 @@ BUSY_NODE = [8, 7, 4, 9, 1, 7, 9, 0, 11], [0, 1, 2, 2, 2, 2, 3, 3, 4], [-1, -1, 
 def test_the_links_of_the_port_most_in_demand_go_first(network, rules, hops):
     """As many slots as the busiest port has hops: no order takes fewer."""
     graph = HopGraph.of_parents(*(np.array(column, np.int32) for column in hops))
-    found = _run(graph, Roads.of(network, rules), _ranked(np.arange(graph.link.size)))
+    found = _run(graph, LinkResources.of(network, rules), _ranked(np.arange(graph.link.size)))
     busiest = max(np.bincount(ends[graph.link]).max() for ends in (network.link_source, network.link_target))
     assert found.slots == busiest

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from gossamer.graphs.mesh_packing import links_along, rotations
 from gossamer.graphs.parallel_prefix import prefix_hops, prefix_ranks
-from gossamer.graphs.rotation import links_along, rotations
 from gossamer.networks import array, torus
 
 SIDES = st.lists(st.integers(2, 4), min_size=1, max_size=3)

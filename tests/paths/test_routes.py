@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 
 from gossamer.graphs.hops import Paths
-from gossamer.graphs.routes import Effort, balanced_paths, without_loops
+from gossamer.graphs.routes import BalancingLimits, balanced_paths, without_loops
 from gossamer.networks import array, ring, torus
 
-SHORTEST = Effort(3, 2, 0)
+SHORTEST = BalancingLimits(3, 2, 0)
 GRIDS = st.builds(
     lambda make, sides: make(*sides),
     st.sampled_from([array, torus]),
@@ -34,7 +34,7 @@ def nodes_of(network, paths, p, origin):
 
 
 @settings(max_examples=40)
-@given(GRIDS, st.integers(0, 5), st.sampled_from([SHORTEST, Effort(1, 0, 0), Effort(2, 2, 6)]))
+@given(GRIDS, st.integers(0, 5), st.sampled_from([SHORTEST, BalancingLimits(1, 0, 0), BalancingLimits(2, 2, 6)]))
 def test_paths_lead_from_origins_to_targets_without_loops(network, seed, effort):
     origin, target = pairs(network, [0, network.node_count - 1])
     paths = balanced_paths(network, origin, target, seed=seed, effort=effort)
@@ -48,7 +48,7 @@ def test_paths_lead_from_origins_to_targets_without_loops(network, seed, effort)
 
 def test_antipodal_nodes_of_a_ring_are_reached_both_ways():
     net = ring(8)
-    once = balanced_paths(net, *pairs(net, range(8)), effort=Effort(1, 0, 0)).load(net.link_count)
+    once = balanced_paths(net, *pairs(net, range(8)), effort=BalancingLimits(1, 0, 0)).load(net.link_count)
     assert once.sum() == 2 * 8 * 8  # 8 nodes, (n/2)^2 hops each
     assert once.max() <= 10  # 8 on average; 12 if all went one way
     assert balanced_paths(net, *pairs(net, range(8))).load(net.link_count).max() <= 9
@@ -65,8 +65,8 @@ def test_packets_leave_crowded_links_by_longer_paths_where_that_helps():
     net = array(4, 4, 4)
     corner = [u for u in range(64) if max(net.coordinates[u]) < 3]
     origin, target = pairs(net, corner)
-    shortest = balanced_paths(net, origin, target, effort=Effort(8, 8, 0))
-    longer = balanced_paths(net, origin, target, effort=Effort(8, 8, 24))
+    shortest = balanced_paths(net, origin, target, effort=BalancingLimits(8, 8, 0))
+    longer = balanced_paths(net, origin, target, effort=BalancingLimits(8, 8, 24))
     assert shortest.load(net.link_count).max() == 41
     assert longer.load(net.link_count).max() == 40
     assert longer.link.size > shortest.link.size

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 from matplotlib.legend import Legend
 
 from gossamer.plots.curves import delay_figure
-from gossamer.simulation.random_arrivals.delays import NONE, Delays, Limit
-from gossamer.simulation.random_arrivals.statistics import NO_ESTIMATE, Estimate
+from gossamer.simulation.random_arrivals.delays import NONE, Delays, LoadLimit
+from gossamer.simulation.random_arrivals.statistics import NO_ESTIMATE, ConfidenceInterval
 from plots.test_pictures import outside, overlaps
 
 
 def point(name, load, mean, *, stable=True, limit=1.0, bound=1.0):
     fields = {f.name: NONE for f in dataclasses.fields(Delays)}
-    estimate = Estimate(mean, 0.1, 10) if stable else NO_ESTIMATE
-    fields |= {"network": "ring:5", "scheme": name, "load": load, "limit": Limit(limit, "saturated at"),
+    estimate = ConfidenceInterval(mean, 0.1, 10) if stable else NO_ESTIMATE
+    fields |= {"network": "ring:5", "scheme": name, "load": load, "limit": LoadLimit(limit, "saturated at"),
                "stable": stable, "reason": "", "reception": estimate, "broadcast": estimate, "reception_bound": bound,
                "broadcast_bound": bound, "result": None}  # fmt: skip
     return Delays(**fields)

@@ -19,7 +19,7 @@ import gossamer
 from gossamer.errors import GossamerError, ModelError
 from gossamer.networks import from_networkx
 from gossamer.processes import trials as module
-from gossamer.processes.trials import Tries
+from gossamer.processes.trials import Trials
 from gossamer.questions.cases import Case
 
 
@@ -37,12 +37,12 @@ def alive(pid):
 
 
 def test_what_is_slow_at_first_is_still_first(at_once):
-    with Tries(2) as tries:
+    with Trials(2) as tries:
         assert [a for a, _ in tries.in_order(time.sleep, [(0.4,), (0.0,), (0.1,)])] == [(0.4,), (0.0,), (0.1,)]
 
 
 def test_processes_are_kept_for_another_search_and_end_with_the_last(at_once):
-    with Tries(2) as tries:
+    with Trials(2) as tries:
         list(tries.in_order(time.sleep, [(0.5,), (0.5,)]))
         workers = {w.process.pid for w in tries._pool._workers}
         list(tries.in_order(time.sleep, [(0.5,), (0.5,)]))
@@ -55,7 +55,7 @@ def test_processes_are_kept_for_another_search_and_end_with_the_last(at_once):
 
 
 def test_what_takes_no_time_starts_no_process():
-    with Tries(4) as tries:
+    with Trials(4) as tries:
         assert [n for _, n in tries.in_order(math.isqrt, [(k * k,) for k in range(100)])] == list(range(100))
         assert tries._pool is None
 
@@ -69,19 +69,19 @@ def test_a_try_whose_process_is_killed_is_made_again(at_once):
             killed.append(tries._pool._workers[0].process.pid)
             os.kill(killed[0], signal.SIGKILL)
 
-    with Tries(2, progress=progress) as tries:
+    with Trials(2, progress=progress) as tries:
         assert [a for a, _ in tries.in_order(time.sleep, [(0.5,), (0.5,), (0.0,)])] == [(0.5,), (0.5,), (0.0,)]
     assert killed
     assert not alive(killed[0])
 
 
 def test_a_try_that_kills_its_processes_is_one_line(at_once):
-    with Tries(2) as tries, pytest.raises(GossamerError, match=r"^a try of a search failed: its process died 3 times"):
+    with Trials(2) as tries, pytest.raises(GossamerError, match=r"^a try of a search failed: its process died 3 times"):
         list(tries.in_order(os._exit, [(3,)]))
 
 
 def test_an_error_of_a_try_is_that_of_the_search(at_once):
-    with Tries(2) as tries:
+    with Trials(2) as tries:
         tries.expect("flooding", 5.0, 0)
         with pytest.raises(ModelError, match=r"nodes must be a whole number in 1\.\."):
             list(tries.in_order(gossamer.reading.whole, [(0, "nodes", 1)]))
@@ -90,7 +90,7 @@ def test_an_error_of_a_try_is_that_of_the_search(at_once):
 
 
 def test_no_more_are_begun_than_the_memory_holds():
-    tries = Tries(8, memory=2_000_000_000)
+    tries = Trials(8, memory=2_000_000_000)
     tries.expect("flooding", 100.0, 100_000_000)
     assert tries.at_once == 6
     tries.expect("flooding", 100.0, 900_000_000)
@@ -100,7 +100,9 @@ def test_no_more_are_begun_than_the_memory_holds():
 
 
 def test_a_case_goes_to_a_process_without_what_was_computed():
-    case = Case(gossamer.network("jellyfish:n=12,d=3,seed=1"), gossamer.task("allgather"), seed=3).within(7.0, Tries(2))
+    case = Case(gossamer.network("jellyfish:n=12,d=3,seed=1"), gossamer.task("allgather"), seed=3).within(
+        7.0, Trials(2)
+    )
     case.tell_floor(gossamer.lower_bounds(case.network, case.task)[0].value)
     assert case.messages.count == case.demands[0].hubs.size == 12
     sent = pickle.dumps(case)

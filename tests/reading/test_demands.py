@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gossamer.errors import FileFormatError, GossamerError, TaskError
-from gossamer.reading.demands import Traffic, in_units, read_traffic
+from gossamer.reading.demands import TrafficTable, in_units, read_traffic
 from gossamer.simulation.flits.destinations import read_demands
 
 HEAD = "origin,contributors,destinations,packets\n"
@@ -126,7 +126,7 @@ def test_a_table_of_too_many_rows_is_refused(tmp_path, monkeypatch):
 
 
 def test_bytes_become_packets():
-    table = Traffic(None, [(0, [], [1], 5), (1, [], [2], 8), (2, [], [0], 0)], ["", "", ""], True)
+    table = TrafficTable(None, [(0, [], [1], 5), (1, [], [2], 8), (2, [], [0], 0)], ["", "", ""], True)
     assert [row[3] for row in in_units(table, 4).rows] == [2, 2, 0]
     with pytest.raises(TaskError, match="a packet has at least 1 byte, got 0"):
         in_units(table, 0)

@@ -74,7 +74,16 @@ def test_more_rows_than_are_allowed_are_refused(tmp_path):
 
 def test_a_description_of_a_column_that_is_damaged_does_not_end_the_process():
     """Looking at the sizes of this file's columns ends the process from within the library that reads it."""
-    command = [sys.executable, "-m", "gossamer", "dynamic", "ring:4", "--trace", str(HOSTILE / "column_sizes.parquet")]
+    command = [
+        sys.executable,
+        "-m",
+        "gossamer",
+        "simulate",
+        "arrivals",
+        "ring:4",
+        "--trace",
+        str(HOSTILE / "column_sizes.parquet"),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from gossamer.errors import ModelError, TaskError
-from gossamer.reading.quantities import fractions, sizes, wholes
+from gossamer.reading.quantities import fractions, nodes, sizes
 
 
 @pytest.mark.parametrize(
@@ -20,43 +20,33 @@ def test_fractions(text, numbers):
     assert fractions(text, "loads") == [Fraction(n) for n in numbers]
 
 
-@pytest.mark.parametrize(("text", "numbers"), [("4", [4]), ("4,8,16", [4, 8, 16]), ("1:10:4", [1, 5, 9])])
-def test_whole_numbers(text, numbers):
-    assert wholes(text, "sides") == numbers
-
-
 @pytest.mark.parametrize(
     "text",
     ["", " ", ",", "1,", "a", "nan", "1:2", "1:2:3:4", "1:2:x", "1:2:3,4", "-1", "0.5,-1", "9" * 10_000, ":" * 10_000],
     ids=range(14),
 )
 def test_what_names_no_numbers(text):
-    for read in (fractions, wholes):
-        with pytest.raises(TaskError, match=r"^loads must ") as refused:
-            read(text, "loads", error=TaskError)
-        assert len(str(refused.value)) < 220
+    with pytest.raises(TaskError, match=r"^loads must ") as refused:
+        fractions(text, "loads", error=TaskError)
+    assert len(str(refused.value)) < 220
 
 
 @pytest.mark.parametrize("text", ["5:1:1", "1:5:0"])
 def test_empty_ranges(text):
-    for read in (fractions, wholes):
-        with pytest.raises(ModelError, match=rf"^loads: the range '{text}' is empty; it must be first:last:step"):
-            read(text, "loads")
+    with pytest.raises(ModelError, match=rf"^loads: the range '{text}' is empty; it must be first:last:step"):
+        fractions(text, "loads")
 
 
 @pytest.mark.parametrize("text", ["0:10000:1", "0:2000000000:1", "1" + ",1" * 10_000], ids=range(3))
 def test_too_many_numbers(text):
-    for read in (fractions, wholes):
-        with pytest.raises(ModelError, match=r" names over 10,000 numbers$"):
-            read(text, "loads")
+    with pytest.raises(ModelError, match=r" names over 10,000 numbers$"):
+        fractions(text, "loads")
     assert len(fractions("1:10000:1", "loads")) == 10_000
 
 
 def test_the_smallest_number_is_said():
     with pytest.raises(ModelError, match=r"^loads must be numbers of at least 0.5, such as .* got '0.49'$"):
         fractions("0.5,0.49", "loads", Fraction(1, 2))
-    with pytest.raises(ModelError, match=r"^sides must be whole numbers in 1\.\.9, such as .* got '0'$"):
-        wholes("0:3:1", "sides", 1, 9)
 
 
 @pytest.mark.parametrize(
@@ -84,3 +74,22 @@ def test_what_names_no_sizes(text, told):
         sizes(text, "sizes", error=TaskError)
     assert told in str(refused.value)
     assert len(str(refused.value)) < 220
+
+
+def test_nodes_are_listed_one_by_one_and_in_ranges():
+    assert nodes("3 0-2 7", "here", 8) == [3, 0, 1, 2, 7]
+    assert nodes(" ", "here", 8) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "told"),
+    [
+        ("1 x", ModelError, "here: origin 'x' is no node"), ("1-", ModelError, "here: origin '1-' is no node"),
+        ("5-2", ModelError, "here: origin: the range 5-2 is empty"),
+        ("0-8", TaskError, "here: origin 8 is outside 0..7"),
+    ],
+)  # fmt: skip
+def test_what_names_no_nodes(text, error, told):
+    with pytest.raises(error) as refused:
+        nodes(text, "here", 8, what="origin", allowed="node", form_error=ModelError)
+    assert str(refused.value) == told

@@ -9,8 +9,8 @@ import gossamer
 from gossamer.errors import FileFormatError, ModelError, TaskError
 from gossamer.simulation.flits import (
     Energy,
+    MessageTrace,
     Routers,
-    Trace,
     TrafficSettings,
     destinations,
     read_trace,
@@ -53,7 +53,7 @@ def test_each_request_has_its_reply():
 
 
 def test_a_trace_goes_out_and_comes_back(tmp_path):
-    trace = Trace([0, 0, 7], [0, 5, 3], [1, 2, 9], [1, 8, 2])
+    trace = MessageTrace([0, 0, 7], [0, 5, 3], [1, 2, 9], [1, 8, 2])
     path = tmp_path / "messages.txt"
     write_trace(trace, path)
     again = read_trace(path)

@@ -15,8 +15,8 @@ import gossamer
 from gossamer.errors import ModelError, NetworkError
 from gossamer.networks import half_duplex
 from gossamer.simulation.flits import (
+    MessageTrace,
     Routers,
-    Trace,
     TrafficSettings,
     fabric,
     ideal_throughput,
@@ -164,10 +164,10 @@ def test_bandwidths_of_a_file_are_cycles_of_flits(tmp_path):
     # a message of 8 flits alone: a flit takes one cycle over the first link, two over the second, four over the last;
     # where they come slowly, the last does not wait for the cycle in which its head gets a channel at the last router
     for u, v, took in ((0, 1, 1), (1, 2, 2), (2, 3, 4)):
-        run = simulate_trace(line, Trace([0], [u], [v], [8]))
+        run = simulate_trace(line, MessageTrace([0], [u], [v], [8]))
         alone = Routers().zero_load_latency(hops=1, flits=8)
         assert run.latency == alone + 8 * (took - 1) - (took > 1)
-    assert simulate_trace(line, Trace([0], [0], [3], [8])).latency == (
+    assert simulate_trace(line, MessageTrace([0], [0], [3], [8])).latency == (
         Routers().zero_load_latency(hops=3, flits=8) + (2 - 1) + 8 * (4 - 1) - 1
     )
     # from 0, 1, 2 to 3 and back: 3/4 of all flits cross the slowest link, four cycles each

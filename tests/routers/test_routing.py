@@ -10,15 +10,15 @@ import gossamer.simulation.flits.traffic
 from gossamer.errors import ModelError
 from gossamer.simulation.flits import (
     ROUTINGS,
+    MessageTrace,
     Routers,
-    Trace,
     TrafficSettings,
     deadlock_freedom,
     routing,
     simulate_trace,
     simulate_traffic,
 )
-from gossamer.simulation.flits.routing.function import Sent
+from gossamer.simulation.flits.routing.function import RoutedMessages
 from gossamer.simulation.flits.routing.tables import WrittenRoutes, written_routes
 
 NETWORKS = (
@@ -71,7 +71,7 @@ def test_routes_written_once_are_those_that_messages_get(spec):
         drawn = known.draw(500, np.random.default_rng(9))
         entry = (source * network.terminal_count + target << rule.draws) + (1 << np.arange(rule.draws)) @ drawn
         route, begin = np.zeros(500 * rule.row_size, np.int32), np.arange(500) * rule.row_size + 1
-        rule.write(Sent(route, begin, source, target, np.random.default_rng(9)))
+        rule.write(RoutedMessages(route, begin, source, target, np.random.default_rng(9)))
         for a, b in zip(begin, known.begin[entry], strict=True):
             length = route[a - 1] + 2
             assert route[a - 1 : a - 1 + length].tolist() == known.route[b - 1 : b - 1 + length].tolist(), name
@@ -124,7 +124,7 @@ def test_every_pair_takes_the_zero_load_latency(spec):
     source, target = (x.reshape(-1) for x in np.divmod(np.arange(terminals**2), terminals))
     away = source != target
     source, target = source[away], target[away]
-    trace = Trace(200 * np.arange(source.size), source, target, 1 + source % 4)
+    trace = MessageTrace(200 * np.arange(source.size), source, target, 1 + source % 4)
     near = {u: network.breadth_first(u).distance for u in range(terminals)}
     shortest = np.array([near[u][v] for u, v in zip(source.tolist(), target.tolist(), strict=True)])
     for rule in covered(spec):
@@ -203,7 +203,7 @@ def test_ugal_takes_detours_where_they_pay():
 def test_several_terminals_share_a_router():
     network = gossamer.network("array:2")
     node = Routers(injection="node", ejection="node")
-    trace = Trace([0, 100], [0, 0], [1, 3], [4, 4])
+    trace = MessageTrace([0, 100], [0, 0], [1, 3], [4, 4])
     run = simulate_trace(network, trace, settings=TrafficSettings(terminals=2, routers=node))
     assert run.flows[1][0, [1, 3]].tolist() == [node.zero_load_latency(0, 4), node.zero_load_latency(1, 4)]
     with pytest.raises(ModelError, match="injection 'node' is needed"):

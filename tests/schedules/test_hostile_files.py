@@ -17,11 +17,9 @@ import pytest
 import gossamer
 from gossamer.errors import FileFormatError
 from gossamer.questions.costs import LinearCost
-from gossamer.schedules import stored
 from gossamer.schedules.columns import packed
-from gossamer.schedules.parquet import write_tables
-from gossamer.schedules.stored import Room
-from gossamer.schedules.storing import rules_to_dict
+from gossamer.schedules.file_formats import Room, Table, TableRows, write_tables
+from gossamer.schedules.serialization import rules_to_dict
 
 HOPS = ("slot", "link", "packet", "origin", "message", "part")
 
@@ -92,7 +90,7 @@ def write(path: Path, header: dict[str, object]) -> None:
     names = ("step", "source", "displacement_0", "payload", "control_bytes", "set") if "sets" in header else HOPS
     names = (*names, "origin", "message", "piece", "size") if "sets" in header else names
     none = {name: np.zeros(0, np.int64 if name == "message" else np.int32) for name in names}
-    write_tables(path, header, {}, lambda a, b: none, 0)
+    write_tables(path, "any", header, [TableRows.of(Table("rows", "row", names, ""), none)])
 
 
 @pytest.mark.parametrize("name", CLAIMS)
@@ -150,7 +148,7 @@ def test_a_lack_of_memory_is_an_error_of_the_file(tmp_path, monkeypatch):
     def starved(self, amount, what):
         raise MemoryError
 
-    monkeypatch.setattr(stored.Room, "take", starved)
+    monkeypatch.setattr(Room, "take", starved)
     with pytest.raises(FileFormatError, match="does not hold a whole schedule: it does not fit in memory"):
         gossamer.load(path)
 

@@ -12,7 +12,7 @@ import gossamer
 from gossamer.cli import main
 from gossamer.errors import FileFormatError, ModelError, NotApplicableError
 from gossamer.plots.curves import delay_figure, draw_delays
-from gossamer.simulation.random_arrivals import Bernoulli, Settings, Trace
+from gossamer.simulation.random_arrivals import Bernoulli, RequestTrace, Settings
 from gossamer.simulation.random_arrivals.delays import by_scheme
 from gossamer.simulation.random_arrivals.schemes import broadcasts, covering, scheme
 from gossamer.studies.sweeps import delay_load, read_loads, write_table
@@ -65,7 +65,7 @@ def test_threads_find_the_same_points(points):
 
 def test_a_trace_has_its_own_load():
     network = gossamer.network("hypercube:3")
-    trace = Trace([float(t) for t in range(400)], [t % 8 for t in range(400)])
+    trace = RequestTrace([float(t) for t in range(400)], [t % 8 for t in range(400)])
     (point,) = delay_load(network, ["fifo"], [], settings=Settings(arrivals=trace))
     assert point.stable
     assert point.load == pytest.approx(7 / 24, rel=0.05)
@@ -146,7 +146,7 @@ def test_refusals_say_what_would_work():
     ("options", "why"),
     [
         ({"arrivals": Bernoulli()}, "Poisson arrivals only, not with Bernoulli"),
-        ({"arrivals": Trace([0.0], [0])}, "Poisson arrivals only, not with Trace"),
+        ({"arrivals": RequestTrace([0.0], [0])}, "Poisson arrivals only, not with Trace"),
         ({"ties": "age"}, "with ties 'fifo' only, not 'age'"),
         ({"time": "slotted"}, "with time 'continuous' only, not 'slotted'"),
         ({"choose": "global"}, "with choose 'oblivious' only, not 'global'"),
@@ -172,7 +172,7 @@ def test_the_interval_scheme_is_a_scheme_like_the_others(alias):
 
 def test_no_estimate_is_printed_below_its_bound(capsys):
     """Mini-packets: the mean part (1.42) is not the message (at least 1.78)."""
-    assert main(["dynamic", "star:4", "--scheme", "mini-packets", "--load", "0.1", "--steps", "300"]) == 0
+    assert main(["simulate", "arrivals", "star:4", "--scheme", "mini-packets", "--load", "0.1", "--steps", "300"]) == 0
     header = capsys.readouterr().out.splitlines()[4]
     assert header.split("  ")[0] == "load"
     assert "at least" in header
@@ -180,7 +180,7 @@ def test_no_estimate_is_printed_below_its_bound(capsys):
 
 
 def test_bound_11_is_printed_as_what_it_is(capsys):
-    assert main(["dynamic", "torus:4x4", "--scheme", "intervals", "--load", "0.2,0.9"]) == 0
+    assert main(["simulate", "arrivals", "torus:4x4", "--scheme", "intervals", "--load", "0.2,0.9"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[4].split() == ["load", "broadcast", "at", "least", "at", "most"]
     assert lines[7].split() == ["0.9", "unstable", "-", "-"]
@@ -191,7 +191,17 @@ def test_bound_11_is_printed_as_what_it_is(capsys):
 
 def test_the_command_prints_writes_and_draws(capsys, tmp_path):
     files = [tmp_path / name for name in ("d.csv", "d.svg")]
-    words = ["dynamic", "hypercube:3", "--scheme", "fifo,optimal", "--load", "0.2:0.4:0.2", "--steps", "200"]
+    words = [
+        "simulate",
+        "arrivals",
+        "hypercube:3",
+        "--scheme",
+        "fifo,optimal",
+        "--load",
+        "0.2:0.4:0.2",
+        "--steps",
+        "200",
+    ]
     assert main([*words, "-o", str(files[0]), "-o", str(files[1])]) == 0
     printed = capsys.readouterr().out
     assert "optimal: its links are saturated at load 1" in printed
@@ -204,18 +214,20 @@ def test_the_command_prints_writes_and_draws(capsys, tmp_path):
 
 
 def test_schemes_are_listed_with_their_limits(capsys):
-    assert main(["schemes", "torus:4x4", "--json"]) == 0
+    assert main(["list", "schemes", "torus:4x4", "--json"]) == 0
     limits = {line["scheme"]: line["saturated_at"] for line in json.loads(capsys.readouterr().out)}
     assert limits["priority"] == 1
     assert "arc" not in limits
     assert 0 < limits["varvarigos-bertsekas"] < 1
-    assert main(["schemes", "hypercube:14", "--json"]) == 0  # none of the limits is counted, which would take a minute
+    assert (
+        main(["list", "schemes", "hypercube:14", "--json"]) == 0
+    )  # none of the limits is counted, which would take a minute
     large = json.loads(capsys.readouterr().out)
     assert {line["scheme"] for line in large} >= {"priority", "symmetric"}
     assert {line["saturated_at"] for line in large} == {None}
-    assert main(["schemes", "array:1"]) == 0
+    assert main(["list", "schemes", "array:1"]) == 0
     assert capsys.readouterr().out == "no scheme covers array:1\n"
-    assert main(["schemes"]) == 0
+    assert main(["list", "schemes"]) == 0
     assert "arc" in capsys.readouterr().out
 
 
@@ -248,7 +260,7 @@ def test_schemes_are_listed_with_their_limits(capsys):
 )
 def test_bad_words_get_one_line_and_status_2(words, why, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert main(["dynamic", *words]) == 2
+    assert main(["simulate", "arrivals", *words]) == 2
     error = capsys.readouterr().err
     assert why in error
     assert error.count("\n") == 1
@@ -256,13 +268,13 @@ def test_bad_words_get_one_line_and_status_2(words, why, capsys, tmp_path, monke
 
 
 def test_a_mean_below_its_bound_is_noted_as_a_short_run(capsys):
-    assert main(["dynamic", "hypercube:4", "--load", "0.999999", "--steps", "500"]) == 0
+    assert main(["simulate", "arrivals", "hypercube:4", "--load", "0.999999", "--steps", "500"]) == 0
     assert "at 0.999999: the run is too short, as its mean is below the bound" in capsys.readouterr().out
 
 
 def test_requests_may_come_from_some_nodes_only(capsys):
     """One node of a hypercube can send on its four links: a broadcast a step, at load factor 15/4."""
-    words = ["dynamic", "hypercube:4", "--nodes", "3", "--steps", "1000", "--json"]
+    words = ["simulate", "arrivals", "hypercube:4", "--nodes", "3", "--steps", "1000", "--json"]
     assert main([*words, "--load", "2"]) == 0
     (line,) = json.loads(capsys.readouterr().out)
     assert (line["limit"], line["stable"]) == (3.75, True)
@@ -270,7 +282,12 @@ def test_requests_may_come_from_some_nodes_only(capsys):
     assert line["reception_estimate"] is None
     assert main([*words, "--load", "4"]) == 2
     assert "3.75 for priority" in capsys.readouterr().err
-    assert main(["dynamic", "hypercube:4", "--nodes", "16", "--load", "0.5"]) == 2
+    assert main(["simulate", "arrivals", "hypercube:4", "--nodes", "16", "--load", "0.5"]) == 2
     assert "node 16" in capsys.readouterr().err
-    assert main(["dynamic", "hypercube:4", "--nodes", "1", "--load", "0.5", "--scheme", "varvarigos-bertsekas"]) == 2
+    assert (
+        main(
+            ["simulate", "arrivals", "hypercube:4", "--nodes", "1", "--load", "0.5", "--scheme", "varvarigos-bertsekas"]
+        )
+        == 2
+    )
     assert "requests at all nodes only" in capsys.readouterr().err

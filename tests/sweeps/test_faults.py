@@ -138,13 +138,15 @@ def test_without_is_an_option_of_the_commands_that_take_a_network(capsys):
     assert "shortest-path-tree" in run(capsys, "compare", "ring:5", "broadcast", "--without", "links:0-1")[1]
     assert (
         "shortest-path-tree"
-        in run(capsys, "algorithms", "--network", "ring:5", "--task", "broadcast", "--without", "nodes:0")[1]
+        in run(capsys, "list", "algorithms", "ring:5", "--task", "broadcast", "--without", "nodes:0")[1]
     )
-    schemes = run(capsys, "schemes", "ring:5", "--without", "links:0-1")[1]
+    schemes = run(capsys, "list", "schemes", "ring:5", "--without", "links:0-1")[1]
     assert "spanning trees of any network" in said.words(schemes)
-    routing = run(capsys, "wormhole", "routing", "torus:4x4", "--without", "links:0-1")[1]
+    routing = run(capsys, "deadlock", "torus:4x4", "--without", "links:0-1")[1]
     assert "messages cannot deadlock" in said.words(routing)
-    assert run(capsys, "schemes", "--without", "links:0-1")[2].startswith("gossamer: --without goes with a network")
+    assert run(capsys, "list", "schemes", "--without", "links:0-1")[2].startswith(
+        "gossamer: --without goes with a network"
+    )
 
 
 def test_the_root_of_the_sound_network_is_the_same_node(capsys):

@@ -9,10 +9,10 @@ import gossamer
 from gossamer import Rules
 from gossamer.algorithms.any_network.alltoallv import exchanged_at_once, short_ways
 from gossamer.errors import NetworkError, NotApplicableError
-from gossamer.graphs.precedence import Roads
+from gossamer.graphs.precedence import LinkResources
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import UnevenExchange
-from gossamer.questions.tasks.patterns.traffic import traffic_matrix
+from gossamer.questions.tasks.patterns import traffic_matrix
 
 NAME = "shared-shortest-ways"
 
@@ -50,7 +50,7 @@ def test_loads_are_shared_by_ways_that_are_as_short():
     network = gossamer.network("ring:4")
     away = np.array([network.distances(v) for v in range(4)], np.int32)
     ends = np.zeros(8, np.int32), np.full(8, 2, np.int32)
-    forest, load = short_ways(Roads.of(network, Rules()), *ends, away, 0)
+    forest, load = short_ways(LinkResources.of(network, Rules()), *ends, away, 0)
     assert (forest.hops, load) == (16, 4.0)
 
 

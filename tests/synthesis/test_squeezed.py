@@ -11,7 +11,7 @@ from gossamer import Rules
 from gossamer.algorithms.any_network.demands import demand_of
 from gossamer.algorithms.any_network.priced_routing import branching, routed
 from gossamer.algorithms.any_network.squeezed import squeezed
-from gossamer.graphs.precedence import Roads
+from gossamer.graphs.precedence import LinkResources
 from gossamer.networks import from_networkx
 from gossamer.questions.cases import Case
 from gossamer.schedules import Phase, Schedule
@@ -19,7 +19,7 @@ from gossamer.schedules import Phase, Schedule
 
 def shorter(case, slots, least):
     demand = demand_of(case)
-    return squeezed(demand, Roads.of(case.network, case.rules), branching(case), slots, least, case.seed)
+    return squeezed(demand, LinkResources.of(case.network, case.rules), branching(case), slots, least, case.seed)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from gossamer.cli import main
 from gossamer.errors import FileFormatError, TaskError
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import DemandTable, UnevenExchange, as_table, read_table, task, write_table
-from gossamer.questions.tasks.patterns.traffic import traffic_matrix
+from gossamer.questions.tasks.patterns import traffic_matrix
 from gossamer.schedules import Packets
 from gossamer.verification import verify
 

@@ -13,7 +13,7 @@ from gossamer.questions.tasks import PartialMultinodeBroadcast
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.payloads import CONTROL
 from gossamer.wormhole.aggregation_distribution.collection import aggregate
-from gossamer.wormhole.aggregation_distribution.recording import Recording
+from gossamer.wormhole.aggregation_distribution.recording import ScheduleRecorder
 from gossamer.wormhole.contraction import group_tree
 from gossamer.wormhole.partition import Partition
 from wormhole import paths
@@ -24,7 +24,7 @@ def recording(sides, h, sources, *, message_bytes=1, words=1, copies=1):
     cost = LinearCost(message_bytes=message_bytes, counter_bytes=1)
     partition = Partition(sides, h)
     case = WormholeCase(torus(*sides), PartialMultinodeBroadcast(sources), cost)
-    return Recording(case, partition, words, copies)
+    return ScheduleRecorder(case, partition, words, copies)
 
 
 def aggregated(sides, h, sources, **options):

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 import gossamer
 from gossamer.errors import FileFormatError, ScheduleError
 from gossamer.questions.costs import LinearCost
-from gossamer.schedules import files as store_and_forward_files
-from gossamer.schedules import parquet as tables
+from gossamer.schedules import file_formats
+from gossamer.schedules import load as load_plain
 from gossamer.schedules.columns import packed_differences, unpacked_differences
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.wormhole import Phase, load, save
@@ -83,7 +83,7 @@ def test_tori_and_arrays_with_the_same_links_are_told_apart(tmp_path):
 
 
 def test_rows_in_several_groups_come_back(saved, monkeypatch):
-    monkeypatch.setattr(tables, "_ROWS", 3)
+    monkeypatch.setattr(file_formats, "_ROWS", 3)
     save(example(), saved)
     assert pq.ParquetFile(saved).metadata.num_row_groups == 4
     assert load(saved) == example()
@@ -119,10 +119,10 @@ def test_files_of_old_load_and_are_valid(tmp_path):
 
 def test_files_of_the_other_kind_are_named(saved, tmp_path):
     text = "FILE holds a schedule for wormhole switching, not for store and forward"
-    assert refusal(saved, store_and_forward_files.load) == text
+    assert refusal(saved, load_plain) == text
     other = tmp_path / "stored.parquet"
     gossamer.plan("ring:4", "allgather").save(other)
-    assert refusal(other) == "FILE does not hold a wormhole schedule"
+    assert refusal(other) == "FILE holds a schedule for store-and-forward switching, not for wormhole messages"
     assert gossamer.load(other) == gossamer.plan("ring:4", "allgather").schedule
     rewrite(saved, switching="circuit")
     assert refusal(saved, gossamer.load) == "FILE holds a schedule for 'circuit' switching, which is unknown here"

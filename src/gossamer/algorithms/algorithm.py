@@ -31,12 +31,12 @@ class Algorithm(Proposer[Case, Schedule]):
     Examples
     --------
     >>> import gossamer
-    >>> from gossamer.algorithms.broadcast import BROADCAST
+    >>> from gossamer.algorithms import algorithms_for
     >>> case = Case(gossamer.network("ring:9"), gossamer.task("broadcast"))
-    >>> [a.offer(case).time for a in BROADCAST if a.covers(case)][0]
+    >>> [a.offer(case).time for a in algorithms_for(type(case.task)) if a.covers(case)][0]
     Fraction(4, 1)
     >>> slow = case.related(network=case.network.with_times(3, 0))
-    >>> [a.offer(slow).time for a in BROADCAST if a.covers(slow)][0]
+    >>> [a.offer(slow).time for a in algorithms_for(type(case.task)) if a.covers(slow)][0]
     Fraction(12, 1)
     """
 

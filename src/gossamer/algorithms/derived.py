@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.preconditions import refuse_hops, refuse_ports
 from gossamer.errors import TaskError
 from gossamer.networks.grids import torus
 from gossamer.networks.network import Network
-from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
+from gossamer.questions.cases import Case, Offer, Proposer, Refusal, first_refusal
 from gossamer.questions.tasks import (
     Allreduce,
     Broadcast,
@@ -30,7 +32,9 @@ from gossamer.questions.tasks import (
 from gossamer.schedules import Schedule, then, torus_on_array
 from gossamer.schedules.torus_on_array import task_on_torus
 
-__all__ = ["DUALS", "allreduce_from", "dual", "on_array"]
+__all__ = ["DUALS", "allreduce_from", "dual", "on_array", "reversed_algorithm", "two_way_algorithm"]
+
+A = TypeVar("A", bound=Proposer[Any, Any])
 
 DUALS: dict[type[Task], type[Task]] = {
     Broadcast: Reduce,
@@ -42,6 +46,32 @@ DUALS: dict[type[Task], type[Task]] = {
     Chunked: Chunked,
 }
 """What each task becomes when time is turned."""
+
+
+def reversed_algorithm(algorithm: A, tasks: tuple[type[Task], ...], propose: Any, summary: str, **changes: Any) -> A:
+    """Return the record of what runs the schedules of an algorithm, of any switching, backwards in time."""
+    return replace(
+        algorithm,
+        name=f"reversed-{algorithm.name}",
+        tasks=tasks,
+        propose=propose,
+        source=f"time reversal of: {algorithm.source}",
+        summary=summary,
+        **changes,
+    )
+
+
+def two_way_algorithm(algorithm: A, propose: Any, **changes: Any) -> A:
+    """Return the record of the allreduce that runs a multinode broadcast backwards and then forwards."""
+    return replace(
+        algorithm,
+        name=f"two-way-{algorithm.name}",
+        tasks=(Allreduce,),
+        propose=propose,
+        source=f"reduce-scatter, then allgather, both by: {algorithm.source}",
+        summary=f"runs {algorithm.name} backwards, combining, and then forwards",
+        **changes,
+    )
 
 
 def _reversed(offer: Offer[Schedule]) -> Offer[Schedule]:
@@ -68,16 +98,7 @@ def dual(algorithm: Algorithm, kind: type[Task]) -> Algorithm:
         found = algorithm.offers(turned)
         return found if isinstance(found, Refusal) else tuple(map(_reversed, found))
 
-    return Algorithm(
-        name=f"reversed-{algorithm.name}",
-        tasks=(kind,),
-        propose=propose,
-        networks=algorithm.networks,
-        source=f"time reversal of: {algorithm.source}",
-        summary=f"runs the schedule of {algorithm.name} backwards",
-        passes_on=algorithm.passes_on,
-        timed=algorithm.timed,
-    )
+    return reversed_algorithm(algorithm, (kind,), propose, f"runs the schedule of {algorithm.name} backwards")
 
 
 def allreduce_from(algorithm: Algorithm) -> Algorithm:
@@ -99,15 +120,7 @@ def allreduce_from(algorithm: Algorithm) -> Algorithm:
             hop_seconds=first.hop_seconds + second.hop_seconds,
         )  # fmt: skip
 
-    return Algorithm(
-        name=f"two-way-{algorithm.name}",
-        tasks=(Allreduce,),
-        propose=propose,
-        networks=algorithm.networks,
-        source=f"reduce-scatter, then allgather, both by: {algorithm.source}",
-        summary=f"runs {algorithm.name} backwards, combining, and then forwards",
-        passes_on=algorithm.passes_on,
-    )
+    return two_way_algorithm(algorithm, propose, timed=False)
 
 
 def on_array(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.any_network import PRICED_TREES
 from gossamer.algorithms.any_network.demands import demand_of, least_slots
+from gossamer.algorithms.any_network.priced_routing import PRICED_TREES
 from gossamer.algorithms.any_network.repair import rescheduled
 from gossamer.algorithms.derived import dual
 from gossamer.algorithms.multinode_broadcast.greedy_flooding import GREEDY_FLOODING
-from gossamer.graphs.precedence import Roads
+from gossamer.graphs.precedence import LinkResources
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import Allreduce, MultinodeBroadcast, ReduceScatter, Task
 from gossamer.schedules import Schedule, then
@@ -54,7 +54,7 @@ def _shortest(case: Case, task: Task, algorithms: tuple[Algorithm, ...]) -> Sche
     """Return the shortest schedule of a half; the later ones are not built if the first cannot be beaten."""
     half = case.related(task=task)
     forward = half if task.name == "multinode-broadcast" else half.dual
-    least = least_slots(demand_of(forward), Roads.of(forward.network, forward.rules), moved=False)
+    least = least_slots(demand_of(forward), LinkResources.of(forward.network, forward.rules), moved=False)
     best: Schedule | None = None
     for algorithm in algorithms:
         offers = algorithm.offers(half)

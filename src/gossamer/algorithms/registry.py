@@ -1,234 +1,219 @@
 """The table of algorithms: what the planner, the docs, the battery and the benchmarks iterate over.
 
-Builders are listed for the forward tasks; their duals by time reversal and the allreduces follow from them.
+A line names where an algorithm (or a tuple of them) stands and the tasks that it is for, so that planning a task
+imports the algorithms for that task and no others. Builders are listed for the forward tasks; their duals by time
+reversal and the allreduces follow from them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from fractions import Fraction
-
-import numpy as np
+import importlib
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.any_network import (
-    DOWN_TREES,
-    EXACT,
-    OVERLAPPED_TREES,
-    PRICED_PATHS,
-    PRICED_TREES,
-    TREES_TOGETHER,
-)
-from gossamer.algorithms.any_network.alltoallv import SHARED_SHORTEST_WAYS
-from gossamer.algorithms.broadcast import BROADCAST
 from gossamer.algorithms.derived import DUALS, allreduce_from, dual
-from gossamer.algorithms.multinode_broadcast.arc import ARC
-from gossamer.algorithms.multinode_broadcast.cayley import MULTINODE_BROADCAST_CAYLEY
-from gossamer.algorithms.multinode_broadcast.fat_trees import (
-    CLIMBING_STAR_EXCHANGES,
-    MULTINODE_BROADCAST_FAT_TREES,
-    RISING_STAR_EXCHANGES,
-    UP_FIRST,
-)
-from gossamer.algorithms.multinode_broadcast.folded_tree import FOLDED_TREE
-from gossamer.algorithms.multinode_broadcast.greedy_flooding import GREEDY_FLOODING
-from gossamer.algorithms.multinode_broadcast.hamiltonian_cycle import HAMILTONIAN_CYCLE
-from gossamer.algorithms.multinode_broadcast.lines import HEAVIEST_DIRECTION, MULTIPLE_BROADCAST
-from gossamer.algorithms.multinode_broadcast.matched_flooding import MATCHED_FLOODING
-from gossamer.algorithms.multinode_broadcast.partial import ROTATED_DIMENSIONS
-from gossamer.algorithms.multinode_broadcast.rotated_quadrant import ROTATED_QUADRANT, ROTATED_QUADRANT_ON_ARRAY
-from gossamer.algorithms.overlapped_halves import OVERLAPPED_HALVES
-from gossamer.algorithms.partial_exchange import PARTIAL_EXCHANGE
-from gossamer.algorithms.routing import ROUTING
-from gossamer.algorithms.scatter import SCATTER
-from gossamer.algorithms.total_exchange import TOTAL_EXCHANGE
-from gossamer.algorithms.total_exchange.fat_trees import TOTAL_EXCHANGE_FAT_TREES
-from gossamer.networks.derived import among
-from gossamer.networks.network import Network
-from gossamer.questions.cases import EFFORTS, Case, Effort, Offer, Refusal
-from gossamer.questions.tasks import Grouped, MultinodeBroadcast
-from gossamer.questions.tasks.together import ranks
-from gossamer.schedules import CONTROL, Packets, Phase, Schedule
-
-__all__ = ["ALGORITHMS", "each_group"]
-
-# Tasks in groups: each group by itself, over the links between its nodes.
-#
-# Where the groups are disjoint, as the rows of a torus are, none disturbs another: all of them take as long as the one
-# that takes longest.
-
-
-def each_group(algorithms: Sequence[Algorithm]) -> Algorithm:
-    """Return the algorithm that carries out a task in every group by the best of `algorithms` for the group alone.
-
-    Parameters
-    ----------
-    algorithms : sequence of Algorithm
-        Asked for a case of each group: the links among its nodes, and the task among its ranks.
-
-    Returns
-    -------
-    Algorithm
-        For tasks in disjoint groups, the nodes of each of which are connected among themselves.
-    """
-
-    def propose(case: Case) -> Offer[Schedule] | Refusal:
-        task = case.task
-        assert isinstance(task, Grouped)
-        nodes = [v for group in task.groups for v in group]
-        if len(set(nodes)) < len(nodes):
-            return Refusal("needs groups that share no node")
-        if case.control_time or case.rules.buffer is not None:
-            return Refusal("needs control packets that take no time, and no limit of the buffers")
-        # groups that differ are cut into different numbers of parts, so that they are left whole
-        several = len({case.once(among, case.network, group) for group in task.groups if len(group) > 1}) > 1
-        rules = replace(case.rules, split=case.rules.split and not several)
-        chosen: dict[Network, tuple[str, Offer[Schedule]]] = {}
-        for group in task.groups:
-            if len(group) == 1:
-                continue
-            network = case.once(among, case.network, group)
-            if network not in chosen:
-                connected = min(int(n.distances(0).min()) for n in (network, network.transposed)) >= 0
-                best = _best(case.related(network, task.task, rules), algorithms) if connected else None
-                if best is None:
-                    return Refusal("needs an algorithm for every group over the links among its nodes alone")
-                chosen[network] = best
-        times = [offer.time for _, offer in chosen.values()]
-        time = None if any(t is None for t in times) else max((t for t in times if t is not None), default=Fraction(0))
-        efforts: list[Effort] = [offer.effort for _, offer in chosen.values()]
-        effort = max(efforts, key=EFFORTS.index, default=EFFORTS[0])
-        at_most = any(offer.at_most for _, offer in chosen.values())
-        return Offer(lambda: _united(case, chosen), time, at_most=at_most, effort=effort)
-
-    return Algorithm(
-        name="each-group-alone",
-        tasks=(Grouped,),
-        propose=propose,
-        networks="any; disjoint groups, each connected by itself",
-        source="gossamer",
-        summary="every group by itself over the links among its nodes, by the best algorithm for these",
-    )
-
-
-def _best(case: Case, algorithms: Sequence[Algorithm]) -> tuple[str, Offer[Schedule]] | None:
-    """Return the offer of the smallest promise; one without a promise if there is no other."""
-    found = []
-    for algorithm in algorithms:
-        if isinstance(case.task, algorithm.tasks):
-            offers = algorithm.offers(case)
-            found += [] if isinstance(offers, Refusal) else [(algorithm.name, offer) for offer in offers]
-    found = [(name, offer) for name, offer in found if not offer.on_request]
-
-    def place(each: tuple[str, Offer[Schedule]]) -> tuple[bool, Fraction, int]:
-        offer = each[1]
-        return offer.time is None, offer.time or Fraction(0), EFFORTS.index(offer.effort)
-
-    return min(found, key=place, default=None)
-
-
-def _united(case: Case, chosen: dict[Network, tuple[str, Offer[Schedule]]]) -> Schedule:
-    """Return the schedules of all groups as one."""
-    task, network = case.task, case.network
-    assert isinstance(task, Grouped)
-    made = {alone: offer.build().expand() for alone, (_, offer) in chosen.items()}
-    parts = max((s.parts for s in made.values()), default=1)
-    key = network.link_source * np.int64(network.node_count) + network.link_target
-    order = np.argsort(key, kind="stable")
-    slots, links, packets = [], [], []
-    origins, messages, pieces = [], [], []
-    count = 0
-    for group, first in zip(task.groups, task.first_ids, strict=True):
-        if len(group) == 1:  # its messages are where they must be
-            alone = Packets.of(task.task.messages(ranks(1)), parts)
-            origins.append(np.full(alone.count, group[0]))
-            messages.append(alone.message + first)
-            pieces.append(alone.part)
-            count += alone.count
-            continue
-        schedule = made[case.once(among, network, group)]
-        data = schedule.packet != CONTROL
-        node, table = np.array(group, np.int64), schedule.packets
-        ends = [
-            node[column[schedule.link[data]]] for column in (schedule.network.link_source, schedule.network.link_target)
-        ]
-        wanted = ends[0] * network.node_count + ends[1]
-        slots.append(schedule.slot[data])
-        links.append(order[np.searchsorted(key, wanted, sorter=order)])
-        packets.append(schedule.packet[data] + np.int64(count))
-        origins.append(node[table.origin])
-        messages.append(table.message + first)
-        pieces.append(table.part)
-        count += table.count
-    if not slots:
-        return Schedule.of(case, [], [], [])
-    slot = np.concatenate(slots)
-    by_slot = np.argsort(slot, kind="stable")
-    return Schedule.of(
-        case,
-        slot[by_slot].astype(np.int32),
-        np.concatenate(links)[by_slot].astype(np.int32),
-        np.concatenate(packets)[by_slot].astype(np.int32),
-        parts=parts,
-        packets=Packets(
-            np.concatenate(origins).astype(np.int32),
-            np.concatenate(messages).astype(np.int64),
-            np.concatenate(pieces).astype(np.int32),
-        ),
-        phases=[Phase(task.name, max(s.slot_count for s in made.values()), Fraction(1, parts))],
-    )
-
-
-_FORWARD: tuple[Algorithm, ...] = (
-    *BROADCAST,
-    *SCATTER,
-    *MULTINODE_BROADCAST_CAYLEY,
-    *MULTINODE_BROADCAST_FAT_TREES,
-    FOLDED_TREE,
-    ROTATED_QUADRANT,
-    ROTATED_QUADRANT_ON_ARRAY,
-    *ROTATED_DIMENSIONS,
-    GREEDY_FLOODING,
-    HAMILTONIAN_CYCLE,
-    HEAVIEST_DIRECTION,
-    MATCHED_FLOODING,
-    *MULTIPLE_BROADCAST,
-    *TOTAL_EXCHANGE,
-    *PARTIAL_EXCHANGE,
-    *TOTAL_EXCHANGE_FAT_TREES,
-    *ROUTING,
+from gossamer.questions.tasks import (
+    Allreduce,
+    Broadcast,
+    Chunked,
+    DemandTable,
+    Gather,
+    Grouped,
+    GroupMultinodeBroadcast,
+    MultinodeBroadcast,
+    MultipleBroadcast,
+    NeighborExchange,
+    OneToManyRouting,
+    PartialExchange,
+    PartialGather,
+    PartialMultinodeBroadcast,
+    Permutation,
+    Scatter,
+    Task,
+    Together,
+    TotalExchange,
+    UnevenExchange,
+    UnevenGather,
+    UnevenScatter,
 )
 
-_ONE_WAY: tuple[Algorithm, ...] = (UP_FIRST,)
+__all__ = ["algorithms_for"]
+
+if TYPE_CHECKING:
+    ALGORITHMS: tuple[Algorithm, ...]
+
+
+class _Line(NamedTuple):
+    """Where algorithms stand below `gossamer.algorithms`, as module:NAME, and the tasks that each of them is for."""
+
+    place: str
+    tasks: tuple[type[Task], ...]
+
+
+def _line(place: str, *tasks: type[Task]) -> _Line:
+    return _Line(place, tasks)
+
+
+_MOVED = (
+    Scatter, Gather, TotalExchange, PartialExchange, PartialGather, Permutation, UnevenExchange, UnevenScatter,
+    UnevenGather, NeighborExchange,
+)  # fmt: skip
+_COPIED = (
+    Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast, MultipleBroadcast, GroupMultinodeBroadcast,
+    OneToManyRouting,
+)  # fmt: skip
+_GENERAL = (Chunked, Grouped, DemandTable, Together)
+
+_FORWARD: tuple[_Line, ...] = (
+    _line("broadcast.shortest_path_tree:SHORTEST_PATH_TREE", Broadcast),
+    _line("broadcast.named_trees:BINOMIAL_TREE", Broadcast),
+    _line("broadcast.named_trees:EXTENDED_RING_TREE", Broadcast),
+    _line("broadcast.named_trees:PRODUCT_TREE", Broadcast),
+    _line("broadcast.matching_rounds:MATCHING_ROUNDS", Broadcast),
+    _line("scatter.furthest_first:FURTHEST_FIRST", Scatter),
+    _line("scatter.area_division:AREA_DIVISION", Scatter),
+    _line("scatter.furthest_first:EXTENDED_RING_PATHS", Scatter),
+    _line("scatter.balanced_branches:BALANCED_BRANCHES", Scatter),
+    _line("scatter.flow_over_time:FLOW_OVER_TIME", Scatter),
+    _line("multinode_broadcast.cayley:TRANSLATED_TREE", MultinodeBroadcast),
+    _line("multinode_broadcast.fat_trees:FLOODING", MultinodeBroadcast),
+    _line("multinode_broadcast.fat_trees:STAR_EXCHANGES", MultinodeBroadcast),
+    _line("multinode_broadcast.folded_tree:FOLDED_TREE", MultinodeBroadcast),
+    _line("multinode_broadcast.rotated_quadrant:ROTATED_QUADRANT", MultinodeBroadcast),
+    _line("multinode_broadcast.rotated_quadrant:ROTATED_QUADRANT_ON_ARRAY", MultinodeBroadcast),
+    _line("multinode_broadcast.partial:ROTATED_DIMENSIONS", PartialMultinodeBroadcast, MultinodeBroadcast),
+    _line(
+        "multinode_broadcast.greedy_flooding:GREEDY_FLOODING",
+        MultinodeBroadcast,
+        PartialMultinodeBroadcast,
+        MultipleBroadcast,
+        Chunked,
+    ),
+    _line("multinode_broadcast.hamiltonian_cycle:HAMILTONIAN_CYCLE", MultinodeBroadcast),
+    _line("multinode_broadcast.lines:HEAVIEST_DIRECTION", MultinodeBroadcast),
+    _line("multinode_broadcast.matched_flooding:MATCHED_FLOODING", MultinodeBroadcast),
+    _line("multinode_broadcast.lines:MULTIPLE_BROADCAST", MultipleBroadcast),
+    _line("total_exchange.edge_colored:EDGE_COLORED", TotalExchange),
+    _line("total_exchange.ring_shift:PARITY_SHIFT", TotalExchange),
+    _line("total_exchange.ring_shift:MESSAGE_SHIFT", TotalExchange),
+    _line("total_exchange.array_rounds:ARRAY_ROUNDS", TotalExchange),
+    _line("total_exchange.edge_colored:EDGE_COLORED_ON_ARRAY", TotalExchange),
+    _line("total_exchange.products:HOMOGENEOUS_PRODUCT", TotalExchange),
+    _line("total_exchange.products:PRODUCT_ROUNDS", TotalExchange),
+    _line("total_exchange.even_words:EVEN_WORDS", TotalExchange),
+    _line("total_exchange.node_invariant:GREEDY_OFFSETS", TotalExchange),
+    _line("total_exchange.node_invariant:SUCCESSIVE_OFFSETS", TotalExchange),
+    _line("total_exchange.node_invariant:NODE_INVARIANT_FIFO", TotalExchange),
+    _line("total_exchange.products:TWO_PHASE_PRODUCT", TotalExchange),
+    _line("total_exchange.busiest_first:BUSIEST_FIRST", TotalExchange),
+    _line("total_exchange.orbit_paths:ORBIT_PATHS", TotalExchange),
+    _line("partial_exchange.rows_and_columns:ROWS_AND_COLUMNS", PartialExchange),
+    _line("partial_exchange.balanced_orders:BALANCED_ORDERS", PartialExchange, TotalExchange),
+    _line("partial_exchange.spread:SPREAD", PartialExchange),
+    _line("total_exchange.fat_trees:DIGITWISE", TotalExchange),
+    _line("total_exchange.fat_trees:OFFSETS", TotalExchange),
+    _line("total_exchange.fat_trees:PHASES", TotalExchange),
+    _line("total_exchange.fat_trees:UP_FIRST", TotalExchange),
+    _line("routing.monotone:PACKING", Permutation),
+    _line("routing.monotone:MONOTONE", Permutation),
+    _line("routing.greedy:GREEDY", Permutation),
+    _line("routing.kunde:KUNDE", Permutation),
+    _line("routing.kunde:KUNDE_SPLIT", Permutation),
+    _line("routing.valiant_brebner:RANDOMIZED", Permutation),
+    _line("routing.move_and_smooth.table:MOVE_AND_SMOOTH", Permutation, OneToManyRouting),
+    _line("routing.disjoint_paths:DISJOINT_PATHS", DemandTable, Permutation),
+)
+
+_ONE_WAY: tuple[_Line, ...] = (_line("multinode_broadcast.fat_trees:UP_FIRST", MultinodeBroadcast),)
 """Algorithms in which nodes receive freely and send one packet: no allreduce runs them backwards under their rules."""
 
-_TURNED: tuple[Algorithm, ...] = (*_FORWARD, *_ONE_WAY, PRICED_TREES, DOWN_TREES)
-"""Algorithms that are also run backwards in time."""
-
-_ALONE: tuple[Algorithm, ...] = (
-    *_FORWARD,
-    *_ONE_WAY,
-    CLIMBING_STAR_EXCHANGES,
-    RISING_STAR_EXCHANGES,
-    ARC,
-    PRICED_TREES,
-    DOWN_TREES,
-    PRICED_PATHS,
-    SHARED_SHORTEST_WAYS,
-    OVERLAPPED_TREES,
-    OVERLAPPED_HALVES,
-    TREES_TOGETHER,
-    *(
-        dual(a, DUALS[task])
-        for a in (*_FORWARD, *_ONE_WAY, PRICED_TREES, DOWN_TREES)
-        for task in a.tasks
-        if task in DUALS
-    ),
-    *(allreduce_from(a) for a in _FORWARD if MultinodeBroadcast in a.tasks),
+_TREES: tuple[_Line, ...] = (
+    _line("any_network.priced_routing:PRICED_TREES", *_COPIED, *_GENERAL),
+    _line("any_network.down_trees:DOWN_TREES", Chunked),
 )
 
-_SOLVED: tuple[Algorithm, ...] = (EXACT, *(dual(EXACT, DUALS[task]) for task in EXACT.tasks if task in DUALS))
+_AS_THEY_ARE: tuple[_Line, ...] = (
+    _line("multinode_broadcast.fat_trees:CLIMBING_STAR_EXCHANGES", MultinodeBroadcast),
+    _line("multinode_broadcast.fat_trees:RISING_STAR_EXCHANGES", MultinodeBroadcast),
+    _line("multinode_broadcast.arc:ARC", GroupMultinodeBroadcast),
+    *_TREES,
+    _line("any_network.priced_routing:PRICED_PATHS", *_MOVED, *_GENERAL),
+    _line("any_network.alltoallv:SHARED_SHORTEST_WAYS", UnevenExchange, DemandTable, Grouped),
+    _line("any_network.overlapped_allreduce:OVERLAPPED_TREES", Allreduce, Chunked),
+    _line("overlapped_halves:OVERLAPPED_HALVES", Allreduce),
+    _line("any_network.together:TREES_TOGETHER", *_GENERAL),
+)
+
+_TURNED: tuple[_Line, ...] = (*_FORWARD, *_ONE_WAY, *_TREES)
+"""Algorithms that are also run backwards in time."""
+
+_SOLVED: tuple[_Line, ...] = (_line("any_network.exact:EXACT", *_COPIED, *_GENERAL, *_MOVED, Allreduce),)
 """What a solver does, by itself only."""
 
-ALGORITHMS: tuple[Algorithm, ...] = (*_ALONE, *_SOLVED, each_group(_ALONE))
+
+_known: dict[type[Task] | None, tuple[Algorithm, ...]] = {}
+_two_way = cache(allreduce_from)
+
+
+@cache
+def _loaded(place: str) -> tuple[Algorithm, ...]:
+    """Return the algorithm or algorithms at a place."""
+    module, name = place.split(":")
+    found = getattr(importlib.import_module(f"gossamer.algorithms.{module}"), name)
+    return (found,) if isinstance(found, Algorithm) else tuple(found)
+
+
+def _of(lines: Sequence[_Line], kind: type[Task] | None) -> Iterator[Algorithm]:
+    """Yield the algorithms of some lines that are for a kind of task, or all."""
+    for line in lines:
+        if kind is None or issubclass(kind, line.tasks):
+            yield from _loaded(line.place)
+
+
+@cache
+def _backwards(place: str) -> tuple[Algorithm, ...]:
+    """Return the algorithms that run those at a place backwards in time."""
+    return tuple(dual(a, DUALS[task]) for a in _loaded(place) for task in a.tasks if task in DUALS)
+
+
+def _duals(lines: Sequence[_Line], kind: type[Task] | None) -> Iterator[Algorithm]:
+    """Yield the algorithms that run those of some lines backwards for a kind of task, or for all."""
+    for line in lines:
+        turned = tuple(DUALS[task] for task in line.tasks if task in DUALS)
+        if kind is None or issubclass(kind, turned):
+            yield from (a for a in _backwards(line.place) if kind is None or issubclass(kind, a.tasks))
+
+
+def _alone(kind: type[Task] | None) -> Iterator[Algorithm]:
+    """Yield what each group may use: all but solvers, for a kind of task, or for all."""
+    yield from _of((*_FORWARD, *_ONE_WAY, *_AS_THEY_ARE), kind)
+    yield from _duals(_TURNED, kind)
+    if kind is None or issubclass(kind, Allreduce):
+        yield from (_two_way(a) for a in _of(_FORWARD, MultinodeBroadcast))
+
+
+def algorithms_for(kind: type[Task] | None) -> tuple[Algorithm, ...]:
+    """Return the algorithms for a kind of task, or for all tasks if it is None; only these are imported.
+
+    Examples
+    --------
+    >>> from gossamer.questions.tasks import Reduce
+    >>> [a.name for a in algorithms_for(Reduce)][:2]
+    ['reversed-shortest-path-tree', 'reversed-binomial-tree']
+    """
+    if kind not in _known:
+        found = [*_alone(kind), *_of(_SOLVED, kind), *_duals(_SOLVED, kind)]
+        if kind is None or issubclass(kind, Grouped):
+            from gossamer.algorithms.each_group import each_group
+
+            found.append(each_group(lambda task: tuple(_alone(type(task)))))
+        _known[kind] = tuple(found)
+    return _known[kind]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "ALGORITHMS":
+        raise AttributeError(f"module 'gossamer.algorithms.registry' has no attribute {name!r}")
+    return algorithms_for(None)

@@ -1,14 +1,14 @@
-"""Lower bounds: times that no schedule can beat, each with its witness.
+"""Lower bounds: times that no schedule can beat, each with its witness in words and its proof in numbers.
 
-One family a file: what a node receives and sends (`ports`), how far a message travels (`distances`), both with the
-times of links (`arrivals`), how fast it spreads (`broadcasts`), all hops together (`loads`), cuts across dimensions
-(`cuts`), around boxes (`boxes`), around clusters of active nodes (`clusters`), of any network (`sweeps`), and around
-any set of nodes with times (`set_cuts`, found by `thin_cuts` among others), of links and slots (`cuts_over_time`, for
-what one node sends or gets, by itself or as one of many),
-exchanges as flows (`concurrent_flow`, `prices`), messages for many as trees (`sending_prices`), copies that switches
-do not make (`copies`), branches, routing nodes and leaves of fat trees (`fat_trees`), nodes that separate others
-(`separators`, `cut_nodes`), and tasks in sequence
-(`sequences`). `table` lists and evaluates them; those that know plain links only bound what `relaxed` makes of a case.
+A function of a case yields bounds: of what a node or a port must pass (`ports`, with the times of links `arrivals`), of
+ways and of all hops together (`loads`), of cuts across dimensions (`cuts`), in the order of a search, around clusters
+and at nodes that separate others (`cut_nodes`), around any set of nodes (`set_cuts`), of boxes and of parts counted
+together (`partitions`), of links and slots (`cuts_over_time`), of prices of links and of sending (`prices`), of
+messages that spread (`copies`), of regions of an allreduce (`allreduce_congestion`), of fat trees (`fat_trees`), and of
+what waits for what (`chains`). `proofs` has the few kinds of numbers from which their values follow. `table` lists and
+evaluates the functions; those that know plain links only bound what `relaxed` makes of a case.
+
+To add one: "Add a bound" in CONTRIBUTING.
 """
 
 from __future__ import annotations

@@ -18,10 +18,11 @@ import numpy.typing as npt
 
 from gossamer.bounds.arrivals import spread
 from gossamer.bounds.bound import Bound
-from gossamer.bounds.cuts import Mask, thin_cuts
+from gossamer.bounds.cuts import Floats, thin_cuts
+from gossamer.bounds.proofs import Cut, Load, Mask, Partition, least_cut
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts
-from gossamer.questions.cases.links import FAR, Links, least_time
+from gossamer.questions.cases.links import FAR, Links
 from gossamer.questions.tasks import Allreduce, Chunked
 from gossamer.writing import quantity
 
@@ -37,14 +38,12 @@ __all__ = ["Crowd", "crowded", "region_bounds", "weakest_regions"]
 _ROUNDS = 8
 _SCALE = 1 << 20
 
-NodeMask = npt.NDArray[np.bool_]
-
 
 class Crowd(NamedTuple):
     """Regions that packets leave, and regions that packets enter, bool[R]."""
 
-    leaves: NodeMask
-    enters: NodeMask
+    leaves: Mask
+    enters: Mask
 
 
 def crowded(
@@ -75,9 +74,6 @@ def crowded(
     >>> [c.leaves.tolist() for c in crowded(source, target, np.arange(5), np.ones(5), np.full(3, 2))][-1]
     [True, True, True]
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import breadth_first_order, maximum_flow
-
     regions, servers = amount.size, rate.size
     needs = np.concatenate([amount, amount]).astype(np.float64)  # what leaves, then what enters
     side = np.concatenate([source, target + regions])
@@ -98,12 +94,7 @@ def crowded(
         time = float(needs[chosen].sum() / rate[open_].sum())
         yield Crowd(chosen[:regions], chosen[regions:])
         room = np.concatenate([needs, np.full(pairs.shape[1], needs.sum()), np.minimum(rate * time, needs.sum())])
-        graph = coo_array((np.rint(room * unit).astype(np.int32), (tail, head)), shape=(end + 1, end + 1)).tocsr()
-        residual = graph - maximum_flow(graph, start, end).flow
-        residual.eliminate_zeros()
-        reached = np.zeros(end + 1, bool)
-        reached[breadth_first_order(residual, start, return_predecessors=False)] = True
-        chosen = reached[: 2 * regions] & (needs > 0)
+        chosen = least_cut(tail, head, room * unit, start, end).near[: 2 * regions] & (needs > 0)
 
 
 # The regions of a network between which the links are fewest for their number: the strength of a graph.
@@ -114,8 +105,6 @@ def crowded(
 
 _STRENGTH_ROUNDS = 6
 _STRENGTH_SCALE = 5040
-
-Floats = npt.NDArray[np.float64]
 
 
 def weakest_regions(links: Links) -> Counts:
@@ -196,12 +185,9 @@ def _cheapest(low: Counts, high: Counts, weight: Floats, price: float, nodes: in
 
 
 def _tightest(
-    v: int, low: Counts, high: Counts, weight: Floats, given: Floats, price: float, known: npt.NDArray[np.bool_]
-) -> tuple[npt.NDArray[np.bool_], float]:
+    v: int, low: Counts, high: Counts, weight: Floats, given: Floats, price: float, known: Mask
+) -> tuple[Mask, float]:
     """Return, of the sets of known nodes with v, the one that allows least for v, and how much."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import breadth_first_order, maximum_flow
-
     nodes = given.size
     around = np.bincount(low, weight, nodes) + np.bincount(high, weight, nodes)
     within = known[low] & known[high]
@@ -215,12 +201,7 @@ def _tightest(
     head = np.concatenate([high, low, gain, np.full(pay.size, sink), [v]])
     room = np.concatenate([weight, weight, -cost[gain], cost[pay], [float(around.sum()) + 1.0]])
     whole = np.rint(room * min(_STRENGTH_SCALE, 2**30 / room.max()))
-    graph = coo_array((whole, (tail, head)), shape=(nodes + 2, nodes + 2)).tocsr().astype(np.int32)
-    residual = graph - maximum_flow(graph, source, sink).flow
-    residual.eliminate_zeros()
-    inside = np.zeros(nodes + 2, np.bool_)
-    inside[breadth_first_order(residual, source, return_predecessors=False)] = True
-    mine = inside[:nodes] & known
+    mine = least_cut(tail, head, whole, source, sink).near[:nodes] & known
     mine[v] = True
     return mine, float(weight[mine[low] != mine[high]].sum() + cost[mine].sum() - price)
 
@@ -274,19 +255,13 @@ def region_bounds(case: Case) -> Iterator[Bound]:
         return
     ways = _ways(case.links)
     sets = _sets(case)
-    best: tuple[Fraction, str] | None = None
-    for region in _partitions(case, sets):
-        for time in _between(case, ways, region, packets):
-            best = time if best is None or time[0] > best[0] else best
-    if best is not None:
-        yield Bound("between regions", *best, "cut", _SOURCE)
-    best = None
-    for inside in sets:
-        found = _around(case, ways, inside, packets)
-        if found is not None and (best is None or found[0] > best[0]):
-            best = found
-    if best is not None:
-        yield Bound("around a region", *best, "cut", _SOURCE)
+    between = (found for region in _partitions(case, sets) for found in _between(case, ways, region, packets))
+    around = (_around(case, ways, inside, packets) for inside in sets)
+    for name, several in (("between regions", between), ("around a region", around)):
+        best = max((found for found in several if found is not None), key=lambda found: found[0], default=None)
+        if best is not None:
+            _, proof, text = best
+            yield Bound.of(name, proof, text, "cut", _SOURCE)
 
 
 def _ways(links: Links) -> _Ways:
@@ -325,7 +300,7 @@ def _partitions(case: Case, sets: list[Mask]) -> Iterator[Counts]:
         yield weakest_regions(case.links)
 
 
-def _between(case: Case, ways: _Ways, region: Counts, packets: int) -> Iterator[tuple[Fraction, str]]:
+def _between(case: Case, ways: _Ways, region: Counts, packets: int) -> Iterator[tuple[Fraction, Partition, str]]:
     """Yield the times that hops between regions take: all of them, and those that have the fewest links."""
     links, n = case.links, case.network.terminal_count
     held = np.bincount(region[:n], minlength=int(region.max()) + 1)
@@ -359,11 +334,9 @@ def _between(case: Case, ways: _Ways, region: Counts, packets: int) -> Iterator[
             occupancy, wait = (np.minimum.reduceat(x[order], first) for x in (occupancy, wait))
             capacity, what = np.ones(first.size, np.int64), f"{quantity(first.size, 'port')} one at a time"
         needed = int(amount[crowd.leaves].sum() + amount[crowd.enters].sum())
-        time = least_time(needed, capacity, occupancy, wait, case.whole)
-        if time is None:
-            continue
+        proof = Partition(needed, capacity, occupancy, wait, case.whole, region)
         around = f", {int(wait.min()):,} steps or more before and after" if int(wait.min()) > 0 else ""
-        yield time, f"{_moves(crowd, amount > 0, n * packets)}: {needed:,} hops over {what}{around}"
+        yield proof.value, proof, f"{_moves(crowd, amount > 0, n * packets)}: {needed:,} hops over {what}{around}"
 
 
 def _moves(crowd: Crowd, held: Mask, packets: int) -> str:
@@ -386,7 +359,7 @@ def _deepest(away: Counts, region: Counts, ends: Counts, terminals: int) -> Coun
     return np.minimum(found, FAR // 8)
 
 
-def _around(case: Case, ways: _Ways, inside: Mask, packets: int) -> tuple[Fraction, str] | None:
+def _around(case: Case, ways: _Ways, inside: Mask, packets: int) -> tuple[Fraction, Cut, str] | None:
     """Return the time in which every packet can get out of a set of nodes, as a contribution or as a result."""
     links, n = case.links, case.network.terminal_count
     out = np.flatnonzero(inside[links.source] & ~inside[links.target])
@@ -406,17 +379,19 @@ def _around(case: Case, ways: _Ways, inside: Mask, packets: int) -> tuple[Fracti
             occupancy, wait = (np.minimum.reduceat(x[order], first) for x in (occupancy, wait))
             capacity = np.ones(first.size, np.int64)
             break
-    best: tuple[Fraction, int, int, int] | None = None
+    best: tuple[Fraction, Load, int, int] | None = None
     for early in spread(np.unique(release), _TIMES).tolist():
         for late in spread(np.unique(tail), _TIMES).tolist():
             count = int(((release >= early) & (tail >= late)).sum()) * packets
-            time = least_time(count, capacity, occupancy, wait + early + late, case.whole) if count else None
-            if time is not None and (best is None or time > best[0]):
-                best = time, count, early, late
+            load = Load(count, capacity, occupancy, wait + early + late, case.whole)
+            if count and (best is None or load.value > best[0]):
+                best = load.value, load, early, late
     if best is None:
         return None
-    time, count, early, late = best
-    return time, (
-        f"{quantity(int(inside.sum()), 'node')}, {quantity(out.size, 'link')} out of them: {quantity(count, 'packet')} "
-        f"must leave them as contributions or results, {early:,} steps or more before and {late:,} after"
+    time, load, early, late = best
+    text = (
+        f"{quantity(int(inside.sum()), 'node')}, {quantity(out.size, 'link')} out of them: "
+        f"{quantity(load.needed, 'packet')} must leave them as contributions or results, {early:,} steps or more "
+        f"before and {late:,} after"
     )
+    return time, Cut.by(load, nodes=np.flatnonzero(inside)), text

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
 from gossamer.bounds.bound import Bound
+from gossamer.bounds.proofs import Chain, Cut, Load
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand, PairDemand
-from gossamer.questions.cases.links import FAR, Links, least_time
+from gossamer.questions.cases.links import FAR, Links
 from gossamer.questions.cases.metric import MAX_SEARCHES
 from gossamer.writing import quantity
 
@@ -84,7 +86,9 @@ def _ways(case: Case) -> Iterator[Bound]:
                 f"{'' if case.whole else ' in latencies alone'}"
             )
             name = "eccentricity" if demand.shared else "distance"
-            yield Bound(name, Fraction(time), text, "distance", "folklore: occupancies and latencies on the way")
+            yield Bound.of(
+                name, Chain((Fraction(time),)), text, "distance", "folklore: occupancies and latencies on the way"
+            )
 
 
 def _nodes(case: Case, incoming: bool) -> Iterator[Bound]:
@@ -108,10 +112,10 @@ def _nodes(case: Case, incoming: bool) -> Iterator[Bound]:
     fewer = max(2, min(_NODES, searches(view), _WORK // max(pairs, 1)))
     chosen = np.unique(np.concatenate([order[: fewer // 2], spread(order, fewer // 2)]))
     found = [least_arrival(case, int(nodes[i]), incoming) for i in chosen.tolist()]
-    best = max((f for f in found if f is not None), key=lambda f: f[0], default=None)
+    best = max((f for f in found if f is not None), key=lambda f: f.time, default=None)
     if best is None:
         return
-    time, node, messages, since = best
+    node, messages, since = best.node, best.load.needed, best.since
     if plain and (messages < fewest or since <= 1):  # no more than distances say, or numbers
         return
     verb = "receive" if incoming else "send"
@@ -124,18 +128,29 @@ def _nodes(case: Case, incoming: bool) -> Iterator[Bound]:
             else f" that take{'s' * one} {quantity(since, 'step')} or more"
         )
     text += ", one at a time" if limited else f" over {quantity(int(np.count_nonzero(ends == node)), 'link')}"
-    yield Bound(f"node {verb}s", time, text, "ports", "Dimakopoulos 1996, (3.3), with the times of links")
+    proof = Cut.by(best.load, nodes=np.array([node]), enter=incoming)
+    yield Bound.of(f"node {verb}s", proof, text, "ports", "Dimakopoulos 1996, (3.3), with the times of links")
 
 
-def least_arrival(case: Case, node: int, incoming: bool) -> tuple[Fraction, int, int, int] | None:
-    """Return the least time in which a node receives (or sends) its messages: time, node, how many, from which time on.
+class Arrival(NamedTuple):
+    """The least time in which a node receives (or sends) messages, and those: not there before the time `since`."""
+
+    time: Fraction
+    node: int
+    since: int
+    load: Load
+
+
+def least_arrival(case: Case, node: int, incoming: bool) -> Arrival | None:
+    """Return the least time in which a node receives (or sends) its messages, and which of them need it.
 
     Examples
     --------
     >>> import gossamer
     >>> slow = gossamer.network("array:3").with_times(2, 1)
-    >>> least_arrival(Case(slow, gossamer.task("gather", root=0)), 0, True)
-    (Fraction(6, 1), 0, 1, 6)
+    >>> found = least_arrival(Case(slow, gossamer.task("gather", root=0)), 0, True)
+    >>> found.time, found.since, found.load.needed
+    (Fraction(6, 1), 6, 1)
     """
     links = case.links
     ways = (links.turned if incoming else links).travel(np.array([node])).usable
@@ -152,20 +167,22 @@ def least_arrival(case: Case, node: int, incoming: bool) -> tuple[Fraction, int,
         hold, latency = hold.min(keepdims=True), latency.min(keepdims=True)
     times = np.sort(times)
     since, first = np.unique(times, return_index=True)
-    best: tuple[Fraction, int, int, int] | None = None
+    best: Arrival | None = None
     for i in spread(np.arange(since.size), _TIMES).tolist():
         messages = times.size - int(first[i])
         wait = np.maximum(int(since[i]) - hold, latency)
-        time = least_time(messages, capacity, occupancy, wait, case.whole)
-        if view.ports is not None and time is not None and not limited:
-            time = max(time, _by_ports(case, messages, int(since[i]), view, mine))
-        if time is not None and (best is None or time > best[0]):
-            best = time, node, messages, int(since[i])
+        loads = [Load(messages, capacity, occupancy, wait, case.whole)]
+        if view.ports is not None and not limited:
+            loads.append(_by_ports(case, messages, int(since[i]), view, mine))
+        for load in loads if capacity.size else ():
+            time = load.value
+            if best is None or time > best.time:
+                best = Arrival(time, node, int(since[i]), load)
     return best
 
 
-def _by_ports(case: Case, messages: int, since: int, view: Links, mine: slice) -> Fraction:
-    """Return the least time in which messages pass the shared ports of a node's links, and its links without one."""
+def _by_ports(case: Case, messages: int, since: int, view: Links, mine: slice) -> Load:
+    """Return what messages load the shared ports of a node's links with, and its links without one."""
     ports = view.ports
     assert ports is not None
     port, capacity, occupancy = ports.sending[mine], view.capacity[mine], view.occupancy[mine]
@@ -176,14 +193,13 @@ def _by_ports(case: Case, messages: int, since: int, view: Links, mine: slice) -
     wait = np.maximum(since - hold, view.latency[mine] + view.hold[mine] - hold)
     first = np.full(found.size, FAR)
     np.minimum.at(first, group, wait[~alone])
-    time = least_time(
+    return Load(
         messages,
         np.concatenate([capacity[alone], ports.capacity[found]]),
         np.concatenate([occupancy[alone], ports.occupancy[found]]),
         np.concatenate([wait[alone], first]),
         case.whole,
     )
-    return time or Fraction(0)
 
 
 def _times(demand: Demand, node: int, ways: Counts, incoming: bool) -> Counts:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Self
 
+from gossamer.bounds.proofs import Proof
 from gossamer.writing import html_table
 
 __all__ = ["Bound", "Bounds", "largest_first"]
@@ -31,6 +33,8 @@ class Bound:
         The paper and equation, or the argument where it is folklore.
     unit : str
         What `value` counts: steps, or the time unit of a linear cost.
+    proof : Proof or None
+        The witness in numbers, from which `value` follows; None where there are words alone.
 
     Examples
     --------
@@ -45,6 +49,17 @@ class Bound:
     method: str
     source: str
     unit: str = "step"
+    proof: Proof | None = field(default=None, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, name: str, proof: Proof, witness: str, method: str, source: str) -> Self:
+        """Return the bound that follows from a proof.
+
+        >>> from gossamer.bounds.proofs import Load
+        >>> print(Bound.of("node receives", Load.of(8, 2), "node 0 gets 8 messages over 2 links", "ports", "folklore"))
+        4 steps, node receives: node 0 gets 8 messages over 2 links
+        """
+        return cls(name, proof.value, witness, method, source, proof=proof)
 
     def __str__(self) -> str:
         return f"{self.value} {self.unit}{'' if self.value == 1 else 's'}, {self.name}: {self.witness}"

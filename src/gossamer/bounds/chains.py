@@ -17,6 +17,7 @@ import numpy as np
 
 from gossamer.bounds.arrivals import searches, spread, takes_time
 from gossamer.bounds.bound import Bound
+from gossamer.bounds.proofs import Chain, Proof
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts
 from gossamer.questions.cases.links import FAR, Links, least_time
@@ -68,8 +69,8 @@ def sequence_bounds(case: Case, best: Callable[[Case], Bound]) -> Iterator[Bound
     reach = near[1] + far[1]
     root = int(near[0][np.argmax(reach)])
     reduce, broadcast = best(case.related(task=Reduce(root))), best(case.related(task=Broadcast(root)))
-    yield Bound(
-        "reduce, then broadcast", reduce.value + broadcast.value,
+    yield Bound.of(
+        "reduce, then broadcast", Chain((_part(reduce), _part(broadcast))),
         f"the block of root {case.name(root)} takes {reduce.value} to reduce (by {reduce.name}) and then "
         f"{broadcast.value} to broadcast (by {broadcast.name})",
         "sequence", _SEQUENCE_SOURCE,
@@ -81,11 +82,16 @@ def sequence_bounds(case: Case, best: Callable[[Case], Bound]) -> Iterator[Bound
         bound = best(case.related(task=chunked(whole, packets)))
         least = _least(case, far if first else near, first)
         single = "one more broadcast" if last else "a first reduction"
-        yield Bound(
-            name, bound.value + least,
+        yield Bound.of(
+            name, Chain((_part(bound), least)),
             f"{bound.value} for the {whole.name} (by {bound.name}: {bound.witness}) and at least {least} for {single}",
             "sequence", _SEQUENCE_SOURCE,
         )  # fmt: skip
+
+
+def _part(bound: Bound) -> Fraction | Proof:
+    """Return what proves a bound, its value where that is told in words."""
+    return bound.value if bound.proof is None else bound.proof
 
 
 def _reaches(case: Case, inward: bool) -> tuple[Counts, Counts]:
@@ -319,7 +325,8 @@ def chain_bounds(case: Case, best: Callable[[Case], Bound]) -> Iterator[Bound]:
             f"from node {case.name(node)} to node {case.name(end)} something takes {_steps(forth.time[at], unit)}, "
             f"with {_steps(before[at], unit)} before, for what it waits for, and {_steps(behind[at], unit)} after"
         )
-        yield Bound("chain", _fraction(whole[at], unit), text, "sequence", _SOURCE)
+        proof = Chain(tuple(_fraction(time[at], unit) for time in (before, forth.time, behind)))
+        yield Bound.of("chain", proof, text, "sequence", _SOURCE)
     for way, early, late, verb in ((forth, before, behind, "receive"), (back, behind, before, "send")):
         yield from _nodes(case, way, early + way.time, late, verb)
     yield from _subsets(case, messages, forth, before, behind, best)
@@ -355,7 +362,8 @@ def _nodes(case: Case, way: _Way, arrive: Counts, late: Counts, verb: str) -> It
             f"node {case.name(node)} must {verb} so much that it takes {taken}, what comes {side[0]} among them, and "
             f"{around} more {side[1]}"
         )
-        yield Bound(f"node {verb}s in a chain", _fraction(time, way.unit), text, "sequence", _SOURCE)
+        proof = Chain((_fraction(time - least, way.unit), _fraction(least, way.unit)))
+        yield Bound.of(f"node {verb}s in a chain", proof, text, "sequence", _SOURCE)
 
 
 def _subsets(
@@ -382,13 +390,13 @@ def _subsets(
     for some in list(chosen.values())[:_SUBSETS]:
         bound = best(case.related(task=_Rows(messages, some)))
         around = int(early[some].min()), int(late[some].min())
-        value = bound.value + _fraction(sum(around), forth.unit)
-        if found is None or value > found.value:
+        proof = Chain((_part(bound), *(_fraction(time, forth.unit) for time in around)))
+        if found is None or proof.value > found.value:
             times = [_steps(time, forth.unit) for time in around]
             text = (
                 f"{quantity(some.size, 'message')} of them take {bound.value} (by {bound.name}: {bound.witness}), with "
                 f"{times[0]} or more before and {times[1]} after"
             )
-            found = Bound("one after the other", value, text, "sequence", _SOURCE)
+            found = Bound.of("one after the other", proof, text, "sequence", _SOURCE)
     if found is not None:
         yield found

@@ -1,4 +1,4 @@
-"""Bounds for messages that are copied, where links take time or where switches cannot copy.
+"""Bounds for messages that spread from node to node, where nodes, or terminals alone, copy them one after the other.
 
 Where switches make no copies, every copy that a terminal receives left another terminal, which sends one after the
 other. Backwards in time the same holds for contributions that switches do not combine.
@@ -8,21 +8,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from gossamer.bounds.arrivals import spread, takes_time
 from gossamer.bounds.bound import Bound
+from gossamer.bounds.proofs import Chain
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand
-from gossamer.questions.cases.links import FAR, Links, least_time
+from gossamer.questions.cases.links import FAR, Links
 from gossamer.questions.cases.metric import MAX_SEARCHES, at_least
 from gossamer.writing import quantity
 
 __all__ = [
     "MAX_DEPTH",
     "MAX_STEPS",
+    "ClosedForm",
+    "DegreeGrowth",
+    "DelayedGrowth",
+    "Growth",
+    "LevelGrowth",
     "Spread",
     "broadcast_bounds",
     "closed_form_time",
@@ -42,6 +49,125 @@ __all__ = [
 #
 # They hold for each broadcast of a task when nodes send one packet a slot, and, backwards in time, for each reduction
 # when nodes receive one packet a slot.
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Nodes at a distance or more that a message must reach, and the times of links and between two copies of a node.
+
+    Attributes
+    ----------
+    nodes, distance : int
+        So many nodes, at least so many slots away from the root; with 0, the root is one of them.
+    least, most : int
+        The least and the most slots that a link takes, occupancy and latency.
+    every : int
+        Slots after which a node can begin to inform another one, at the least.
+
+    Examples
+    --------
+    >>> Growth(9, 0).value, Growth(5, 3).value, Growth(4, 0, 5, 5, 2).value
+    (Fraction(4, 1), Fraction(4, 1), Fraction(9, 1))
+    """
+
+    nodes: int
+    distance: int
+    least: int = 1
+    most: int = 1
+    every: int = 1
+
+    @property
+    def value(self) -> Fraction:
+        """The first slot by which so many nodes can be informed; see `spread_time`."""
+        return Fraction(self.after(max(self.distance, 0) - 1))
+
+    def after(self, low: int) -> int:
+        """Return the first slot after `low` by which so many nodes can be informed."""
+        high, step = low + 1, 2
+        while not self.informs(high):
+            low, high, step = high, high + step, 2 * step
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.informs(middle) else (middle, high)
+        return high
+
+    def informs(self, time: int) -> bool:
+        """Return whether so many nodes can be informed by a time."""
+        distance, least = self.distance, self.least
+        total = int(distance == 0)
+        hops = max(1, -(-distance // self.most))
+        while total < self.nodes and max(distance, hops * least) <= time:
+            spare = (time - max(distance, hops * least)) // self.every
+            term = 1
+            for i in range(1, min(hops, spare) + 1):  # C(spare + hops, hops), as far as it matters
+                term = term * (spare + hops + 1 - i) // i
+                if term >= self.nodes:
+                    break
+            total += term
+            hops += 1
+        return total >= self.nodes
+
+
+@dataclass(frozen=True)
+class ClosedForm:
+    """Nodes at least so far away, by the closed form of Corollary 3.4; see `closed_form_time`."""
+
+    nodes: int
+    distance: int
+
+    @property
+    def value(self) -> Fraction:
+        """The steps, rounded up."""
+        return Fraction(math.ceil(closed_form_time(self.distance, self.nodes) - 1e-9))
+
+
+@dataclass(frozen=True)
+class LevelGrowth:
+    """Nodes of a tree exactly so far away from a root; see `level_time`."""
+
+    nodes: int
+    distance: int
+
+    @property
+    def value(self) -> Fraction:
+        """The steps."""
+        return Fraction(level_time(self.distance, self.nodes))
+
+
+@dataclass(frozen=True)
+class DegreeGrowth:
+    """Nodes at least so far away from a root, which informs as many others as given, every other node fewer.
+
+    `root_links` and `node_links` are the neighbors that the root, and any other node, can inform; see `degree_time`.
+    """
+
+    nodes: int
+    distance: int
+    root_links: int
+    node_links: int
+
+    @property
+    def value(self) -> Fraction:
+        """The steps."""
+        profile = np.zeros(self.distance + 1, np.int64)
+        profile[self.distance] = self.nodes
+        return Fraction(degree_time(profile, self.root_links, self.node_links, 0)[0])
+
+
+@dataclass(frozen=True)
+class DelayedGrowth:
+    """Terminals that inform each other, `at_once` every so many slots, each after a delay; see `informed_time`."""
+
+    nodes: int
+    at_once: int
+    every: int
+    delay: int
+
+    @property
+    def value(self) -> Fraction:
+        """The slots."""
+        return Fraction(informed_time(self.nodes, self.at_once, self.every, self.delay) or 0)
+
 
 MAX_DEPTH = 2000
 """Trees deeper than this are left to the distance bound."""
@@ -98,8 +224,8 @@ def _spread(case: Case, what: str, outward: bool, spreads: list[Spread]) -> Iter
     steps, distance, count, node = doubling
     far = f" at least {distance} hops away" if distance else ", itself included"
     text = f"the {what} of node {case.name(node)} must {verb} {quantity(count, 'node')}{far}, {way}"
-    yield Bound(
-        "doubling", Fraction(steps), text, "broadcast",
+    yield Bound.of(
+        "doubling", Growth(count, distance), text, "broadcast",
         "Dimakopoulos 1996, Theorem 3.3, which includes ceil(log2 n) and Fraigniaud and Lazard's e+1",
     )  # fmt: skip
     trees = [(tree_time(case, node, targets), -node) for node, _, targets in spreads[:4]]
@@ -124,23 +250,10 @@ def doubling_time(profile: Counts) -> tuple[int, int, int]:
     best = (0, 0, int(far[0]))
     # on long paths, large distances decide
     for d in sorted({0, *range(max(1, far.size - MAX_DEPTH), far.size)}):
-        steps, nodes = max(best[0], d), int(far[d])
-        while not _reaches(steps, d, nodes):
-            steps += 1
+        steps = Growth(int(far[d]), d).after(max(best[0], d) - 1)
         if steps > best[0]:
-            best = (steps, d, nodes)
+            best = (steps, d, int(far[d]))
     return best
-
-
-def _reaches(steps: int, distance: int, nodes: int) -> bool:
-    """Whether C(steps, distance) + ... + C(steps, steps) >= nodes."""
-    total, term = 0, 1
-    for length in range(steps, distance - 1, -1):
-        total += term
-        if total >= nodes:
-            return True
-        term = term * length // (steps - length + 1)
-    return False
 
 
 def tree_time(case: Case, root: int, targets: Counts | None) -> int:
@@ -329,7 +442,8 @@ def _furthest(case: Case, what: str, verb: str, way: str, spreads: list[Spread])
             f"the {what} of node {case.name(node)} must {verb} {quantity(count, 'node')} "
             f"{quantity(steps - 1, 'hop')} away, {way}: only one of them without a wait"
         )
-        yield Bound("two furthest nodes", Fraction(steps), text, "broadcast", "Fraigniaud and Lazard 1994")
+        proof = Chain((Fraction(steps - 1), Fraction(1)))
+        yield Bound.of("two furthest nodes", proof, text, "broadcast", "Fraigniaud and Lazard 1994")
 
 
 def _closed_form(case: Case, what: str, verb: str, way: str, spreads: list[Spread]) -> Iterator[Bound]:
@@ -339,12 +453,13 @@ def _closed_form(case: Case, what: str, verb: str, way: str, spreads: list[Sprea
         for d in range(max(1, far.size - _FURTHEST), far.size)
     ]
     if found:
-        steps, distance, count, node = max(found)
+        _, distance, count, node = max(found)
         text = (
             f"the {what} of node {case.name(node)} must {verb} {quantity(count, 'node')} at least "
             f"{quantity(distance, 'hop')} away, {way}"
         )
-        yield Bound("doubling, closed form", Fraction(steps), text, "broadcast", "Dimakopoulos 1996, Corollary 3.4")
+        proof = ClosedForm(count, distance)
+        yield Bound.of("doubling, closed form", proof, text, "broadcast", "Dimakopoulos 1996, Corollary 3.4")
 
 
 def _tree_level(case: Case, what: str, verb: str, way: str, spreads: list[Spread]) -> Iterator[Bound]:
@@ -355,12 +470,13 @@ def _tree_level(case: Case, what: str, verb: str, way: str, spreads: list[Spread
         for d in range(1, profile.size)
     ]
     if found:
-        steps, distance, count, node = max(found)
+        _, distance, count, node = max(found)
         text = (
             f"on a tree, the {what} of node {case.name(node)} must {verb} {quantity(count, 'node')} exactly "
             f"{quantity(distance, 'hop')} away, {way}"
         )
-        yield Bound("tree level", Fraction(steps), text, "broadcast", "Dimakopoulos 1996, Corollary 3.5")
+        proof = LevelGrowth(count, distance)
+        yield Bound.of("tree level", proof, text, "broadcast", "Dimakopoulos 1996, Corollary 3.5")
 
 
 def _few_neighbors(case: Case, what: str, outward: bool, known: int, spreads: list[Spread]) -> Iterator[Bound]:
@@ -381,7 +497,8 @@ def _few_neighbors(case: Case, what: str, outward: bool, known: int, spreads: li
         f"and each node {'passes it on' if outward else 'takes it in'} once a step, at most {quantity(links, 'time')}"
     )
     source = "Bermond, Hell, Liestman and Peters 1992; Dimakopoulos 1996, Theorem 3.3"
-    yield Bound("doubling with few neighbors", Fraction(steps), text, "broadcast", source)
+    proof = DegreeGrowth(count, distance, int(degrees[node]), links)
+    yield Bound.of("doubling with few neighbors", proof, text, "broadcast", source)
 
 
 _LONGEST = 100_000
@@ -399,92 +516,15 @@ def copied_by_terminals(case: Case, demand: Demand) -> bool:
 
 
 def copy_bounds(case: Case) -> Iterator[Bound]:
-    """Yield what copies that only terminals make need, and how fast a message spreads where ports are limited."""
+    """Yield how fast terminals inform each other where they alone copy, and how fast messages spread on slow links."""
     for demand in case.demands:
         if not demand.shared:
             continue
         links = case.links if demand.outward else case.links.turned
-        if copied_by_terminals(case, demand):
-            yield from _copies(case, demand, links)
-            if case.whole:
-                yield from _informed(case, demand, links)
+        if case.whole and copied_by_terminals(case, demand):
+            yield from _informed(case, demand, links)
         if case.whole and links.send_limited and takes_time(case) and bool(links.stores.all()):
             yield from _spreading(case, demand, links)
-
-
-def _deliveries(demand: Demand) -> int:
-    """Return how many terminals must get a copy, of all messages together."""
-    if isinstance(demand, HubDemand):
-        return demand.hubs.size * (demand.terminal_count - 1)
-    return int(demand.target.size)
-
-
-def _copies(case: Case, demand: Demand, links: Links) -> Iterator[Bound]:
-    """Yield the bound of all copies over the links that leave terminals, and over those that enter them."""
-    copies = _deliveries(demand)
-    terminals = links.terminal_count
-    verb = "leave" if demand.outward else "enter"
-    for ends, limited, out in (
-        (links.source, links.send_limited, True),
-        (links.target, links.receive_limited, False),
-    ):
-        mine = np.flatnonzero(ends < terminals)
-        capacity, occupancy, wait = links.capacity[mine], links.occupancy[mine], links.latency[mine]
-        many = quantity(mine.size, "link")
-        if limited:
-            best = np.full(terminals, FAR, np.int64)
-            early = best.copy()
-            np.minimum.at(best, ends[mine], occupancy)
-            np.minimum.at(early, ends[mine], wait)
-            used = np.flatnonzero(best < FAR)
-            capacity, occupancy, wait = np.ones(used.size, np.int64), best[used], early[used]
-            many = f"{quantity(used.size, 'port')} one at a time"
-        time = least_time(copies, capacity, occupancy, wait, case.whole)
-        if time is not None:
-            side = verb if out else {"leave": "enter", "enter": "leave"}[verb]
-            what = "copy" if demand.outward else "contribution"
-            number = f"{copies:,} {'copies' if demand.outward else 'contributions'}" if copies != 1 else f"1 {what}"
-            text = f"switches {'copy' if demand.outward else 'combine'} nothing: {number} {side} terminals over {many}"
-            yield Bound(f"copies {side} terminals", time, text, "load", "folklore: copies are made at terminals")
-    yield from _hops_of_copies(case, demand, links)
-
-
-def _hops_of_copies(case: Case, demand: Demand, links: Links) -> Iterator[Bound]:
-    """Yield the bound of the links that all copies need, each from the terminal nearest by occupancies."""
-    terminals = links.terminal_count
-    if (links.source.size + links.node_count) * terminals > _WORK:
-        return
-    near = _nearest(links)
-    if isinstance(demand, HubDemand):
-        needed = int(demand.hubs.size * near[:terminals].sum() - near[demand.hubs].sum())
-    else:
-        needed = int(near[demand.target].sum())
-    if links.send_limited or links.receive_limited:
-        return
-    # a packet uses a link for its occupancy, so that capacity * (T - latency) is what a link has
-    time = least_time(needed, links.capacity, np.ones_like(links.occupancy), links.latency, False)
-    if time is not None:
-        time = Fraction(-(-time // 1)) if case.whole else time
-        text = (
-            f"{'copies' if demand.outward else 'contributions'} from terminal to terminal use links for "
-            f"{quantity(needed, 'step')} in all, over {quantity(links.source.size, 'link')}"
-        )
-        yield Bound("hops of copies", time, text, "load", "folklore: copies are made at terminals")
-
-
-def _nearest(links: Links) -> Counts:
-    """Return the least sum of occupancies of a way to each terminal from another one, int64[T]."""
-    from dataclasses import replace
-
-    busy = replace(
-        links, latency=links.occupancy, occupancy=links.occupancy, whole=False, stores=np.ones_like(links.stores)
-    )  # latencies alone count where messages are split
-    found = np.full(links.terminal_count, FAR, np.int64)
-    for v in range(links.terminal_count):
-        usable = busy.travel(np.array([v])).usable[: links.terminal_count].copy()
-        usable[v] = FAR
-        found = np.minimum(found, usable)
-    return np.where(found < FAR, found, 0)
 
 
 def _informed(case: Case, demand: Demand, links: Links) -> Iterator[Bound]:
@@ -497,14 +537,14 @@ def _informed(case: Case, demand: Demand, links: Links) -> Iterator[Bound]:
     every = int(links.occupancy[mine].min())
     delay = _least_delay(links)
     count = demand.terminal_count if isinstance(demand, HubDemand) else 1 + int(np.diff(demand.first).max())
-    time = informed_time(count, at_once, every, delay)
-    if time is not None:
+    if informed_time(count, at_once, every, delay) is not None:
         verb = "starts" if demand.outward else "takes in"
         text = (
             f"{quantity(count, 'terminal')} inform each other: each {verb} at most {quantity(at_once, 'copy')} "
             f"every {quantity(every, 'step')}, which take {quantity(delay, 'step')} or more"
         )
-        yield Bound("terminals inform terminals", Fraction(time), text, "broadcast", "folklore: doubling with delays")
+        proof = DelayedGrowth(count, at_once, every, delay)
+        yield Bound.of("terminals inform terminals", proof, text, "broadcast", "folklore: doubling with delays")
 
 
 def _least_delay(links: Links) -> int:
@@ -574,9 +614,8 @@ def _spreading(case: Case, demand: Demand, links: Links) -> Iterator[Bound]:
             f"the {demand.what} of node {case.name(root)} must {verb} {quantity(count, 'node')}{far}, one at a time, "
             f"every {quantity(every, 'step')} at the most"
         )
-        yield Bound(
-            "doubling", Fraction(time), text, "broadcast", "Dimakopoulos 1996, Theorem 3.3, with times of links"
-        )
+        proof = Growth(count, distance, least, most, every)
+        yield Bound.of("doubling", proof, text, "broadcast", "Dimakopoulos 1996, Theorem 3.3, with times of links")
 
 
 def spread_time(times: Counts, least: int, most: int, every: int) -> tuple[int, int, int]:
@@ -607,35 +646,8 @@ def spread_time(times: Counts, least: int, most: int, every: int) -> tuple[int, 
     best = 0, 0, int(times.size)
     distances = np.unique(times)
     for d in [0, *distances[distances > 0][-64:].tolist()]:
-        nodes = int(times.size - np.searchsorted(times, d))
-        low = max(best[0], d) - 1  # too early, or no better
-        if low >= 0 and _informs(low, d, nodes, least, most, every):
-            continue
-        high = max(low, 0) + 1
-        while not _informs(high, d, nodes, least, most, every):
-            low, high = high, 2 * high + 1
-        while high - low > 1:
-            middle = (low + high) // 2
-            if _informs(middle, d, nodes, least, most, every):
-                high = middle
-            else:
-                low = middle
-        if high > best[0]:
-            best = high, d, nodes
+        growth = Growth(int(times.size - np.searchsorted(times, d)), d, least, most, every)
+        time = growth.after(max(best[0], d) - 1)
+        if time > best[0]:
+            best = time, d, growth.nodes
     return best
-
-
-def _informs(time: int, distance: int, nodes: int, least: int, most: int, every: int) -> bool:
-    """Whether so many nodes at a distance or more can be informed by a time."""
-    total = int(distance == 0)
-    hops = max(1, -(-distance // most))
-    while total < nodes and max(distance, hops * least) <= time:
-        spare = (time - max(distance, hops * least)) // every
-        term = 1
-        for i in range(1, min(hops, spare) + 1):  # C(spare + hops, hops), as far as it matters
-            term = term * (spare + hops + 1 - i) // i
-            if term >= nodes:
-                break
-        total += term
-        hops += 1
-    return total >= nodes

@@ -11,18 +11,18 @@ Only networks of no known structure are searched for such nodes: the others have
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from gossamer.bounds.bound import Bound
-from gossamer.bounds.cuts import SOURCE, Cut, layer_cut
+from gossamer.bounds.cuts import SOURCE, LayerCut, layer_cut, prefix_cut
+from gossamer.bounds.proofs import Cut, Load
 from gossamer.jit import njit
 from gossamer.networks.network import Network
 from gossamer.questions.cases import Case
-from gossamer.questions.cases.demands import Counts, HubDemand, Line
+from gossamer.questions.cases.demands import Counts, HubDemand, NodeLine
 from gossamer.questions.cases.metric import MAX_VISITS, axes_of
 from gossamer.writing import quantity
 
@@ -63,12 +63,12 @@ class Swept:
         self.copies = copies
         self.size = int(position.max()) + 1
 
-    def line(self, case: Case) -> Line:
+    def line(self, case: Case) -> NodeLine:
         """Return the positions of the case's terminals."""
         n = self.network.node_count
         own = self.network.terminal_count if self.copies == 1 else n
         terminals = np.bincount(self.position[:own], minlength=self.size) * self.copies
-        return Line(self.size, lambda nodes: self.position[nodes // self.stride % n], terminals)
+        return NodeLine(self.size, lambda nodes: self.position[nodes // self.stride % n], terminals)
 
     def capacity(self, case: Case, upward: bool) -> Counts:
         """Return the packets per slot that cross from positions <= k to positions > k (`upward`), or back."""
@@ -136,7 +136,7 @@ def sweep_bounds(case: Case) -> Iterator[Bound]:
     """Yield the best cut of each swept network: between prefixes, or between layers of a search."""
     for name, network, stride in swept_networks(case):
         copies = case.network.node_count // network.node_count
-        best: tuple[Cut, str] | None = None
+        best: tuple[LayerCut, str] | None = None
         for source in search_sources(case, network):
             search = network.breadth_first(source)
             if search.order.size < network.node_count:
@@ -152,10 +152,10 @@ def sweep_bounds(case: Case) -> Iterator[Bound]:
                     if best is None or cut.steps > best[0].steps:
                         best = cut, _text(case, network, where, source, cut, upward, layered, copies, swept.size)
         if best is not None:
-            yield Bound(f"cut of {name}" if name else "cut", best[0].steps, best[1], "cut", SOURCE)
+            yield Bound.of(f"cut of {name}" if name else "cut", best[0].proof(case), best[1], "cut", SOURCE)
 
 
-def _cuts(case: Case, swept: Swept, layered: bool) -> Iterator[tuple[Cut, bool]]:
+def _cuts(case: Case, swept: Swept, layered: bool) -> Iterator[tuple[LayerCut, bool]]:
     if swept.size < 2:
         return
     line = swept.line(case)
@@ -170,16 +170,6 @@ def _cuts(case: Case, swept: Swept, layered: bool) -> Iterator[tuple[Cut, bool]]
             yield cut, upward
 
 
-def prefix_cut(case: Case, line: Line, capacity: Counts) -> Cut | None:
-    """Return the best cut between a position and the next, where links may lead anywhere."""
-    count: Counts = sum(d.upward(line, False) for d in case.demands)  # type: ignore[assignment]
-    ratio = np.where(count > 0, count / np.maximum(capacity, 1), 0.0)
-    i = int(np.argmax(ratio))
-    if not ratio[i]:
-        return None
-    return Cut(case.steps(count[i], capacity[i]), int(count[i]), int(capacity[i]), i, i + 1)
-
-
 def descends_by_one(swept: Swept) -> bool:
     """Return whether no link leads more than one position down."""
     net, position = swept.network, swept.position
@@ -188,7 +178,7 @@ def descends_by_one(swept: Swept) -> bool:
 
 
 def _text(
-    case: Case, network: Network, where: str, source: int, cut: Cut, upward: bool, layered: bool,
+    case: Case, network: Network, where: str, source: int, cut: LayerCut, upward: bool, layered: bool,
     copies: int, size: int,
 ) -> str:  # fmt: skip
     start = network.node_name(source)
@@ -259,7 +249,7 @@ def separator_bounds(case: Case) -> Iterator[Bound]:
     for axis in axes_of(case.metric):
         if axis.wraps is False and axis.size > 2:
             size = np.full(axis.size, case.network.node_count // axis.size, np.int64)
-            line = Line(axis.size, axis.place, size)
+            line = NodeLine(axis.size, axis.place, size)
             yield from _layers(case, line, size, f"at place {{}} of {axis.name}", far=True)
     for name, network, stride in swept_networks(case):
         copies = case.network.node_count // network.node_count
@@ -273,7 +263,7 @@ def separator_bounds(case: Case) -> Iterator[Bound]:
                 yield from _layers(case, swept.line(case), np.bincount(distance) * copies, where)
 
 
-def _layers(case: Case, line: Line, size: Counts, where: str, far: bool = False) -> Iterator[Bound]:
+def _layers(case: Case, line: NodeLine, size: Counts, where: str, far: bool = False) -> Iterator[Bound]:
     """Yield the best layer of a line, of `size` nodes each, for sending and for receiving.
 
     With `far` no hop goes further than to the next layer, so that a message for all has a layer a step to go.
@@ -303,16 +293,16 @@ def _layers(case: Case, line: Line, size: Counts, where: str, far: bool = False)
             if rest[i]:
                 left = quantity(int(rest[i]), "hop")
                 text += f", and the last has {left} left" if send else f", and the first has {left} behind it"
-            yield Bound(
+            yield Bound.of(
                 f"separating nodes {verb}",
-                case.steps(count[i], size[i], int(rest[i])),
+                Load.of(count[i], size[i], int(rest[i]), case.whole),
                 text,
                 "separator",
                 SEPARATOR_SOURCE,
             )
 
 
-def _rest(case: Case, line: Line, send: bool) -> Counts:
+def _rest(case: Case, line: NodeLine, send: bool) -> Counts:
     """Return the hops that the last packet which a layer sends has left, or the first that it receives has behind it.
 
     What is counted are the first copies that enter a part, or the results of a reduction that leave it; each message is
@@ -455,7 +445,9 @@ def cluster_bounds(case: Case) -> Iterator[Bound]:
         f"{quantity(across, 'link')} across: {quantity(messages, case.what)} "
         f"must {'leave' if demand.outward else 'enter'}"
     )
-    yield Bound("cluster cut", case.steps(messages, capacity), text, "cut", SOURCE)
+    cut = Cut.of(messages, capacity, whole=case.whole)
+    proof = Cut.by(cut, nodes=np.sort(nodes), enter=not demand.outward)
+    yield Bound.of("cluster cut", proof, text, "cut", SOURCE)
 
 
 JACKSON = f"{SEPARATOR_SOURCE}, and J. R. Jackson 1955 for tails"
@@ -509,45 +501,15 @@ def branches_of(network: Network) -> Branches | None:
 
 
 def cut_node_bounds(case: Case) -> Iterator[Bound]:
-    """Yield the best cut between a branch and its node, and under a port limit the node that has most to pass on."""
+    """Yield, under a port limit, the node that has most to pass on from branch to branch."""
     net = case.network
     known = net.group is not None or net.levels is not None or bool(axes_of(case.metric))
-    branches = None if known or not case.hub_demands else branches_of(net)
+    branches = None if known or not case.limited or not case.hub_demands else branches_of(net)
     if branches is not None:
-        for out in (True, False):
-            yield from _hanging(case, branches, out)
         if case.send_limited:
             yield from _busiest(case, branches, True)
         if case.receive_limited:
             yield from _busiest(case, branches, False)
-
-
-def _hanging(case: Case, branches: Branches, out: bool) -> Iterator[Bound]:
-    """Cut each branch off the node on which it hangs."""
-    net, n = case.network, np.int64(case.network.node_count)
-    terminals = branches.inside((np.arange(n) < net.terminal_count).astype(np.int64))
-    count = np.zeros(branches.node.size, np.int64)
-    for demand in case.hub_demands:
-        count += demand.crossings(branches.inside(demand.multiplicity(np.arange(n))), terminals)[0 if out else 1]
-    within, node = (net.link_source, net.link_target) if out else (net.link_target, net.link_source)
-    # the branch of a link to its node is the last of that node's branches to begin before the link's other end
-    keys = branches.node * n + branches.first
-    at = np.searchsorted(keys, node * n + branches.place[within], "right") - 1
-    branch = np.maximum(at, 0)
-    past = branches.place[within] - branches.first[branch]
-    joined = (at >= 0) & (branches.node[branch] == node) & (past >= 0) & (past < branches.size[branch])
-    capacity = np.bincount(branch[joined], case.link_capacity[joined], count.size).astype(np.int64)
-    if case.receive_limited if out else case.send_limited:
-        capacity = np.minimum(capacity, 1)
-    ratio = count / np.maximum(capacity, 1)
-    i = int(np.argmax(ratio))
-    if count[i]:
-        text = (
-            f"{quantity(int(branches.size[i]), 'node')} that hang on node {case.name(int(branches.node[i]))}, "
-            f"{quantity(int(capacity[i]), 'packet')} a step across: {quantity(int(count[i]), case.what)} must "
-            f"{'leave' if out else 'enter'}"
-        )
-        yield Bound("cut at a node", case.steps(count[i], capacity[i]), text, "cut", SOURCE)
 
 
 def _busiest(case: Case, branches: Branches, send: bool) -> Iterator[Bound]:
@@ -576,12 +538,14 @@ def _busiest(case: Case, branches: Branches, send: bool) -> Iterator[Bound]:
             f"node {case.name(v)} must {verb} {quantity(some, case.what)} of its branches, one a step, and {end} "
             f"{quantity(tail, 'step')} {'more' if send else 'before'} in its branch"
         )
-        yield Bound(f"cut node {verb}s", Fraction(steps), text, "separator", JACKSON)
+        proof = Load.of(some, 1, steps - some)
+        yield Bound.of(f"cut node {verb}s", proof, text, "separator", JACKSON)
     elif count[v]:
         verb = "send" if send else "receive"
         wait = int(idle[v])  # it has nothing to send in the first step, or must still pass on what it received last
         text = f"node {case.name(v)} must {verb} {quantity(int(count[v]), case.what)} of its branches, one a step"
-        yield Bound(f"cut node {verb}s", case.steps(count[v], 1, wait), text, "separator", SEPARATOR_SOURCE)
+        proof = Load.of(count[v], 1, wait, case.whole)
+        yield Bound.of(f"cut node {verb}s", proof, text, "separator", SEPARATOR_SOURCE)
 
 
 def _latest(

@@ -17,13 +17,14 @@ import numpy.typing as npt
 from gossamer.bounds.arrivals import spread
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.loads import axis_capacity
+from gossamer.bounds.proofs import Cut, Mask, least_cut
 from gossamer.questions.cases import Case
-from gossamer.questions.cases.demands import Counts, Demand, HubDemand, Line, PairDemand
+from gossamer.questions.cases.demands import Counts, Demand, HubDemand, NodeLine, PairDemand
 from gossamer.questions.cases.links import Links
 from gossamer.questions.cases.metric import Axis, axes_of
 from gossamer.writing import quantity
 
-__all__ = ["SOURCE", "Cut", "Floats", "Mask", "amounts", "cut_bounds", "layer_cut", "thin_cuts"]
+__all__ = ["SOURCE", "Floats", "LayerCut", "amounts", "cut_bounds", "layer_cut", "prefix_cut", "thin_cuts"]
 
 # Sets of nodes that most messages must leave for the links that lead out, found by maximum flows.
 #
@@ -31,7 +32,6 @@ __all__ = ["SOURCE", "Cut", "Floats", "Mask", "amounts", "cut_bounds", "layer_cu
 # needs links out of it for its share. A flow from their origins to t either is that large, or its minimum cut is a set
 # that proves a larger x; from there the search goes on (Newton's method).
 
-Mask = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 
 _WORK = 250_000
@@ -127,23 +127,13 @@ class _Flows:
 
     def cut(self, end: int, amount: Counts, ratio: float) -> Mask:
         """Return the nodes on the side of the origins in a minimum cut, if links pass `ratio` packets for each one."""
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import breadth_first_order, maximum_flow
-
         scale = 2**30 / float(amount.sum() + 1)
         origin = self.size
         some = np.flatnonzero(amount)
         room = np.concatenate([np.minimum(self.rate * ratio, float(amount.sum())), amount[some].astype(np.float64)])
         tail = np.concatenate([self.tail, np.full(some.size, origin)])
         head = np.concatenate([self.head, some])
-        shape = (self.size + 1, self.size + 1)
-        summed = coo_array((room, (tail, head)), shape=shape).tocsr()
-        summed.data = np.minimum(np.rint(summed.data * scale), 2**30)
-        graph = summed.astype(np.int32)
-        residual = graph - maximum_flow(graph, origin, end).flow
-        residual.eliminate_zeros()
-        inside = np.zeros(self.size + 1, np.bool_)
-        inside[breadth_first_order(residual, origin, return_predecessors=False)] = True
+        inside = least_cut(tail, head, room * scale, origin, end).near
         inside[end] = False
         return inside[: self.links.node_count]
 
@@ -162,7 +152,7 @@ MAX_POSITIONS = 512
 (or, for messages between hubs and all, `MAX_POSITIONS` evenly spread lengths of slabs)."""
 
 
-class Cut(NamedTuple):
+class LayerCut(NamedTuple):
     """So many steps, because so many messages cross from positions <= low to positions >= high, `capacity` a slot."""
 
     steps: Fraction
@@ -171,32 +161,41 @@ class Cut(NamedTuple):
     low: int
     high: int
 
+    def proof(self, case: Case) -> Cut:
+        """Return the cut: the layers between are passed one after the other."""
+        return Cut.of(self.messages, self.capacity, self.high - self.low - 1, case.whole)
 
-def layer_cut(case: Case, line: Line, capacity: Counts) -> Cut | None:
+
+def prefix_cut(case: Case, line: NodeLine, capacity: Counts) -> LayerCut | None:
+    """Return the best cut between a position and the next, where links may lead anywhere."""
+    count: Counts = sum(d.upward(line, False) for d in case.demands)  # type: ignore[assignment]
+    ratio = np.where(count > 0, count / np.maximum(capacity, 1), 0.0)
+    i = int(np.argmax(ratio)) if ratio.size else 0
+    if not ratio.size or not ratio[i]:
+        return None
+    return LayerCut(case.steps(count[i], capacity[i]), int(count[i]), int(capacity[i]), i, i + 1)
+
+
+def layer_cut(case: Case, line: NodeLine, capacity: Counts) -> LayerCut | None:
     """Return the best cut of a line upwards, where no link leads more than one position up.
 
     Parameters
     ----------
     case : Case
         What is asked.
-    line : Line
+    line : NodeLine
         Positions of the terminals.
     capacity : int64[m-1]
         Packets per slot from each position to the next.
 
     Returns
     -------
-    Cut or None
+    LayerCut or None
         None if nothing has to go up.
     """
-    matrix = case.whole and line.size <= MAX_POSITIONS
-    count: Counts = sum(d.upward(line, matrix) for d in case.demands)  # type: ignore[assignment]
-    if not matrix:
-        ratio = np.where(count > 0, count / np.maximum(capacity, 1), -1.0)
-        if ratio.max(initial=-1) < 0:
-            return None
-        i = int(np.argmax(ratio))
-        return Cut(case.steps(count[i], capacity[i]), int(count[i]), int(capacity[i]), i, i + 1)
+    if not case.whole or line.size > MAX_POSITIONS:
+        return prefix_cut(case, line, capacity)
+    count: Counts = sum(d.upward(line, True) for d in case.demands)  # type: ignore[assignment]
     narrowest = np.zeros((line.size, line.size), np.int64)  # [i, j]: the least capacity between i and j > i
     for i in range(line.size - 1):
         narrowest[i, i + 1 :] = np.minimum.accumulate(capacity[i:])
@@ -206,7 +205,7 @@ def layer_cut(case: Case, line: Line, capacity: Counts) -> Cut | None:
     i, j = (int(x) for x in np.unravel_index(np.argmax(steps), steps.shape))
     if not steps[i, j]:
         return None
-    return Cut(Fraction(int(steps[i, j])), int(count[i, j]), int(narrowest[i, j]), i, j)
+    return LayerCut(Fraction(int(steps[i, j])), int(count[i, j]), int(narrowest[i, j]), i, j)
 
 
 def cut_bounds(case: Case) -> Iterator[Bound]:
@@ -218,9 +217,9 @@ def cut_bounds(case: Case) -> Iterator[Bound]:
                 yield bound
 
 
-def _line(case: Case, axis: Axis) -> Line:
+def _line(case: Case, axis: Axis) -> NodeLine:
     area = case.network.node_count // axis.size
-    return Line(axis.size, axis.place, np.full(axis.size, area, np.int64))
+    return NodeLine(axis.size, axis.place, np.full(axis.size, area, np.int64))
 
 
 def _array(case: Case, axis: Axis) -> Bound | None:
@@ -250,7 +249,7 @@ def _array(case: Case, axis: Axis) -> Bound | None:
             f"{what} must get from {x} {below} {low} to {x} {above} {high}, {quantity(cut.high - cut.low, 'hop')} "
             f"apart, {quantity(cut.capacity, 'link')} across"
         )
-    return Bound(f"cut across {axis.name}", cut.steps, text, "cut", SOURCE)
+    return Bound.of(f"cut across {axis.name}", cut.proof(case), text, "cut", SOURCE)
 
 
 def _ring(case: Case, axis: Axis) -> Bound | None:
@@ -291,7 +290,7 @@ def _ring(case: Case, axis: Axis) -> Bound | None:
         f"{'a step ' if case.limited else ''}across: {quantity(messages, case.what)} must "
         f"{'enter' if way else 'leave'}"
     )
-    return Bound(f"cut across {axis.name}", case.steps(messages, capacity), text, "cut", SOURCE)
+    return Bound.of(f"cut across {axis.name}", Cut.of(messages, capacity, whole=case.whole), text, "cut", SOURCE)
 
 
 def _slab_widths(case: Case, axis: Axis, lengths: Counts, area: int) -> tuple[Counts, Counts]:
@@ -310,7 +309,7 @@ def _slab_widths(case: Case, axis: Axis, lengths: Counts, area: int) -> tuple[Co
 
 
 def _slab_crossings(
-    case: Case, demand: HubDemand | PairDemand, line: Line, firsts: Counts, lengths: Counts
+    case: Case, demand: HubDemand | PairDemand, line: NodeLine, firsts: Counts, lengths: Counts
 ) -> tuple[Counts, Counts]:
     """Return the messages that must leave, and enter, each slab: int64[firsts, lengths]."""
     s = line.size

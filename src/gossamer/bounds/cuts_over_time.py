@@ -9,8 +9,7 @@ time the same holds for contributions.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +18,7 @@ from gossamer.bounds.arrivals import least_arrival
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.cuts import amounts
 from gossamer.bounds.fat_trees import branch_bounds, leaf_bounds
+from gossamer.bounds.proofs import SlotPrices, TimeCut, least_cut
 from gossamer.networks.structures import Levels
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand
@@ -27,8 +27,6 @@ from gossamer.writing import quantity
 
 __all__ = [
     "LARGEST",
-    "SlotPrices",
-    "TimeCut",
     "cut_over_time",
     "cut_over_time_bounds",
     "fat_tree_time_bounds",
@@ -55,23 +53,6 @@ _SOURCE = "gossamer: linear programming duality of flows over time"
 _NEVER = np.int64(1) << 50
 
 Longs = npt.NDArray[np.int64]
-
-
-class SlotPrices(NamedTuple):
-    """Prices that prove that a total exchange takes more than so many slots, in full: `needed` is more than `offered`.
-
-    `up` and `down` int64[h, T] are the prices of a hop over a branch of each level in each slot.
-    """
-
-    up: Longs
-    down: Longs
-    needed: int
-    offered: int
-
-    @property
-    def proves(self) -> bool:
-        """Whether all messages together must pay more than all branches offer."""
-        return self.needed > self.offered
 
 
 def slot_prices(levels: Levels, slots: int) -> SlotPrices | None:
@@ -210,7 +191,7 @@ def fat_tree_time_bounds(case: Case) -> Iterator[Bound]:
         f"with a price for each of {slots - 1:,} slots of the branches of each level, all messages must pay "
         f"{best.needed:,}, and all slots are worth {best.offered:,}"
     )
-    yield Bound("prices of slots", Fraction(slots), text, "load", _SOURCE)
+    yield Bound.of("prices of slots", best, text, "load", _SOURCE)
 
 
 LARGEST = 30_000
@@ -222,19 +203,6 @@ _WORK, _LARGEST_ALONE = 400_000, 100_000
 _VAIN, _FREE = 8, 100_000
 """Terminals in a row that may need no more slots than those before them, after so many links times slots; from then on
 one is not looked at if another needed no more to which the packets have as far to go."""
-
-
-class TimeCut(NamedTuple):
-    """Messages that must get across, and fewer packets that can.
-
-    `since` int64[N] is the slot from which on a node lies on the side of the hub; nodes that never do have the number
-    of slots plus 1. A packet crosses on a link (u, v) if it leaves in slot ``since[u]`` or later and is at v before
-    slot ``since[v]``; of s such slots a link of capacity c and occupancy o can use ``c * ceil(s / o)``.
-    """
-
-    messages: int
-    room: int
-    since: Counts
 
 
 def cut_over_time(links: Links, hub: int, slots: int, amount: Counts | None = None) -> TimeCut | None:
@@ -270,9 +238,6 @@ def cut_over_time(links: Links, hub: int, slots: int, amount: Counts | None = No
     >>> cut.messages, cut.room, cut.since.tolist()
     (3, 2, [0, 3, 3, 3])
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import breadth_first_order, maximum_flow
-
     nodes, end = links.node_count, (slots + 1) * links.node_count
     state = np.arange(nodes)
     if amount is None:
@@ -293,22 +258,17 @@ def cut_over_time(links: Links, hub: int, slots: int, amount: Counts | None = No
     width = np.concatenate(
         [room[e], np.full(slots * nodes, many * scale), asked * scale]
     )  # fmt: skip
-    graph = coo_array((width.astype(np.int32), (tail, head)), shape=(end + 1, end + 1)).tocsr()
-    found = maximum_flow(graph, hub, end)
-    if found.flow_value == int(asked.sum()) * scale:
+    found = least_cut(tail, head, width, hub, end)
+    if found.flow == int(asked.sum()) * scale:
         return None
-    residual = graph - found.flow
-    residual.eliminate_zeros()
-    inside = np.zeros(end + 1, bool)
-    inside[breadth_first_order(residual, hub, return_predecessors=False)] = True
-    states = inside[:-1].reshape(slots + 1, nodes)
+    states = found.near[:-1].reshape(slots + 1, nodes)
     since = np.where(states.any(axis=0), states.argmax(axis=0), slots + 1)
     messages = int(asked[since[others] > slots].sum())
     # the last slot in which a packet may leave so that it arrives on the other side, and in time
     last = np.minimum(since[links.target] - 1 - length, slots - links.occupancy - links.latency)
     across = np.maximum(last - since[links.source] + 1, 0)
     counted = int((-(-across // links.occupancy) * np.minimum(links.capacity, many)).sum())
-    return TimeCut(messages, counted, since) if counted < messages else None
+    return TimeCut(slots, messages, counted, since) if counted < messages else None
 
 
 def _unit(occupancy: Counts, many: int) -> int:
@@ -351,7 +311,7 @@ def cut_over_time_bounds(case: Case) -> Iterator[Bound]:
             f"{quantity(cut.messages, 'message')} {owner} must cross a cut of links and slots that lets "
             f"{quantity(cut.room, 'packet')} through in {quantity(slots - 1, 'step')}"
         )
-        yield Bound("cut over time", Fraction(slots), text, "cut", "Ford and Fulkerson 1958")
+        yield Bound.of("cut over time", cut, text, "cut", "Ford and Fulkerson 1958")
 
 
 def target_over_time_bounds(case: Case) -> Iterator[Bound]:
@@ -371,7 +331,7 @@ def target_over_time_bounds(case: Case) -> Iterator[Bound]:
             f"{quantity(cut.messages, case.what)} {'for' if demand.outward else 'of'} node {case.name(hub)} must cross "
             f"a cut of links and slots that lets {quantity(cut.room, 'packet')} through in {quantity(before, 'step')}"
         )
-        yield Bound("cut over time", Fraction(before + 1), text, "cut", "Ford and Fulkerson 1958")
+        yield Bound.of("cut over time", cut, text, "cut", "Ford and Fulkerson 1958")
 
 
 def _latest(case: Case, demand: Demand, links: Links) -> tuple[int, int, TimeCut] | None:

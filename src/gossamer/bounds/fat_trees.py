@@ -17,6 +17,7 @@ from fractions import Fraction
 import numpy as np
 
 from gossamer.bounds.bound import Bound
+from gossamer.bounds.proofs import Cut, Load
 from gossamer.networks.structures import Levels
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, HubDemand
@@ -51,8 +52,8 @@ def branch_bounds(case: Case) -> Iterator[Bound]:
             # one shared message for all: the last one up must still get to the leaves furthest from this branch
             climbs = len(demands) == 1 and demands[0].shared and (way == 0) == demands[0].outward
             wait = 2 * levels.height - 1 if climbs else 2 * i - 1
-            steps = case.steps(number, capacity, wait)
-            if best is not None and steps <= best.value:
+            cut = Cut.of(number, capacity, wait, case.whole)
+            if best is not None and cut.value <= best.value:
                 continue
             text = (
                 f"{'1 leaf' if leaves == 1 else f'{leaves:,} leaves'} below a level-{i} branch of capacity "
@@ -60,7 +61,7 @@ def branch_bounds(case: Case) -> Iterator[Bound]:
             )
             if case.whole:
                 text += f", {quantity(wait, 'more step')} before and after"
-            best = Bound("branch cut", steps, text, "cut", "Dimakopoulos 1996, (6.4), for every level")
+            best = Bound.of("branch cut", cut, text, "cut", "Dimakopoulos 1996, (6.4), for every level")
     if best is not None:
         yield best
 
@@ -76,14 +77,14 @@ def routing_node_bounds(case: Case) -> Iterator[Bound]:
         best: Bound | None = None
         for i in range(1, levels.height + 1):
             for count, sends, wait in _loads(case, demand, i):
-                steps = case.steps(count, 1, wait)
-                if best is None or steps > best.value:
+                load = Load.of(count, 1, wait, case.whole)
+                if best is None or load.value > best.value:
                     verb = "send" if sends else "receive"
                     text = f"a level-{i} node must {verb} {quantity(count, demand.what)}, one a step"
                     if case.whole:
                         text += f", {quantity(wait, 'more step')} before and after"
-                    best = Bound(
-                        f"routing node {verb}s", steps, text, "separator",
+                    best = Bound.of(
+                        f"routing node {verb}s", load, text, "separator",
                         "Dimakopoulos 1996, Theorems 6.3 and 6.6, for every level",
                     )  # fmt: skip
         if best is not None:
@@ -175,11 +176,15 @@ def least_with_ways(levels: Levels, leaf_capacity: int = 1) -> int:
     >>> [least_with_ways(Levels.uniform(k, h)) for k, h in [(2, 2), (2, 3), (2, 4), (3, 2), (3, 3), (4, 2)]]
     [6, 11, 21, 11, 31, 18]
     """
+    return int(_ways(levels, leaf_capacity).value)
+
+
+def _ways(levels: Levels, leaf_capacity: int) -> Load:
+    """Return what the n - 1 messages of a leaf need of its steps: their ways, and waits at both ends."""
     n = levels.leaves[-1]
     full, rest = divmod(n - 1, leaf_capacity)
     first = leaf_capacity * full * (full + 1) // 2 + rest * (full + 1)
-    least: int = -(-(_distances(levels) + 2 * first) // (n - 1)) - 2
-    return least
+    return Load.of(_distances(levels) + 2 * first, n - 1, -2)
 
 
 def _distances(levels: Levels) -> int:
@@ -198,7 +203,7 @@ def leaf_bounds(case: Case) -> Iterator[Bound]:
         f"each leaf sends and receives {quantity(n - 1, 'message')}, at most {capacity:,} a step, "
         f"and its messages go {_distances(levels):,} hops in all"
     )
-    yield Bound("time on the way", Fraction(least_with_ways(levels, capacity)), text, "load", "gossamer")
+    yield Bound.of("time on the way", _ways(levels, capacity), text, "load", "gossamer")
     steps, level = max((least_with_holes(levels, i, capacity), -i) for i in range(1, h + 1))
     missed = quantity(max(capacity * (steps - 1) - n + 1, 0), "reception")
     text = (

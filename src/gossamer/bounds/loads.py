@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from gossamer.bounds.bound import Bound
+from gossamer.bounds.proofs import Chain, Load
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Demand, HubDemand
 from gossamer.questions.cases.metric import Axis, axes_of
@@ -69,7 +70,7 @@ def distance_bounds(case: Case) -> Iterator[Bound]:
             f"{quantity(steps, 'hop')} away"
         )
         source = "Dimakopoulos 1996, section 3.1" if demand.shared else "folklore: a step a hop"
-        yield Bound(name, Fraction(steps), text, "distance", source)
+        yield Bound.of(name, Chain((Fraction(steps),)), text, "distance", source)
 
 
 def load_bounds(case: Case) -> Iterator[Bound]:
@@ -80,9 +81,9 @@ def load_bounds(case: Case) -> Iterator[Bound]:
     """
     hops = sum(least_hops(case, d) for d in case.demands)
     capacity, text = case.total_capacity
-    yield Bound(
+    yield Bound.of(
         "total hops",
-        case.steps(hops, capacity),
+        Load.of(hops, capacity, whole=case.whole),
         f"all messages together need {quantity(hops, 'hop')}, made {text}",
         "load",
         "Dimakopoulos 1996, (4.4), (4.5)" if case.limited else "folklore: hops needed over links",
@@ -109,8 +110,8 @@ def load_bounds(case: Case) -> Iterator[Bound]:
                 hops += int(axis.metric.between(axis.place(origin), axis.place(demand.target)).sum())
         if hops:
             text = f"all messages together need {quantity(hops, 'hop')} along {axis.name}, made {text}"
-            yield Bound(
-                f"hops along {axis.name}", case.steps(hops, capacity), text, "load",
+            yield Bound.of(
+                f"hops along {axis.name}", Load.of(hops, capacity, whole=case.whole), text, "load",
                 "folklore: hops needed over links; Dimakopoulos 1996, Theorem 5.1",
             )  # fmt: skip
 

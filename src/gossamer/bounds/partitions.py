@@ -20,9 +20,9 @@ from gossamer.bounds.arrivals import takes_time
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.cuts import MAX_POSITIONS, SOURCE
 from gossamer.bounds.loads import axis_capacity
+from gossamer.bounds.proofs import Cut, Load, Partition, served
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand
-from gossamer.questions.cases.links import FAR, least_time
 from gossamer.questions.cases.metric import Axis, axes_of
 from gossamer.writing import quantity
 
@@ -186,7 +186,7 @@ class _Boxes:
             f"{self.case.network.node_count - nodes:,} nodes, {across} across: "
             f"{quantity(count, self.case.what)} must {'enter' if entering else 'leave'}"
         )
-        return Bound("box cut", self.case.steps(count, capacity), text, "cut", SOURCE)
+        return Bound.of("box cut", Cut.of(count, capacity, whole=self.case.whole), text, "cut", SOURCE)
 
 
 LARGEST = 200_000
@@ -243,14 +243,15 @@ def moves_between(demand: Demand, part: Counts, copies: bool, combines: bool) ->
     return Moves(once if combines else many, many)
 
 
-def time_between(case: Case, part: Counts, enter: bool) -> tuple[Fraction, int, int] | None:
-    """Return the time that messages need to enter (or leave) parts, how many do, and over how many links; None if none.
+def time_between(case: Case, part: Counts, enter: bool) -> tuple[Fraction, Load, int] | None:
+    """Return the time that messages need to enter (or leave) parts, what they load, and over how many links; or None.
 
     Examples
     --------
     >>> import gossamer
     >>> case = Case(gossamer.network("fat-tree:k=2,h=2"), gossamer.task("reduce-scatter"))
-    >>> time_between(case, np.array([0, 1, 2, 3, -1, -1, -1]), True)
+    >>> time, load, links = time_between(case, np.array([0, 1, 2, 3, -1, -1, -1]), True)
+    >>> time, load.needed, links
     (Fraction(4, 1), 12, 4)
     """
     links = case.links
@@ -264,20 +265,8 @@ def time_between(case: Case, part: Counts, enter: bool) -> tuple[Fraction, int, 
     terminals = np.arange(case.network.terminal_count)
     head = links.travel(terminals).depart[across]
     tail = links.turned.travel(terminals).depart[links.turned_place[across]]
-    capacity, occupancy, latency = (x[across] for x in (links.capacity, links.occupancy, links.latency))
-    times = [least_time(messages, capacity, occupancy, np.minimum(head + latency + tail, FAR), case.whole)]
-    for limited, ends, early, late in (
-        (links.send_limited, links.source[across], head, latency + tail),
-        (links.receive_limited, links.target[across], head + latency, tail),
-    ):
-        if limited:
-            order = np.argsort(ends, kind="stable")
-            first = np.flatnonzero(np.diff(ends[order], prepend=-1))
-            fastest, early, late = (np.minimum.reduceat(x[order], first) for x in (occupancy, early, late))
-            wait = np.minimum(early + late, FAR)
-            times.append(least_time(messages, np.ones(first.size, np.int64), fastest, wait, case.whole))
-    found = [time for time in times if time is not None]
-    return (max(found), messages, int(across.size)) if found else None
+    time, load = max(((load.value, load) for load in served(links, across, messages, head, tail)), key=lambda f: f[0])
+    return time, load, int(across.size)
 
 
 def part_bounds(case: Case) -> Iterator[Bound]:
@@ -292,21 +281,22 @@ def part_bounds(case: Case) -> Iterator[Bound]:
         return
     if net.terminal_count == net.node_count and not takes_time(case):
         return  # then every terminal alone is "total hops", and nothing else divides
-    best: tuple[Fraction, str] | None = None
+    best: tuple[Fraction, Partition, str] | None = None
     for part in _divisions(case):
         for enter in (True, False):
             found = time_between(case, part, enter)
             if found is None or (best is not None and found[0] <= best[0]):
                 continue
-            time, messages, links = found
+            time, load, links = found
             count = int(part.max()) + 1
             parts = "each terminal" if count == net.terminal_count else f"each of {quantity(count, 'part')}"
             size = int(np.bincount(part[part >= 0]).max())
             of = "" if count == net.terminal_count else f" of up to {quantity(size, 'node')}"
-            way, many = "enter" if enter else "leave", quantity(messages, case.what)
-            best = time, f"what must {way} {parts}{of} comes to {many} in all, over {quantity(links, 'link')}"
+            way, many = "enter" if enter else "leave", quantity(load.needed, case.what)
+            text = f"what must {way} {parts}{of} comes to {many} in all, over {quantity(links, 'link')}"
+            best = time, Partition.by(load, part=part), text
     if best is not None:
-        yield Bound("between parts", best[0], best[1], "cut", "folklore: all cuts around parts, counted together")
+        yield Bound.of("between parts", *best[1:], "cut", "folklore: all cuts around parts, counted together")
 
 
 def _divisions(case: Case) -> Iterator[Counts]:

@@ -19,11 +19,12 @@ import numpy as np
 from gossamer.bounds.arrivals import takes_time
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.cut_nodes import branches_of
-from gossamer.bounds.cuts import Floats, Mask, amounts
+from gossamer.bounds.cuts import Floats, amounts
+from gossamer.bounds.proofs import Load, Mask, PortPrices, Prices, least_cut
 from gossamer.networks.network import Network
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand
-from gossamer.questions.cases.links import FAR, Links, least_time
+from gossamer.questions.cases.links import FAR, Links
 from gossamer.questions.tasks import Chunked, PartialExchange, PartialGather, TotalExchange
 from gossamer.writing import quantity
 
@@ -216,9 +217,6 @@ def _rounded(network: Network, sets: _Sets, weight: Floats) -> tuple[Fraction, i
 
 def _missing(network: Network, supply: list[Counts], hops: Floats) -> tuple[float, Mask]:
     """Return the least share of its messages that a terminal gets over so many hops, and sets too few hops enter."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import breadth_first_order, maximum_flow
-
     n, least, new = network.node_count, 1.0, []
     unit = min(_FLOW, 2**30 // max(int(max(amount.sum() for amount in supply)), 1))
     rooms = np.floor(hops * unit + 0.5)
@@ -229,19 +227,11 @@ def _missing(network: Network, supply: list[Counts], hops: Floats) -> tuple[floa
         room = np.concatenate([rooms, amount[some] * unit])
         tail = np.concatenate([network.link_source, np.full(some.size, n)])
         head = np.concatenate([network.link_target, some])
-        graph = coo_array((room, (tail, head)), shape=(n + 1, n + 1)).tocsr().astype(np.int32)
-        flow = maximum_flow(graph, n, v)
+        cut = least_cut(tail, head, room, n, v)
         whole = int(amount.sum()) * unit
-        least = min(least, flow.flow_value / whole)
-        if flow.flow_value >= whole - network.link_count:
-            continue
-        residual = graph - flow.flow
-        residual.eliminate_zeros()
-        near = np.zeros(n + 1, np.bool_)
-        near[breadth_first_order(residual, n, return_predecessors=False)] = True
-        far = np.zeros(n + 1, np.bool_)
-        far[breadth_first_order(residual.T.tocsr(), v, return_predecessors=False)] = True
-        new += [~near[:n], far[:n]]
+        least = min(least, cut.flow / whole)
+        if cut.flow < whole - network.link_count:
+            new += [~cut.near[:n], cut.far[:n]]
     return least, np.unique(np.array(new, np.bool_).reshape(-1, n), axis=0)
 
 
@@ -255,8 +245,8 @@ def _sending_bound(case: Case, worth: int, offered: int, price: Counts, sets: in
         f"nodes that {verb} one packet a step ({names}) pass on {offered:,} a step"
     )
     source = "gossamer: linear programming duality, and Edmonds 1973 on branchings"
-    return Bound("prices of sending" if outward else "prices of receiving", case.steps(worth, offered), text, "ports",
-                 source)  # fmt: skip
+    proof = PortPrices.by(Load.of(worth, offered, whole=case.whole), price=price)
+    return Bound.of("prices of sending" if outward else "prices of receiving", proof, text, "ports", source)
 
 
 # Prices of links and ports: what messages must pay on their ways, and what all links can have taken in a time.
@@ -314,7 +304,7 @@ class Price(NamedTuple):
     """A time that is needed because messages must pay so much for links of these prices, int64[L] a slot."""
 
     time: Fraction
-    needed: int
+    load: Load
     offered: int
     price: Counts
 
@@ -450,20 +440,14 @@ def best_price(case: Case, flows: Flows, resources: Resources, prices: list[Floa
             if not offered or int(each.max()) > 2**40:
                 continue
             needed = paid(flows, each)
-            if best is not None and needed * best.offered <= best.needed * offered and not resources.wait.any():
+            if best is not None and needed * best.offered <= best.load.needed * offered and not resources.wait.any():
                 continue
-            time = _time(case, resources, price, needed)
+            worth = price * resources.capacity * resources.occupancy
+            load = Load(needed, worth, resources.occupancy, resources.wait, case.whole)
+            time = load.time if needed > 0 else None
             if time is not None and (best is None or time > best.time):
-                best = Price(time, needed, offered, price[resources.use].sum(axis=0))
+                best = Price(time, load, offered, price[resources.use].sum(axis=0))
     return best
-
-
-def _time(case: Case, resources: Resources, price: Counts, needed: int) -> Fraction | None:
-    """Return when resources of these prices can have given so much."""
-    if needed < 1:
-        return None
-    worth = price * resources.capacity * resources.occupancy
-    return least_time(needed, worth, resources.occupancy, resources.wait, case.whole)
 
 
 def room_used(resources: Resources, load: Floats) -> Floats:
@@ -601,9 +585,9 @@ def _bound(case: Case, flows: Flows, found: Price) -> Bound:
     where = "from each node " if case.invariant else ""
     text = (
         f"{quantity(int(np.count_nonzero(length)), 'link')} {lengths} (longest: {names}) offer {found.offered:,} a step"
-        f"{' and node' if case.invariant else ''}; all messages {where}have {found.needed:,} to travel"
+        f"{' and node' if case.invariant else ''}; all messages {where}have {found.load.needed:,} to travel"
     )
     if not net.plain:
         text += ", each link as often as its occupancy" + ("" if net.shared_ports is None else ", ports included")
     source = "gossamer: linear programming duality of concurrent flows"
-    return Bound("concurrent flow", found.time, text, "load", source)
+    return Bound.of("concurrent flow", Prices.by(found.load, price=length), text, "load", source)

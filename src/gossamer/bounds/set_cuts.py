@@ -18,11 +18,12 @@ import numpy as np
 
 from gossamer.bounds.arrivals import spread, takes_time
 from gossamer.bounds.bound import Bound
-from gossamer.bounds.cuts import SOURCE, Floats, Mask, thin_cuts
+from gossamer.bounds.cuts import SOURCE, Floats, thin_cuts
+from gossamer.bounds.proofs import Cut, Load, Mask, least_cut, served
 from gossamer.networks.network import Network
 from gossamer.questions.cases import Case
-from gossamer.questions.cases.demands import Counts, Demand, HubDemand, Line, PairDemand
-from gossamer.questions.cases.links import FAR, least_time
+from gossamer.questions.cases.demands import Counts, Demand, HubDemand, NodeLine, PairDemand
+from gossamer.questions.cases.links import FAR
 from gossamer.questions.cases.metric import axes_of
 from gossamer.writing import quantity
 
@@ -71,25 +72,18 @@ def _sets(network: Network) -> Iterator[tuple[str, Mask]]:
 
 def _narrowest(network: Network, need: Counts, incoming: bool) -> Mask | None:
     """Return the set that needs most for its number of neighbors, None if it is not larger than a single node."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import breadth_first_order, maximum_flow
-
     n, every, source, sink = network.node_count, np.arange(network.node_count), network.link_source, network.link_target
     if not incoming:
         source, sink = sink, source
     rate, best = Fraction(int(need.max())), None
     for _ in range(_ROUNDS):
         top = max(int(need.sum()) * rate.denominator, n * rate.numerator)
-        if top >= 2**31:
+        if top > 2**30:
             break
         room = np.concatenate([np.full(n, rate.numerator), np.full(source.size, top), need * rate.denominator])
         tail = np.concatenate([np.full(n, 2 * n), source, n + every])
         head = np.concatenate([every, n + sink, np.full(n, 2 * n + 1)])
-        graph = coo_array((room, (tail, head)), shape=(2 * n + 2, 2 * n + 2)).tocsr().astype(np.int32)
-        residual = graph - maximum_flow(graph, 2 * n, 2 * n + 1).flow
-        residual.eliminate_zeros()
-        fed = np.zeros(2 * n + 2, np.bool_)
-        fed[breadth_first_order(residual, 2 * n, return_predecessors=False)] = True
+        fed = least_cut(tail, head, room, 2 * n, 2 * n + 1).near
         nodes = ~fed[n : 2 * n] & (need > 0)
         found = Fraction(int(need[nodes].sum()), max(np.unique(source[nodes[sink]]).size, 1))
         if not nodes.any() or found <= rate:
@@ -114,15 +108,15 @@ def port_set_bounds(case: Case) -> Iterator[Bound]:
             neighbors = np.unique(net.link_source[nodes[net.link_target]]).size
             if not neighbors:
                 continue
-            steps = case.steps(int(need[nodes].sum()), neighbors)
-            if best is None or steps > best.value:
+            load = Load.of(need[nodes].sum(), neighbors, whole=case.whole)
+            if best is None or load.value > best.value:
                 verb, other = ("receive", "send") if incoming else ("send", "receive")
                 text = (
                     f"{f'{int(nodes.sum()):,} {what}'} must {verb} "
                     f"{quantity(int(need[nodes].sum()), case.what)}, and have {quantity(neighbors, 'neighbor')}, "
                     f"of which each can {other} one a step"
                 )
-                best = Bound("few neighbors", steps, text, "ports", "gossamer; Hall's condition for ports")
+                best = Bound.of("few neighbors", load, text, "ports", "gossamer; Hall's condition for ports")
         if best is not None:
             yield best
 
@@ -139,10 +133,10 @@ _SINGLE = 2
 
 
 class Crossing(NamedTuple):
-    """So much time, because so many messages must get across, the first after `before`, the last `after` the end."""
+    """So much time, because messages load links or ports across, the first after `before`, the last `after` the end."""
 
     time: Fraction
-    messages: int
+    load: Load
     links: int
     before: int
     after: int
@@ -215,30 +209,22 @@ def crossing(case: Case, inside: Mask, sources: Mask, targets: Mask) -> Crossing
     out, head, tail = out[open_], head[open_], tail[open_]
     if not out.size:
         return None
-    capacity, occupancy, latency = links.capacity[out], links.occupancy[out], links.latency[out]
-    times = [least_time(messages, capacity, occupancy, head + latency + tail, case.whole)]
-    for limited, ends, early, late in (
-        (links.send_limited, links.source[out], head, latency + tail),
-        (links.receive_limited, links.target[out], head + latency, tail),
-    ):
-        if limited:
-            order = np.argsort(ends, kind="stable")
-            first = np.flatnonzero(np.diff(ends[order], prepend=-1))
-            fastest, early, late = (np.minimum.reduceat(x[order], first) for x in (occupancy, early, late))
-            times.append(least_time(messages, np.ones(first.size, np.int64), fastest, early + late, case.whole))
+    latency = links.latency[out]
+    loads = [*served(links, out, messages, head, tail)]
     if links.ports is not None:
         sides = (links.ports.sending[out], head, latency + tail, True), (
             links.ports.receiving[out], head + latency, tail, False,
         )  # fmt: skip
-        times += [_through_ports(case, messages, out, *side) for side in sides]
-    time = max(t for t in times if t is not None)
-    return Crossing(time, messages, out.size, int(head.min()), int((latency + tail).min()))
+        through = (_through_ports(case, messages, out, *side) for side in sides)
+        loads += [load for load in through if load is not None]
+    time, load = max(((load.value, load) for load in loads), key=lambda found: found[0])
+    return Crossing(time, load, out.size, int(head.min()), int((latency + tail).min()))
 
 
 def _through_ports(
     case: Case, messages: int, out: Counts, port: Counts, early: Counts, late: Counts, sends: bool
-) -> Fraction | None:
-    """Return how long messages take over links of which some share the ports of one side, `port`, -1 for none.
+) -> Load | None:
+    """Return what messages load over links of which some share the ports of one side, `port`, -1 for none.
 
     A packet is in the port of its sender first and then for the rest of the link's occupancy on the link alone; in that
     of the receiver last. Links that together pass less than their port count by themselves.
@@ -256,7 +242,7 @@ def _through_ports(
     first, last = np.full(found.size, FAR), np.full(found.size, FAR)
     np.minimum.at(first, group, early[through] + (0 if sends else beyond))
     np.minimum.at(last, group, late[through] + (beyond if sends else 0))
-    return least_time(
+    return Load(
         messages,
         np.concatenate([capacity[~narrow], ports.capacity[found]]),
         np.concatenate([occupancy[~narrow], ports.occupancy[found]]),
@@ -322,7 +308,7 @@ def _bound(case: Case, found: Crossing, inside: Mask) -> Bound:
     side = f"{quantity(count, 'node')} {listed} | {total - count:,} others"
     if not near:
         side = f"{quantity(count, 'node')} | {quantity(total - count, 'node')} {listed}"
-    text = f"{side}, {quantity(found.links, 'link')} across: {quantity(found.messages, case.what)} must cross"
+    text = f"{side}, {quantity(found.links, 'link')} across: {quantity(found.load.needed, case.what)} must cross"
     shared = case.links.ports
     if shared is not None:
         out = np.flatnonzero(inside[case.links.source] & ~inside[case.links.target])
@@ -330,7 +316,8 @@ def _bound(case: Case, found: Crossing, inside: Mask) -> Bound:
         text = text.replace(" across:", f" across through {quantity(used, 'shared port')}:", 1) if used else text
     if found.before or found.after:
         text += f", {quantity(found.before, 'step')} or more before and {found.after:,} after"
-    return Bound("cut around nodes", found.time, text, "cut", SOURCE)
+    proof = Cut.by(found.load, nodes=np.flatnonzero(inside))
+    return Bound.of("cut around nodes", proof, text, "cut", SOURCE)
 
 
 def _chosen(case: Case, quick: bool) -> list[Mask]:
@@ -400,7 +387,7 @@ def _prefixes(case: Case) -> Iterator[Mask]:
 def _prefix_cuts(case: Case, rank: Counts) -> Mask | None:
     """Return the nodes up to the rank that most messages must leave for the links that lead up."""
     links, n = case.links, rank.size
-    line = Line(n, lambda nodes: rank[nodes], np.bincount(rank[: links.terminal_count], minlength=n))
+    line = NodeLine(n, lambda nodes: rank[nodes], np.bincount(rank[: links.terminal_count], minlength=n))
     low, high = rank[links.source], rank[links.target]
     up = low < high
     rate = np.bincount(low[up], links.fair_rate[up], n) - np.bincount(high[up], links.fair_rate[up], n)

@@ -18,8 +18,9 @@ from gossamer.bounds.cuts_over_time import cut_over_time_bounds, fat_tree_time_b
 from gossamer.bounds.fat_trees import branch_bounds, leaf_bounds, routing_node_bounds
 from gossamer.bounds.loads import distance_bounds, load_bounds
 from gossamer.bounds.partitions import box_bounds, part_bounds
-from gossamer.bounds.ports import entry_bounds, port_bounds, shared_port_bounds
+from gossamer.bounds.ports import port_bounds, shared_port_bounds
 from gossamer.bounds.prices import concurrent_flow_bounds, sending_price_bounds
+from gossamer.bounds.proofs import Chain
 from gossamer.bounds.set_cuts import port_set_bounds, set_cut_bounds
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import PairDemand
@@ -51,7 +52,10 @@ def relaxed_bounds(case: Case, families: tuple[Callable[[Case], Iterator[Bound]]
     other = relaxed(case)
     for family in families:
         for bound in family(other):
-            yield replace(bound, value=Fraction(-(-bound.value // 1))) if case.whole else bound
+            if case.whole and not other.whole:  # parts need as long as some whole step
+                proof = None if bound.proof is None else Chain((bound.proof,), whole=True)
+                bound = replace(bound, value=Fraction(-(-bound.value // 1)), proof=proof)
+            yield bound
 
 
 def best_bound(case: Case) -> Bound:
@@ -92,17 +96,9 @@ _PLAIN: tuple[Callable[[Case], Iterator[Bound]], ...] = (
 """Families that know plain links and storing switches; on other networks they bound the plain one."""
 
 
-def _plain(case: Case) -> Iterator[Bound]:
-    return relaxed_bounds(case, _PLAIN)
-
-
-def _sending_prices(case: Case) -> Iterator[Bound]:
-    return relaxed_bounds(case, (sending_price_bounds,))
-
-
-def _fat_trees(case: Case) -> Iterator[Bound]:
-    return relaxed_bounds(case, (fat_tree_time_bounds,))
-
+_plain = partial(relaxed_bounds, families=_PLAIN)
+_sending_prices = partial(relaxed_bounds, families=(sending_price_bounds,))
+_fat_trees = partial(relaxed_bounds, families=(fat_tree_time_bounds,))
 
 FAMILIES: tuple[Callable[[Case], Iterator[Bound]], ...] = (
     arrival_bounds,
@@ -111,7 +107,6 @@ FAMILIES: tuple[Callable[[Case], Iterator[Bound]], ...] = (
     _fat_trees,
     cut_over_time_bounds,
     target_over_time_bounds,
-    entry_bounds,
     set_cut_bounds,
     copy_bounds,
     part_bounds,
@@ -122,7 +117,7 @@ FAMILIES: tuple[Callable[[Case], Iterator[Bound]], ...] = (
 )
 """Every family of bounds: from a case to its bounds."""
 
-_SLOW = (_fat_trees, target_over_time_bounds, entry_bounds, concurrent_flow_bounds, _sending_prices, _sequences)
+_SLOW = (_fat_trees, target_over_time_bounds, concurrent_flow_bounds, _sending_prices, _sequences)
 
 
 _SLOW_PAIRS, _SLOW_LINKS = 5_000, 400

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from gossamer.cli.old_spellings import in_new_words
 from gossamer.cli.signals import answered, ignored
 
 __all__ = ["main"]
@@ -41,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     to a file, which the line names. Nothing half written is left. Without `arguments` the process is taken to end then:
     signals are ignored from there on.
     """
-    given = sys.argv[1:] if arguments is None else list(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
     _fill_streams()
     status = 2
     try:
@@ -91,7 +92,8 @@ def _run(given: Sequence[str]) -> int:
     from gossamer.errors import GossamerError, VerificationError, interrupt_behind
 
     try:
-        status = app(args=list(given), prog_name="gossamer", standalone_mode=False)
+        given = in_new_words(given)
+        status = app(args=given, prog_name="gossamer", standalone_mode=False)
         if sys.stdout is not None:  # it is closed
             sys.stdout.flush()
     except VerificationError as error:

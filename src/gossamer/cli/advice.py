@@ -23,9 +23,9 @@ _TOO_FEW = re.compile(r"\bneeds (\w+) of at least (\d+)\b")
 _OPTION = re.compile(r"[Nn]o such option:? '?(-[\w-]+)'?.*?(?:[Pp]ossible options|[Dd]id you mean)[: ]*'?(-[\w-]+)")
 _NAMES_NEXT = re.compile(r"gossamer [a-z-]+ |pip install|'gossamer [a-z ]+'|\bsee gossamer\b")
 _TOLD = (
-    (NetworkError, "gossamer networks"),
-    (TaskError, "gossamer tasks"),
-    (NotApplicableError, "gossamer algorithms"),
+    (NetworkError, "gossamer list networks"),
+    (TaskError, "gossamer list tasks"),
+    (NotApplicableError, "gossamer list algorithms"),
     (TooLargeError, "gossamer plan -h"),
     (VerificationError, "gossamer verify -h"),
 )
@@ -49,8 +49,8 @@ def with_advice(text: str, arguments: Sequence[str], error: Exception | None = N
     --------
     >>> with_advice("unknown task 'algather' (did you mean 'allgather'?)", ["plan", "torus:8x8", "algather"])
     "unknown task 'algather' (did you mean 'allgather'?); try: gossamer plan torus:8x8 allgather"
-    >>> with_advice("routing needs virtual_channels of at least 4 here", ["wormhole", "routing", "ring:4"])
-    'routing needs virtual_channels of at least 4 here; try: gossamer wormhole routing ring:4 --virtual-channels 4'
+    >>> with_advice("routing needs virtual_channels of at least 4 here", ["deadlock", "ring:4"])
+    'routing needs virtual_channels of at least 4 here; try: gossamer deadlock ring:4 --virtual-channels 4'
     """
     meant = _as_meant(text, arguments)
     if meant:
@@ -79,8 +79,8 @@ def _as_meant(text: str, arguments: Sequence[str]) -> str | None:
 def _with_option(arguments: Sequence[str], option: str, value: str) -> str:
     """Return the command with another value of an option.
 
-    >>> _with_option(["wormhole", "traffic", "ring:4", "--routing", "ugal"], "--virtual-channels", "4")
-    'gossamer wormhole traffic ring:4 --routing ugal --virtual-channels 4'
+    >>> _with_option(["simulate", "traffic", "ring:4", "--routing", "ugal"], "--virtual-channels", "4")
+    'gossamer simulate traffic ring:4 --routing ugal --virtual-channels 4'
     """
     words = list(arguments)
     if option in words[:-1]:
@@ -105,8 +105,9 @@ def _next(text: str, arguments: Sequence[str], error: Exception | None) -> str:
     if isinstance(error, FileFormatError) or not command:
         return f"gossamer {command} -h" if command else "gossamer -h"
     if isinstance(error, NotApplicableError) and command in _ABOUT_BOTH and len(arguments) > 2:
-        return f"gossamer algorithms --network {shlex.quote(arguments[1])} --task {shlex.quote(arguments[2])}"
+        return f"gossamer list algorithms {shlex.quote(arguments[1])} --task {shlex.quote(arguments[2])}"
     if isinstance(error, TaskError) and "unknown task" not in text:
         return f"gossamer {command} -h"
     told = next((words for kind, words in _TOLD if isinstance(error, kind)), None)
-    return told if told and told.split()[1] != command else f"gossamer {command} -h"
+    typed = shlex.join(["gossamer", *arguments])
+    return told if told and not typed.startswith(told) else f"gossamer {command} -h"

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import textwrap
+from pathlib import Path
 from typing import Any
 
 import typer
 import typer.core
 
 from gossamer.cli.console import styled
+from gossamer.cli.options import HEADINGS
 from gossamer.errors import nearest
 
-__all__ = ["EXAMPLES", "PURPOSES", "TOUR", "Command", "Commands", "dressed"]
+__all__ = ["EXAMPLES", "PURPOSES", "TOUR", "Command", "Commands", "dressed", "group"]
 
 # What the commands are for: their purposes in the help, each command with an example that runs.
 
@@ -22,7 +24,6 @@ PURPOSES: tuple[tuple[str, dict[str, str]], ...] = (
             "plan": "gossamer plan torus:8x8 allgather -o plan.parquet",
             "compare": "gossamer compare hypercube:4 alltoall",
             "bounds": "gossamer bounds torus:8x8 alltoall",
-            "demands": "gossamer demands ring:4 alltoall -o table.csv",
             "replan": "gossamer replan plan.parquet --without links:0-1",
             "faults": "gossamer faults ring:8 allgather",
         },
@@ -30,12 +31,9 @@ PURPOSES: tuple[tuple[str, dict[str, str]], ...] = (
     (
         "Look up",
         {
+            "list": "gossamer list algorithms star:4 --task alltoall",
             "network": "gossamer network dragonfly:4,2",
-            "networks": "gossamer networks",
-            "tasks": "gossamer tasks",
-            "algorithms": "gossamer algorithms --network star:4 --task alltoall",
-            "schemes": "gossamer schemes hypercube:6",
-            "formats": "gossamer formats",
+            "demands": "gossamer demands ring:4 alltoall -o table.csv",
         },
     ),
     (
@@ -51,18 +49,17 @@ PURPOSES: tuple[tuple[str, dict[str, str]], ...] = (
         "Run it, hand it on, take it in",
         {
             "run": "mpiexec -n 16 gossamer run plan.parquet",
-            "simulate": "gossamer simulate plan.parquet --bytes 1MB",
             "export": "gossamer export plan.parquet --to msccl-xml -o plan.xml",
             "import": "gossamer import plan.xml --network torus:8x8 -o back.parquet",
         },
     ),
     (
-        "Study",
+        "Simulate and study",
         {
+            "simulate": "gossamer simulate plan.parquet --bytes 1MB",
+            "deadlock": "gossamer deadlock torus:4x4",
             "design": "gossamer design --nodes 16 --degree 4 --task allgather",
             "sweep": "gossamer sweep --network 'ring:{4..8}' --task allgather -o rings.parquet",
-            "dynamic": "gossamer dynamic hypercube:4 --load 0.5 --steps 2000",
-            "wormhole": "gossamer wormhole traffic torus:4x4 --load 0.2",
             "reproduce": "gossamer reproduce han",
         },
     ),
@@ -78,13 +75,14 @@ PURPOSES: tuple[tuple[str, dict[str, str]], ...] = (
 """The commands by what they are for, in the order of the help, each with an example."""
 
 WITHIN = {
-    "sweep run": PURPOSES[4][1]["sweep"],
+    "simulate schedule": "gossamer simulate plan.parquet --bytes 1MB",
+    "simulate wormhole": "gossamer simulate wormhole worms.parquet",
+    "simulate arrivals": "gossamer simulate arrivals hypercube:4 --load 0.5 --steps 2000",
+    "simulate traffic": "gossamer simulate traffic torus:4x4 --load 0.2",
+    "simulate saturation": "gossamer simulate saturation torus:4x4",
+    "sweep run": "gossamer sweep --network 'ring:{4..8}' --task allgather -o rings.parquet",
     "sweep report": "gossamer sweep report rings.parquet",
     "sweep merge": "gossamer sweep merge rings.parquet more.parquet -o all.parquet",
-    "wormhole traffic": PURPOSES[4][1]["wormhole"],
-    "wormhole saturation": "gossamer wormhole saturation torus:4x4",
-    "wormhole routing": "gossamer wormhole routing torus:4x4",
-    "wormhole run": "gossamer wormhole run worms.parquet",
 }
 """Examples of the commands within a group."""
 
@@ -141,8 +139,8 @@ class Command(typer.core.TyperCommand):
     """A command whose options stand under headings, with an example below."""
 
     def format_options(self, context: Any, formatter: Any) -> None:
-        """Write what the command takes: arguments, then options by heading in the order of the first of each."""
-        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        """Write what the command takes: arguments, then options under `HEADINGS`."""
+        sections: dict[str, list[tuple[str, str]]] = {heading: [] for heading in HEADINGS}
         for parameter in self.get_params(context):
             row = parameter.get_help_record(context)
             if row is not None:
@@ -194,3 +192,30 @@ class Commands(typer.core.TyperGroup):
             hint = nearest(name, known) or f"; there are: {', '.join(known)}"
             context.fail(f"no command {name!r}{hint}")
         return super().resolve_command(context, arguments)
+
+
+def _misspelt(word: str, known: list[str]) -> bool:
+    """Whether a word is nearly a command, and no file."""
+    return not Path(word).suffix and bool(nearest(word, known)) and not Path(word).exists()
+
+
+class _FirstIfNone(Commands):
+    """A group whose first command is meant where none is named."""
+
+    def parse_args(self, context: Any, arguments: list[str]) -> list[str]:
+        """Put the first command before what is no command of the group, nor one that is misspelt."""
+        known = self.list_commands(context)
+        if arguments and arguments[0] not in (*known, "-h", "--help") and not _misspelt(arguments[0], known):
+            arguments = [known[0], *arguments]
+        return super().parse_args(context, arguments)
+
+
+def group(name: str, help: str) -> typer.Typer:
+    """Return a group of commands, whose first is meant where none is named."""
+    return typer.Typer(
+        name=name,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        help=help,
+        cls=_FirstIfNone,
+        rich_markup_mode=None,
+    )

@@ -13,7 +13,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-__all__ = ["hush_libraries", "print_entries", "print_error", "print_json", "progress", "styled"]
+__all__ = [
+    "hush_libraries",
+    "print_entries",
+    "print_error",
+    "print_json",
+    "print_rows",
+    "print_written",
+    "progress",
+    "styled",
+]
 
 _BAR = 30
 """Columns of the bar."""
@@ -50,6 +59,17 @@ def print_entries(entries: Iterable[tuple[str, Sequence[str]]]) -> None:
         print(f"{styled(f'{label:<{left}}', 'bold')}{lines[0] if lines else ''}".rstrip())
         for line in lines[1:]:
             print(" " * left + line)
+
+
+def print_rows(rows: Iterable[tuple[str, str]], written: Iterable[object] = ()) -> None:
+    """Print labels, each with its text, and the files that were written."""
+    print_entries((label, [text]) for label, text in [*rows, *(("wrote", str(path)) for path in written)])
+
+
+def print_written(*paths: object) -> None:
+    """Print the files that were written, a line each."""
+    for path in paths:
+        print(f"wrote {path}")
 
 
 def hush_libraries() -> None:

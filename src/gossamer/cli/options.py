@@ -1,6 +1,7 @@
-"""Options that fill a dataclass or a function's keywords: names, types, choices, defaults and help come from there.
+"""The options of the commands: each that two commands share is declared here, once.
 
-They are read from its source, not from the object, so that ``--help`` need not import what a command will use.
+Options that fill a dataclass or a function's keywords (`Words`) have names, types, choices, defaults and help from
+there. They are read from its source, not from the object, so that ``--help`` need not import what a command will use.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ import inspect
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -22,53 +23,165 @@ from gossamer.cli.console import hush_libraries
 from gossamer.errors import ModelError
 
 __all__ = [
+    "HEADINGS",
+    "Bytes",
+    "Collective",
     "Engine",
+    "Foreign",
     "Json",
+    "Limit",
     "NetworkArgument",
+    "Options",
+    "Question",
+    "ScheduleFile",
     "Scheduler",
+    "Seed",
+    "Sizes",
+    "SwitchingOption",
+    "TaskArgument",
+    "Where",
     "Words",
+    "asks",
+    "at_once",
     "described",
     "fails",
     "fills",
-    "networks",
     "pictured",
+    "planner_words",
     "taking",
-    "tasks",
+    "written",
 ]
+
+HEADINGS = (
+    *("Arguments", "Network", "Task", "Requests", "Traffic", "Routers", "Rules", "Time", "Time of wormhole messages"),
+    *("Search", "Output", "Rarely needed", "Options"),
+)
+"""The headings of a command's help, by what a person decides, in this order."""
+
+RARE = frozenset(
+    {
+        *("density", "graph", "unit", "buffer_counts", "cut_through", "replication", "reduction", "control_time"),
+        *("counting", "form", "counter_bytes", "hop_time", "price", "starts", "memory", "stream", "save", "sample"),
+        *("routing_delay", "allocation_delay", "switch_delay", "credit_delay", "injection_delay", "ejection_delay"),
+        *("input_speedup", "output_speedup", "dateline", "reply_flits", "burst", "replications", "set_size", "order"),
+        *("contains", "cubes", "diversity_weight", "failure_weight", "flit_bytes", "rounds", "retry"),
+    }
+)
+"""Fields whose options stand under the last heading."""
+
+_SAID = {
+    "seed": "The same seed gives the same result. Default 0.",
+    "jobs": "Processes that share the work; the result is the same whatever their number. Default 1.",
+    "starts": "Of a run flit by flit: whether a message starts after all of the step before, or as soon as its source "
+    "has what it carries and a free port. Default barrier.",
+}
+"""What is said of options that several dataclasses and functions have."""
+
 
 # What the shell offers at a place where a network or a task is asked for.
 
 
-def networks(incomplete: str) -> list[str]:
+def _networks(incomplete: str) -> list[str]:
     """Return an example of each family of networks that begins so; files come from the shell."""
     from gossamer.networks.families import FAMILIES
 
     return [family.example for family in FAMILIES if family.example.startswith(incomplete.lower())]
 
 
-def tasks(incomplete: str) -> list[str]:
+def _tasks(incomplete: str) -> list[str]:
     """Return the names of tasks that begin so, in any spelling that is taken."""
     from gossamer.questions.tasks import ALIASES, TASKS
 
     return [name for name in (*TASKS, *ALIASES) if name.startswith(incomplete.lower())]
 
 
+def written(what: str, several: bool = True) -> Any:
+    """Return the option that names the files to write: `what` is written, and with which suffixes."""
+    end = "; may be repeated." if several else "."
+    return typer.Option("--output", "-o", help=f"{what}{end}", metavar="FILE", rich_help_panel="Output")
+
+
+def at_once(default: str = "") -> Any:
+    """Return the option for the number of processes, None or 1 where it is not given."""
+    text = _SAID["jobs"].partition(" Default")[0]
+    return typer.Option("--jobs", help=f"{text}{default}", metavar="N", rich_help_panel="Search")
+
+
 NetworkArgument = Annotated[
     str,
     typer.Argument(
-        help="Network, such as torus:8x8, or a file of links; see 'gossamer networks'.",
+        help="Network, such as torus:8x8, or a file of links; see 'gossamer list networks'.",
         metavar="NETWORK",
-        autocompletion=networks,
+        autocompletion=_networks,
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+TaskArgument = Annotated[
+    str,
+    typer.Argument(help="Task, such as allgather; see 'gossamer list tasks'.", metavar="TASK", autocompletion=_tasks),
+]
+ScheduleFile = Annotated[Path, typer.Argument(help="Schedule file that plan --output wrote.", metavar="FILE")]
+SwitchingOption = Annotated[
+    str,
+    typer.Option(
+        help="store-and-forward, or wormhole messages on dimension-ordered paths.",
+        metavar="NAME",
+        rich_help_panel="Rules",
+    ),
+]
+Options = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        help="An option that the algorithm must be used with, such as h=5; may be repeated.",
+        metavar="K=V",
+        rich_help_panel="Search",
+    ),
+]
+Seed = Annotated[int, typer.Option(help=_SAID["seed"].partition(" Default")[0], metavar="N", rich_help_panel="Search")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel="Output")]
+Limit = Annotated[
+    int, typer.Option(help="Lines to print; the rest are counted.", metavar="N", rich_help_panel="Output")
+]
+Foreign = Annotated[
+    str | None,
+    typer.Option(
+        "--network",
+        help="Network of a schedule of another tool (MSCCL .xml, msccl-tools .json, .goal); node r is rank r.",
+        metavar="NETWORK",
+    ),
+]
+Collective = Annotated[
+    str | None, typer.Option("--task", help="Task of a .goal file, which does not say it.", metavar="TASK")
+]
+Bytes = Annotated[
+    str, typer.Option("--bytes", help="Size of a message: a number of bytes, or with a unit.", metavar="SIZE")
+]
+Sizes = Annotated[
+    str,
+    typer.Option("--bytes", help="Sizes of a message, several by commas, or first:last[:factor].", metavar="SIZES"),
+]
 Engine = Annotated[
     str | None,
-    typer.Option(help="processes, in-process or dask. Default processes; dask with --scheduler.", metavar="NAME"),
+    typer.Option(
+        help="processes, in-process or dask. Default processes; dask with --scheduler.",
+        metavar="NAME",
+        rich_help_panel="Rarely needed",
+    ),
 ]
 Scheduler = Annotated[
-    str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://10.0.0.1:8786.", metavar="ADDRESS")
+    str | None,
+    typer.Option(
+        help="Address of a Dask scheduler, such as tcp://10.0.0.1:8786.",
+        metavar="ADDRESS",
+        rich_help_panel="Rarely needed",
+    ),
 ]
+Where = Annotated[
+    list[str] | None,
+    typer.Option(help="A condition, such as 'nodes == 512' or 'degree <= 6'; may be repeated.", metavar="CONDITION"),
+]
+
+# Options that fill something.
 
 _ROOT = Path(__file__).parent.parent
 _TYPES: dict[str, tuple[Any, str | None]] = {
@@ -76,6 +189,14 @@ _TYPES: dict[str, tuple[Any, str | None]] = {
     "Path": (Path, "FILE"), "Fraction": (str, "NUMBER"), "Bytes": (str, "SIZE"), "Rate": (str, "RATE"),
     "Duration": (str, "TIME"),
 }  # fmt: skip
+_ALWAYS = {"bandwidth": "RATE", "latency": "TIME"}
+"""What stands for the values of some fields that are kept as text."""
+_FLAGS = {"split": "--split/--whole", "one_way": "--one-way/--two-way", "stream": "--stream"} | {
+    name: f"--{word}/--no-{word}"
+    for name in ("cut_through", "replication", "reduction")
+    for word in [name.replace("_", "-")]
+}
+"""The words of fields that are switched on or off."""
 
 
 @dataclass(frozen=True)
@@ -90,46 +211,69 @@ class Words:
         A dataclass, whose docstring has Attributes, or a function, whose docstring has Parameters.
     fields : tuple of str
         The fields or keywords that are options, in order; all of a dataclass when empty.
-    flags : mapping of str to str
-        The words of those that are not ``--`` and the name, such as ``{"split": "--split/--whole"}``.
     heading : str, optional
-        The heading above them in the help.
+        The heading above them in the help, one of `HEADINGS`.
     """
 
     module: str
     name: str
     fields: tuple[str, ...] = ()
-    flags: dict[str, str] = field(default_factory=dict)
     heading: str | None = None
 
     def parameters(self) -> Iterator[inspect.Parameter]:
         """Yield a parameter for each option, None where it is not given."""
-        tree = ast.parse((_ROOT / self.module).read_text(encoding="utf-8"))
-        node = next(n for n in tree.body if isinstance(n, ast.ClassDef | ast.FunctionDef) and n.name == self.name)
-        literals = _literals(tree)
-        told = described(ast.get_docstring(node) or "")
-        known = _fields(node)
+        told, known, literals = _source(self.module, self.name)
         for name in self.fields or tuple(known):
             annotation, default = known[name]
             kind, metavar = _asked(name, annotation, literals)
-            text = told[name] + ("" if default in (None, "") or " Default" in told[name] else f" Default {default}.")
-            flag = self.flags.get(name, f"--{name.replace('_', '-')}")
-            yield inspect.Parameter(
-                name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=None,
-                annotation=Annotated[
-                    kind | None,
-                    typer.Option(*flag.split(), help=text, metavar=metavar, rich_help_panel=self.heading),
-                ],
+            text = _SAID.get(name, told[name])
+            text += "" if default in (None, "") or " Default" in text else f" Default {default}."
+            flag = _FLAGS.get(name, f"--{name.replace('_', '-')}")
+            option = typer.Option(
+                *flag.split(),
+                help=text,
+                metavar=_ALWAYS.get(name, metavar),
+                rich_help_panel="Rarely needed" if name in RARE else self.heading,
             )
+            yield inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind | None, option]
+            )
+
+
+TASK = (Words("questions/tasks/parsing.py", "TaskWords", heading="Task"),)
+RULES = Words("questions/rules.py", "Rules", heading="Rules")
+COSTS = (
+    Words("questions/costs.py", "StepCost", heading="Time"),
+    Words("questions/costs.py", "TimeCost", heading="Time"),
+    Words("questions/costs.py", "LinearCost", heading="Time of wormhole messages"),
+)
+
+
+def planner_words(*fields: str) -> tuple[Words, ...]:
+    """Return the options of the planner of these names."""
+    return (Words("planning/planner.py", "plan", fields, "Search"),)
+
+
+@functools.cache
+def _module(path: str) -> tuple[dict[str, ast.ClassDef | ast.FunctionDef], dict[str, list[str]]]:
+    """Return the classes and functions of a module by name, and the words of each ``Name = Literal[...]``."""
+    tree = ast.parse((_ROOT / path).read_text(encoding="utf-8"))
+    return {n.name: n for n in tree.body if isinstance(n, ast.ClassDef | ast.FunctionDef)}, _literals(tree)
+
+
+@functools.cache
+def _source(
+    path: str, name: str
+) -> tuple[dict[str, str], dict[str, tuple[ast.expr, str | None]], dict[str, list[str]]]:
+    """Return what is said of the fields of a class or function, the fields, and the words of types of its module."""
+    nodes, literals = _module(path)
+    return described(ast.get_docstring(nodes[name]) or ""), _fields(nodes[name]), literals
 
 
 def fills(**groups: tuple[Words, ...]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options of several groups; it is called with a dict for each group, of what was given.
 
-    The command takes the groups as keywords of these names; its own arguments stand first in the help, and its own
-    keywords last.
+    The command takes the groups as keywords of these names.
     """
 
     def wrapped(command: Callable[..., None]) -> Callable[..., None]:
@@ -145,9 +289,7 @@ def fills(**groups: tuple[Words, ...]) -> Callable[[Callable[..., None]], Callab
             command(**given, **filled)
 
         kept = [p for p in own.values() if p.name not in groups]
-        first = [p for p in kept if p.kind is not inspect.Parameter.KEYWORD_ONLY]
-        last = [p for p in kept if p.kind is inspect.Parameter.KEYWORD_ONLY]
-        return taking(run, itertools.chain(first, *options.values(), last))
+        return taking(run, itertools.chain(kept, *options.values()))
 
     return wrapped
 
@@ -232,40 +374,82 @@ def _asked(name: str, annotation: ast.expr, literals: dict[str, list[str]]) -> t
 
 # The option ``--without`` of every command that takes a network.
 
-_OPTION = Annotated[
+_WITHOUT = Annotated[
     list[str] | None,
     typer.Option(
         "--without",
         help="What fails: links:0-1,5-6, nodes:17, terminals:17 (they stay as switches), random-links:2%, "
         "random-nodes:1; may be repeated.",
         metavar="WHAT",
+        rich_help_panel="Network",
     ),
 ]
 
 
 def fails(command: Callable[..., None]) -> Callable[..., None]:
     """Return the command with the option; it gets the network that is left in place of the word for it."""
-    listed = list(inspect.signature(command, eval_str=True).parameters.values())
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
-        words = given.pop("without")
-        if words:
-            given["network"] = _left(given["network"], words, given.get("seed") or 0)
+        if words := given.pop("without"):
+            from gossamer.networks import as_network
+            from gossamer.networks.derived import without
+
+            if given["network"] is None:
+                raise ModelError("--without goes with a network")
+            given["network"] = without(as_network(given["network"]), words, given.get("seed") or 0)
         command(**given)
 
-    place = next(i for i, p in enumerate(listed) if p.name in ("output", "json"))
-    option = inspect.Parameter("without", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_OPTION)
-    return taking(run, [*listed[:place], option, *listed[place:]])
+    option = inspect.Parameter("without", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_WITHOUT)
+    return taking(run, [*inspect.signature(command, eval_str=True).parameters.values(), option])
 
 
-def _left(network: str | None, words: list[str], seed: int) -> Any:
-    from gossamer.networks import as_network
-    from gossamer.networks.derived import without
+# The options that pose a question: a network, a task, rules and cost.
 
-    if network is None:
-        raise ModelError("--without goes with a network")
-    return without(as_network(network), words, seed)
+
+class Question(NamedTuple):
+    """What is asked, in the words of the command line."""
+
+    network: Any
+    task: str
+    task_words: dict[str, Any]
+    switching: str
+    rules: dict[str, Any]
+    seed: int
+
+    def read(self, **other: Any) -> dict[str, Any]:
+        """Return it as `gossamer.plan` takes it: network, task, switching, rules and cost; with `other` rules."""
+        from gossamer.networks import as_network
+        from gossamer.planning.planner import rules_and_cost
+        from gossamer.questions.tasks.parsing import asked_task
+
+        network = as_network(self.network)
+        task = asked_task(self.task, self.task_words, network, self.seed)
+        return {"network": network, "task": task, **rules_and_cost(self.switching, {**self.rules, **other})}
+
+
+def asks(**groups: tuple[Words, ...]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the arguments and options of a question, which it is called with first, and those of groups."""
+
+    def wrapped(command: Callable[..., None]) -> Callable[..., None]:
+        def ask(
+            network: NetworkArgument,
+            task: TaskArgument,
+            *,
+            task_words: dict[str, Any],
+            switching: SwitchingOption = "store-and-forward",
+            rules: dict[str, Any],
+            seed: Seed = 0,
+            **own: Any,
+        ) -> None:
+            command(Question(network, task, task_words, switching, rules, seed), **own)
+
+        asked = list(inspect.signature(ask, eval_str=True).parameters.values())[:-1]
+        own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
+        whole = taking(functools.wraps(command)(ask), [*asked, *own])
+        return fails(fills(task_words=TASK, rules=(RULES, *COSTS), **groups)(whole))
+
+    return wrapped
 
 
 # The options of commands that draw pictures: how these are dressed.
@@ -278,9 +462,9 @@ class Style(StrEnum):
     paper = "paper"
 
 
-_PANEL: dict[str, Any] = {"rich_help_panel": "Pictures"}
+_PANEL: dict[str, Any] = {"rich_help_panel": "Output"}
 _STYLE = "paper: 3.3 inches wide, without the heading and notes that a caption gives. Default screen."
-_OPTIONS = {
+_DRESS = {
     "style": Annotated[Style | None, typer.Option(help=_STYLE, **_PANEL)],
     "width": Annotated[
         str | None, typer.Option(help="Width, such as 3.3in, 84mm, 8.4cm or 240pt.", metavar="W", **_PANEL)
@@ -291,16 +475,15 @@ _OPTIONS = {
 
 def pictured(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command that draws pictures, into the files of its ``output`` or its ``folder``, what dresses them."""
-    own = inspect.signature(command, eval_str=True).parameters
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
         hush_libraries()
-        style, width, title = (given.pop(name) for name in _OPTIONS)
+        style, width, title = (given.pop(name) for name in _DRESS)
         if style is None and width is None and title is None:
             return command(**given)
         from gossamer import plots
-        from gossamer.cli.verify import is_picture
+        from gossamer.cli.files import is_picture
         from gossamer.errors import FileFormatError
         from gossamer.reading.quantities import inches
 
@@ -312,8 +495,9 @@ def pictured(command: Callable[..., None]) -> Callable[..., None]:
         with plots.dressed_as(style and style.value, wide, title):
             return command(**given)
 
+    own = inspect.signature(command, eval_str=True).parameters.values()
     further = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
-        for name, kind in _OPTIONS.items()
+        for name, kind in _DRESS.items()
     ]
-    return taking(run, [*own.values(), *further])
+    return taking(run, [*own, *further])

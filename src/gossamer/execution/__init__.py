@@ -7,11 +7,6 @@ programs of `gossamer.programs`, as these do.
 
 from __future__ import annotations
 
-import importlib
-from types import ModuleType
+from gossamer.lazy import lazy
 
-
-def __getattr__(name: str) -> ModuleType:
-    if name not in ("jax", "mpi", "replay", "torch"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return importlib.import_module(f"{__name__}.{name}")  # when it is first used
+__getattr__ = lazy(__name__, jax="", mpi="", replay="", torch="")

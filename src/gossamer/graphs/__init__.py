@@ -1,5 +1,7 @@
-"""What builders share: routes and their balance, trees, list scheduling, lock-step movement, edge coloring.
+"""What builders share: trees and routes, flows, list scheduling, lock-step movement, edge coloring.
 
-A builder chooses paths and says when packets go along them. Both halves stand here, for any algorithm to use; what
-a paper or a closed form prescribes stands in `gossamer.algorithms`.
+A builder chooses paths (`routes`, `trees`, `forests`, `disjoint_trees`) and says when packets go along them
+(`list_scheduling`, `precedence`, `retiming`, `lock_step`, `edge_coloring`). Both take arrays of nodes and links and
+give arrays of hops, for any algorithm to use; what a paper or a closed form prescribes stands in
+`gossamer.algorithms`.
 """

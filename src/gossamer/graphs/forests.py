@@ -15,51 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import NetworkError
-from gossamer.graphs.precedence import HopGraph, Roads
+from gossamer.graphs.precedence import HopGraph, LinkResources
 from gossamer.jit import njit
+from gossamer.jit.heap import pop_node, rise
 from gossamer.networks.network import IntArray
 
-__all__ = ["Demand", "Forest", "Growth", "charge_ports", "grow", "prices", "toll"]
+__all__ = ["Forest", "PacketDemand", "TreeGrowth", "charge", "cost_of", "grow", "prices", "toll"]
 
 # No kernel allocates arrays: without the runtime that counts references to them (``_nrt``) they are sooner compiled.
-
-
-@njit(cache=True, nogil=True, _nrt=False)
-def _rise(heap, place, i, key):
-    x = heap[i]
-    while i > 0:
-        above = (i - 1) >> 1
-        if key[heap[above]] <= key[x]:
-            break
-        heap[i] = heap[above]
-        place[heap[i]] = i
-        i = above
-    heap[i] = x
-    place[x] = i
-
-
-@njit(cache=True, nogil=True, _nrt=False)
-def _nearest(heap, place, size, key):
-    """Take the nearest node off a heap of `size` nodes."""
-    nearest, x = heap[0], heap[size - 1]
-    place[nearest] = -1
-    if size == 1:
-        return nearest
-    i = 0
-    while True:
-        below = 2 * i + 1
-        if below >= size - 1:
-            break
-        if below + 1 < size - 1 and key[heap[below + 1]] < key[heap[below]]:
-            below += 1
-        if key[heap[below]] >= key[x]:
-            break
-        heap[i] = heap[below]
-        place[heap[i]] = i
-        i = below
-    heap[i] = x
-    place[x] = i
-    return nearest
 
 
 @njit(cache=True, nogil=True, _nrt=False, forceinline=True)
@@ -78,8 +41,15 @@ def prices(load, use, scale, power, price):
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def _charge(e, times, tail, head, use, occupancy, loads, price, scale, power, send_limited, receive_limited):
-    """Put a packet on a link and on its ports, or take it off, and bring the prices up to date."""
+def charge(e, times, roads, market):
+    """Put a packet on a link and into its ports so many times, -1 to take it off, and bring the prices up to date.
+
+    `roads` are the ends of the links, what a packet takes of each and of a node's port, the shared ports, and whether
+    nodes that send and that receive are limited; `market` the loads, the prices, and the scale and power of these: all
+    as in `grow`.
+    """
+    tail, head, use, occupancy, ports, send_limited, receive_limited = roads
+    loads, price, scale, power = market
     loads[0][e] += times * use[e]
     price[0][e] = _price(loads[0][e] + use[e], scale, power)
     if send_limited and occupancy[e] > 0:
@@ -90,16 +60,24 @@ def _charge(e, times, tail, head, use, occupancy, loads, price, scale, power, se
         v = head[e]
         loads[2][v] += times * occupancy[e]
         price[2][v] = _price(loads[2][v] + occupancy[e], scale, power)
+    sends_by, receives_by, share = ports
+    if share.size > 0:
+        for x in (sends_by[e], receives_by[e]):
+            if x >= 0:
+                loads[3][x] += times * share[x]
+                price[3][x] = _price(loads[3][x] + share[x], scale, power)
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def charge_ports(e, times, ports, load, price, scale, power):
-    """Put a packet into the shared ports of a link, or take it out, and bring their prices up to date."""
-    sends_by, receives_by, share = ports
-    for x in (sends_by[e], receives_by[e]):
-        if x >= 0:
-            load[x] += times * share[x]
-            price[x] = _price(load[x] + share[x], scale, power)
+def cost_of(e, cost, roads, price):
+    """Return a cost with what a link and its nodes' ports cost added."""
+    tail, head, use, occupancy, _, send_limited, receive_limited = roads
+    cost += use[e] * price[0][e]
+    if send_limited:
+        cost += occupancy[e] * price[1][tail[e]]
+    if receive_limited:
+        cost += occupancy[e] * price[2][head[e]]
+    return cost
 
 
 @njit(cache=True, nogil=True, _nrt=False)
@@ -164,6 +142,8 @@ def grow(
         the packet, if it does not get to a target.
     """
     nodes = first.size - 1
+    roads = tail, head, use, occupancy, ports, send_limited, receive_limited
+    market = loads, price, scale, power
     key, depth, by, at, heap, place, wanted, way = room  # at: the hop by which a packet came, -1: origin, -2: none
     passing = 0
     for x in range(nodes):
@@ -192,11 +172,7 @@ def grow(
             end[p] = used
             continue
         for h in range(old_begin[p], old_end[p]):
-            _charge(
-                old_link[h], -1.0, tail, head, use, occupancy, loads, price, scale, power, send_limited, receive_limited
-            )
-            if shared:
-                charge_ports(old_link[h], -1.0, ports, loads[3], price[3], scale, power)
+            charge(old_link[h], -1.0, roads, market)
         missing = 0
         for j in range(first_target[p], first_target[p + 1]):
             if targets[j] != origin[p]:
@@ -209,7 +185,7 @@ def grow(
         heap[0], place[u] = u, 0
         size = 1
         while missing and size:
-            x = _nearest(heap, place, size, key)
+            x = pop_node(heap, place, size, key)
             size -= 1
             if wanted[x] == p and at[x] == -2:
                 # attach the way that leads here
@@ -236,7 +212,7 @@ def grow(
                         if place[y] < 0:
                             heap[size], place[y] = y, size
                             size += 1
-                        _rise(heap, place, place[y], key)
+                        rise(heap, place, place[y], key)
                     else:
                         depth[y] = depth_here
                 continue
@@ -245,11 +221,7 @@ def grow(
                 y = head[e]
                 if at[y] != -2:
                     continue
-                cost = use[e] * price[0][e] + depth_cost * delay[e]
-                if send_limited:
-                    cost += occupancy[e] * price[1][x]
-                if receive_limited:
-                    cost += occupancy[e] * price[2][y]
+                cost = cost_of(e, depth_cost * delay[e], roads, price)
                 if shared:
                     cost += toll(e, ports, price[3])
                 if key[x] + cost < key[y]:
@@ -257,14 +229,12 @@ def grow(
                     if place[y] < 0:
                         heap[size], place[y] = y, size
                         size += 1
-                    _rise(heap, place, place[y], key)
+                    rise(heap, place, place[y], key)
         for j in range(first_target[p], first_target[p + 1]):
             wanted[targets[j]] = -1
         end[p] = used
         for h in range(begin[p], end[p]):
-            _charge(link[h], 1.0, tail, head, use, occupancy, loads, price, scale, power, send_limited, receive_limited)
-            if shared:
-                charge_ports(link[h], 1.0, ports, loads[3], price[3], scale, power)
+            charge(link[h], 1.0, roads, market)
         if missing:
             return -1, p
     return visit.size, used
@@ -277,7 +247,7 @@ Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 
-class Demand(NamedTuple):
+class PacketDemand(NamedTuple):
     """Packets and where they must get.
 
     Attributes
@@ -326,26 +296,24 @@ class Forest(NamedTuple):
         return HopGraph.of_parents(self.link[place], packet, parent)
 
 
-class Growth:
+class TreeGrowth:
     """Trees of several demands that share links, grown again and again.
 
     Parameters
     ----------
-    roads : Roads
+    roads : LinkResources
         Links and ports.
-    names : sequence of str
-        Names of the nodes for errors.
 
     Examples
     --------
     >>> import gossamer
-    >>> growth = Growth(Roads.of(gossamer.network("ring:4"), gossamer.Rules()))
-    >>> demand = Demand(np.zeros(1, np.int32), np.array([0, 3]), np.array([1, 2, 3], np.int32))
+    >>> growth = TreeGrowth(LinkResources.of(gossamer.network("ring:4"), gossamer.Rules()))
+    >>> demand = PacketDemand(np.zeros(1, np.int32), np.array([0, 3]), np.array([1, 2, 3], np.int32))
     >>> growth.grow(demand, np.ones(4, bool), None, power=4.0).hops, growth.congestion
     (3, 1.0)
     """
 
-    def __init__(self, roads: Roads) -> None:
+    def __init__(self, roads: LinkResources) -> None:
         self.roads = roads
         self.use: Floats = roads.occupancy / roads.capacity
         self.occupancy: Floats = roads.occupancy.astype(np.float64)
@@ -390,7 +358,7 @@ class Growth:
 
     def grow(
         self,
-        demand: Demand,
+        demand: PacketDemand,
         branches: npt.NDArray[np.bool_],
         old: Forest | None,
         *,
@@ -405,7 +373,7 @@ class Growth:
 
         Parameters
         ----------
-        demand : Demand
+        demand : PacketDemand
             The packets.
         branches : bool[N]
             Whether a node sends several copies of what it received once.

@@ -1,4 +1,4 @@
-"""What schedulers take and give: the paths of packets, the hops along them, and which of these are of use."""
+"""What schedulers take and give: the paths of packets, the hops along them, which are of use, and shared ports."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.jit import njit
 from gossamer.networks.network import IntArray, Network
 
-__all__ = ["Hops", "Paths", "leads_on"]
+__all__ = ["Hops", "Paths", "PortTable", "hold_ports", "leads_on", "ports_free"]
 
 
 class Paths(NamedTuple):
@@ -76,3 +77,87 @@ def leads_on(network: Network, link: IntArray, packet: IntArray) -> npt.NDArray[
         if not dead.size:
             return kept
         kept[dead] = False
+
+
+Longs = npt.NDArray[np.int64]
+
+
+class PortTable(NamedTuple):
+    """Shared ports, each way of a port one of its own; all arrays are empty where links share none.
+
+    Attributes
+    ----------
+    sending, receiving : int64[L]
+        The ports through which each link sends and receives, -1 for none.
+    hold : int64[P]
+        Slots for which a packet is in a port.
+    ring : int64[P + 1]
+        Where the packets in a port are kept: as many places as it passes packets at once.
+    """
+
+    sending: Longs
+    receiving: Longs
+    hold: Longs
+    ring: Longs
+
+    @classmethod
+    def of(cls, network: Network) -> PortTable:
+        """Return the ports of a network.
+
+        >>> import gossamer
+        >>> PortTable.of(gossamer.network("ring:4")).ring.tolist()
+        [0]
+        """
+        ports = network.shared_ports
+        none = np.zeros(0, np.int64)
+        if ports is None:
+            return cls(none, none, none, np.zeros(1, np.int64))
+        count = ports.count
+        sides = (
+            ports.sending.astype(np.int64),
+            np.where(ports.receiving < 0, -1, ports.receiving.astype(np.int64) + count),
+        )
+        room = np.zeros(2 * count, np.int64)  # no more than its links carry at once, to and after their own latencies
+        longest = network.link_occupancy.astype(np.int64) + network.link_latency
+        for side in sides:
+            np.add.at(room, side[side >= 0], (network.link_capacity * longest)[side >= 0])
+        ring = np.zeros(2 * count + 1, np.int64)
+        np.cumsum(np.minimum(np.tile(np.asarray(ports.capacity), 2), np.maximum(room, 1)), out=ring[1:])
+        return cls(*sides, np.tile(np.asarray(ports.occupancy).astype(np.int64), 2), ring)
+
+    @property
+    def shares(self) -> npt.NDArray[np.float64]:
+        """Slots of all of a port that a packet takes, float64[P]: `hold` over the packets that it passes at once."""
+        return self.hold / np.diff(self.ring)
+
+    def turned_round(self) -> PortTable:
+        """Return the ports of the links in opposite direction."""
+        return self._replace(sending=self.receiving, receiving=self.sending)
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def ports_free(e, takes, ports, free, turn):
+    """Return from when on the shared ports of link e let a hop start that is over `takes` slots later.
+
+    `free` int64[] is when each place of a port, as in `PortTable.ring`, is free again, and `turn` int64[P] which place
+    of a port comes next.
+    """
+    x, y, hold, ring = ports[0][e], ports[1][e], ports[2], ports[3]
+    start = np.int64(0)
+    if x >= 0:
+        start = max(start, free[ring[x] + turn[x]])
+    if y >= 0:
+        start = max(start, free[ring[y] + turn[y]] - takes + hold[y])
+    return start
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def hold_ports(e, start, takes, ports, free, turn):
+    """Put a hop that starts then into the shared ports of its link, as for `ports_free`."""
+    x, y, hold, ring = ports[0][e], ports[1][e], ports[2], ports[3]
+    if x >= 0:
+        free[ring[x] + turn[x]] = start + hold[x]
+        turn[x] = (turn[x] + 1) % (ring[x + 1] - ring[x])
+    if y >= 0:
+        free[ring[y] + turn[y]] = start + takes
+        turn[y] = (turn[y] + 1) % (ring[y + 1] - ring[y])

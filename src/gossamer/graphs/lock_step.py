@@ -1,9 +1,9 @@
 """Lock-step movement: items travel leg by leg, and of those that want one link the farthest goes first.
 
-An *item* is one copy of a packet. A move of a packet that is copied on the way is given as several rows of `Moves` with
-the same packet number: row j with ``after[j] = i`` and ``after_hops[j] = k`` is a copy that row i leaves behind once it
-has made k hops; row j then starts there, in the next step, with its own legs (none, if it stays there). Copies that
-part at the start are rows of their own, without `after`.
+An *item* is one copy of a packet. A move of a packet that is copied on the way is given as several rows of
+`ItemMoves` with the same packet number: row j with ``after[j] = i`` and ``after_hops[j] = k`` is a copy that row i
+leaves behind once it has made k hops; row j then starts there, in the next step, with its own legs (none, if it stays
+there). Copies that part at the start are rows of their own, without `after`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gossamer.networks.grids import grid_links
 from gossamer.networks.network import Grid, IntArray, Network
 from gossamer.schedules.sinks import Chunk, Sink
 
-__all__ = ["Leg", "LockStep", "Moves", "Rank", "legs_between", "moves_along"]
+__all__ = ["ItemMoves", "Leg", "LockStep", "Rank", "legs_between", "moves_along"]
 
 # Conventions: an *item* is one copy of a packet, at ``node[i]``. ``links`` is the table of `grid_links`, flat: the link
 # from node u up axis a has the entry ``(u*axes + a)*2``, the one down the next. The engine stops before a step that
@@ -144,7 +144,7 @@ Rank: TypeAlias = Literal["leg", "route"]
 
 
 @dataclass(eq=False)
-class Moves:
+class ItemMoves:
     """What travels in one phase, one row an item. Legs are made in the order of their columns; 0 hops: no leg.
 
     Attributes
@@ -202,13 +202,13 @@ class LockStep:
         self._tick = 0
 
     def move(
-        self, moves: Moves, name: str, *, rank: Rank = "route", guaranteed: int | None = None
+        self, moves: ItemMoves, name: str, *, rank: Rank = "route", guaranteed: int | None = None
     ) -> tuple[IntArray, int]:
         """Make one phase in which every row travels to the end of its legs.
 
         Parameters
         ----------
-        moves : Moves
+        moves : ItemMoves
             What travels.
         name : str
             Of the phase.
@@ -242,7 +242,7 @@ class LockStep:
         >>> from gossamer.schedules.sinks import RecordingSink
         >>> engine = LockStep(gossamer.network("array:4"), RecordingSink())
         >>> node = np.array([0, 1], np.int32)
-        >>> moves = Moves(node, node, np.zeros((2, 1), np.int8), np.array([[3], [1]], np.int32))
+        >>> moves = ItemMoves(node, node, np.zeros((2, 1), np.int8), np.array([[3], [1]], np.int32))
         >>> ends, steps = engine.move(moves, "move")
         >>> ends.tolist(), steps
         ([3, 2], 3)
@@ -251,7 +251,7 @@ class LockStep:
         steps = self.sink.phase(name, self._chunks(moves, node, name, rank), guaranteed=guaranteed)
         return node, steps
 
-    def _chunks(self, moves: Moves, node: IntArray, name: str, rank: Rank) -> Iterator[Chunk]:
+    def _chunks(self, moves: ItemMoves, node: IntArray, name: str, rank: Rank) -> Iterator[Chunk]:
         """Yield the hops; `node` becomes where the rows end."""
         network, rows = self.network, moves.packet.size
         none = np.zeros(0, np.int32)
@@ -334,9 +334,9 @@ def legs_between(grid: Grid, start: IntArray, end: IntArray, axes: Sequence[int]
     return legs
 
 
-def moves_along(node: IntArray, legs: Sequence[Leg]) -> Moves:
+def moves_along(node: IntArray, legs: Sequence[Leg]) -> ItemMoves:
     """Return the moves of packets 0..m-1 from the given nodes, int32[m], over their legs."""
     packet = np.arange(node.size, dtype=np.int32)
     axis = np.broadcast_to(np.array([axis for axis, _ in legs], np.int8), (node.size, len(legs)))
     hops = np.stack([hops for _, hops in legs], axis=1)
-    return Moves(packet, node, axis, hops)
+    return ItemMoves(packet, node, axis, hops)

@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.graphs.port_table import PortTable
+from gossamer.graphs.hops import PortTable, hold_ports, ports_free
 from gossamer.jit import njit
+from gossamer.jit.heap import pop, push
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.rules import Rules
 
-__all__ = ["HopGraph", "Roads", "Starts", "heights", "scheduled", "shaken"]
+__all__ = ["HopGraph", "LinkResources", "StartTimes", "heights", "scheduled", "shaken"]
 
 # A hop may begin when all hops before it have brought what they carry, in the graph that `first` and `following` hold:
 # hop h is before ``following[first[h]:first[h + 1]]``, which are later hops.
@@ -36,7 +37,8 @@ class _Desk(NamedTuple):
     left_receive: Any  # int64[N]
     sending: Any  # int64[N]: until when a node sends, and receives
     receiving: Any  # int64[N]
-    heap: Any  # int32[H]: hops that may begin, of each link those of the lowest ranks first
+    heap: Any  # int32[H]: ranks of the hops that may begin, a heap for each link
+    hop_of: Any  # int32[H]: the hop of each rank
     ready: Any  # int64[H]: when all before a hop have come
     follower: Any  # int32[H]: the next in a list of the calendar
     calendar: Any  # int32[S]: a hop that may begin in that slot, or -1
@@ -51,11 +53,11 @@ class _Desk(NamedTuple):
     def of(cls, hops: int, links: int, nodes: int, longest: int, places: int, ports: int) -> _Desk:
         """Return room for so many hops, links, nodes, slots from start to end of a hop, and places in so many ports."""
         longs = [np.zeros(size, np.int64) for size in (places, ports, ports, links + 1, links, links, *[nodes] * 4)]
-        heap, follower = np.empty((2, hops), np.int32)
+        heap, hop_of, follower = np.empty((3, hops), np.int32)
         calendar = np.full(longest + 1, -1, np.int32)
         active, moved = np.empty((2, links), np.int64)
         rest = active, moved, np.zeros(links, np.bool_), *np.empty((3, links))
-        return cls._make([*longs, heap, np.zeros(hops, np.int64), follower, calendar, *rest])
+        return cls._make([*longs, heap, hop_of, np.zeros(hops, np.int64), follower, calendar, *rest])
 
 
 @njit(cache=True, nogil=True, _nrt=False, forceinline=True)
@@ -90,42 +92,6 @@ def _turned_round(first, following, need, behind, before):
             g = hops - 1 - following[i]
             before[place[g]] = hops - 1 - h
             place[g] += 1
-
-
-@njit(cache=True, nogil=True, _nrt=False)
-def _push(heap, low, size, e, h, rank):
-    i = size[e]
-    size[e] += 1
-    base = low[e]
-    while i > 0:
-        above = (i - 1) >> 1
-        if rank[heap[base + above]] <= rank[h]:
-            break
-        heap[base + i] = heap[base + above]
-        i = above
-    heap[base + i] = h
-
-
-@njit(cache=True, nogil=True, _nrt=False)
-def _pop(heap, low, size, e, rank):
-    base = low[e]
-    top = heap[base]
-    size[e] -= 1
-    n = size[e]
-    h = heap[base + n]
-    i = 0
-    while True:
-        below = 2 * i + 1
-        if below >= n:
-            break
-        if below + 1 < n and rank[heap[base + below + 1]] < rank[heap[base + below]]:
-            below += 1
-        if rank[heap[base + below]] >= rank[h]:
-            break
-        heap[base + i] = heap[base + below]
-        i = below
-    heap[base + i] = h
-    return top
 
 
 @njit(cache=True, nogil=True, _nrt=False)
@@ -198,9 +164,10 @@ def _list_schedule(
     sending, receiving, heap, ready, follower = desk.sending, desk.receiving, desk.heap, desk.ready, desk.follower
     active, moved, listed = desk.active, desk.moved, desk.listed
     top, key, moved_key = desk.top, desk.key, desk.moved_key
-    hops, links, span = link.size, source.size, calendar.size
+    hops, links, span, hop_of = link.size, source.size, calendar.size, desk.hop_of
     for h in range(hops):
         e = link[h]
+        hop_of[rank[h]] = h
         low[e + 1] += 1
         if send_limited:
             left_send[source[e]] += occupancy[e]
@@ -233,7 +200,7 @@ def _list_schedule(
             calendar[t % span] = -1
             while h >= 0:
                 e = link[h]
-                _push(heap, low, size, e, h, rank)
+                size[e] = push(heap, low[e], size[e], rank[h])
                 if not listed[e]:
                     listed[e] = True
                     active[count] = e
@@ -242,7 +209,7 @@ def _list_schedule(
                 h = follower[h]
             if limited:
                 for i in range(count):
-                    top[i] = rank[heap[low[active[i]]]]
+                    top[i] = heap[low[active[i]]]
                 _sorted_links(
                     active, count, top, left_send, left_receive, left_port, source, target, sends_by, receives_by,
                     key, moved, moved_key,
@@ -260,15 +227,12 @@ def _list_schedule(
                     if receive_limited:
                         free = max(free, receiving[v] - wait)
                     if shared:
-                        x, y = sends_by[e], receives_by[e]
-                        if x >= 0:
-                            free = max(free, port_free[port_ring[x] + port_turn[x]])
-                        if y >= 0:
-                            free = max(free, port_free[port_ring[y] + port_turn[y]] - o - wait + hold[y])
+                        free = max(free, ports_free(e, o + wait, ports, port_free, port_turn))
                     if free > t:
                         soonest = min(soonest, free)
                         break
-                    h = _pop(heap, low, size, e, rank)
+                    h = hop_of[pop(heap, low[e], size[e])]
+                    size[e] -= 1
                     start[h] = t
                     begun += 1
                     room[place] = t + o
@@ -280,12 +244,7 @@ def _list_schedule(
                         receiving[v] = t + wait + o
                         left_receive[v] -= o
                     if shared:
-                        if x >= 0:
-                            port_free[port_ring[x] + port_turn[x]] = t + hold[x]
-                            port_turn[x] = (port_turn[x] + 1) % (port_ring[x + 1] - port_ring[x])
-                        if y >= 0:
-                            port_free[port_ring[y] + port_turn[y]] = t + o + wait
-                            port_turn[y] = (port_turn[y] + 1) % (port_ring[y + 1] - port_ring[y])
+                        hold_ports(e, t, o + wait, ports, port_free, port_turn)
                     over = max(over, t + o + wait)
                     for j in range(first[h], first[h + 1]):
                         s = following[j]
@@ -367,7 +326,7 @@ class HopGraph(NamedTuple):
         return HopGraph(self.link[::-1].copy(), self.packet[::-1].copy(), behind, before)
 
 
-class Roads(NamedTuple):
+class LinkResources(NamedTuple):
     """The links and ports on which hops are scheduled.
 
     Attributes
@@ -393,7 +352,7 @@ class Roads(NamedTuple):
     ports: PortTable
 
     @classmethod
-    def of(cls, network: Network, rules: Rules, parts: int = 1) -> Roads:
+    def of(cls, network: Network, rules: Rules, parts: int = 1) -> LinkResources:
         """Return the links of a network under rules, for messages of so many parts."""
         limited = rules.send_limited or rules.receive_limited
         capacity = np.ones(network.link_count, np.int64) if limited else network.link_capacity.astype(np.int64)
@@ -409,7 +368,7 @@ class Roads(NamedTuple):
             PortTable.of(network),
         )
 
-    def turned_round(self) -> Roads:
+    def turned_round(self) -> LinkResources:
         """Return the links in opposite direction."""
         return self._replace(
             source=self.target,
@@ -420,14 +379,14 @@ class Roads(NamedTuple):
         )
 
 
-class Starts(NamedTuple):
+class StartTimes(NamedTuple):
     """When hops begin, int64[H], and the slots that all take together."""
 
     slots: int
     start: Longs
 
 
-def heights(graph: HopGraph, roads: Roads) -> tuple[Longs, Longs]:
+def heights(graph: HopGraph, roads: LinkResources) -> tuple[Longs, Longs]:
     """Return the slots from the start of each hop to the end of all that wait for it, and how many these are."""
     height, weight = np.empty(graph.link.size, np.int64), np.empty(graph.link.size, np.int64)
     _heights(
@@ -446,21 +405,21 @@ def heights(graph: HopGraph, roads: Roads) -> tuple[Longs, Longs]:
 
 def scheduled(
     graph: HopGraph,
-    roads: Roads,
+    roads: LinkResources,
     *,
     least: int = 0,
     tries: int = 3,
     rounds: int = 2,
     orders: Sequence[npt.NDArray[np.float64]] | None = None,
     seed: int = 0,
-) -> Starts:
+) -> StartTimes:
     """Return the shortest schedule found for hops that wait for each other.
 
     Parameters
     ----------
     graph : HopGraph
         The hops.
-    roads : Roads
+    roads : LinkResources
         Where.
     least : int
         Stop at so many slots.
@@ -485,14 +444,14 @@ def scheduled(
     Examples
     --------
     >>> import gossamer
-    >>> roads = Roads.of(gossamer.network("array:3"), gossamer.Rules())
+    >>> roads = LinkResources.of(gossamer.network("array:3"), gossamer.Rules())
     >>> hops = HopGraph.of_parents(*(np.array(x, np.int32) for x in ([0, 2, 0], [0, 0, 1], [-1, 0, -1])))
     >>> scheduled(hops, roads).start.tolist()
     [0, 1, 1]
     """
     if not graph.link.size:
-        return Starts(0, np.zeros(0, np.int64))
-    found: list[Starts] = []
+        return StartTimes(0, np.zeros(0, np.int64))
+    found: list[StartTimes] = []
     runs = tries + 2 * rounds if orders is None else len(orders) + 2 * rounds * _KEPT
     for rank in _ranks(graph, roads, tries, orders, np.random.default_rng(seed)):
         found.append(_run(graph, roads, rank))
@@ -510,7 +469,7 @@ def scheduled(
 
 def _ranks(
     graph: HopGraph,
-    roads: Roads,
+    roads: LinkResources,
     tries: int,
     orders: Sequence[npt.NDArray[np.float64]] | None,
     draw: np.random.Generator,
@@ -540,7 +499,7 @@ def _ranked(*keys: npt.NDArray[np.generic]) -> Longs:
     return rank
 
 
-def _run(graph: HopGraph, roads: Roads, rank: Longs, need: IntArray | None = None) -> Starts:
+def _run(graph: HopGraph, roads: LinkResources, rank: Longs, need: IntArray | None = None) -> StartTimes:
 
     links = roads.source.size
     used = np.bincount(graph.link, minlength=links)
@@ -555,7 +514,7 @@ def _run(graph: HopGraph, roads: Roads, rank: Longs, need: IntArray | None = Non
         roads.latency, ring, np.zeros(int(ring[-1]), np.int64), roads.send_limited, roads.receive_limited,
         ports, roads.cut, start, desk,
     )  # fmt: skip
-    return Starts(int(slots), start)
+    return StartTimes(int(slots), start)
 
 
 def _foreseen(hops: int) -> None:
@@ -566,7 +525,7 @@ def _foreseen(hops: int) -> None:
         often(_list_schedule)
 
 
-def _tightened(graph: HopGraph, roads: Roads, best: Starts, least: int, rounds: int) -> Starts:
+def _tightened(graph: HopGraph, roads: LinkResources, best: StartTimes, least: int, rounds: int) -> StartTimes:
     """Schedule backwards what ended last first, then forwards what then begins first, again and again."""
     if not rounds:
         return best
@@ -585,22 +544,22 @@ def _tightened(graph: HopGraph, roads: Roads, best: Starts, least: int, rounds: 
     return best
 
 
-def _backwards(turned: HopGraph, against: Roads, now: Starts, takes: Longs) -> Starts:
+def _backwards(turned: HopGraph, against: LinkResources, now: StartTimes, takes: Longs) -> StartTimes:
     """Return the schedule in which, from the end on, what ends last goes first, and every hop as late as it can."""
     back = _run(turned, against, _ranked(-(now.start + takes)[::-1]))
-    return Starts(back.slots, back.slots - back.start[::-1] - takes)
+    return StartTimes(back.slots, back.slots - back.start[::-1] - takes)
 
 
 def shaken(
-    graph: HopGraph, roads: Roads, best: Starts, *, least: int = 0, seed: int = 0, most: int = _SHAKES
-) -> Starts:
+    graph: HopGraph, roads: LinkResources, best: StartTimes, *, least: int = 0, seed: int = 0, most: int = _SHAKES
+) -> StartTimes:
     """Return a schedule found from a known one by moving some packets in time and scheduling all hops again.
 
     Parameters
     ----------
-    graph, roads : HopGraph, Roads
+    graph, roads : HopGraph, LinkResources
         The hops, and where.
-    best : Starts
+    best : StartTimes
         The schedule that is known.
     least : int
         Stop at so many slots.
@@ -618,9 +577,9 @@ def shaken(
     Examples
     --------
     >>> import gossamer
-    >>> roads = Roads.of(gossamer.network("array:3"), gossamer.Rules())
+    >>> roads = LinkResources.of(gossamer.network("array:3"), gossamer.Rules())
     >>> hops = HopGraph.of_parents(*(np.array(x, np.int32) for x in ([0, 2, 0], [0, 0, 1], [-1, 0, -1])))
-    >>> shaken(hops, roads, Starts(3, np.array([1, 2, 0]))).start.tolist()
+    >>> shaken(hops, roads, StartTimes(3, np.array([1, 2, 0]))).start.tolist()
     [0, 1, 1]
     """
     count = min(most, _SHAKEN // (3 * graph.link.size)) if graph.link.size else 0

@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import NetworkError, ScheduleError
-from gossamer.graphs.port_table import PortTable
+from gossamer.graphs.hops import PortTable, hold_ports, ports_free
 from gossamer.jit import njit
 from gossamer.networks.network import Network
 from gossamer.questions.rules import Rules
 from gossamer.schedules import CONTROL, Phase, Schedule
-from gossamer.schedules.state import message_rows
+from gossamer.schedules.packets import message_rows
 from gossamer.schedules.symmetry import Symmetry
 
 __all__ = ["longest_hop", "retimed"]
@@ -159,9 +159,8 @@ def _earliest(
     sending = np.zeros(nodes, np.int64)
     receiving = np.zeros(nodes, np.int64)
     done = np.zeros(after.size, np.int64)
-    sends_by, receives_by, hold, port_ring = ports[0], ports[1], ports[2], ports[3]
-    shared = hold.size > 0
-    free, next_free = np.zeros(port_ring[-1], np.int64), np.zeros(hold.size, np.int64)
+    shared = ports[2].size > 0
+    free, next_free = np.zeros(ports[3][-1], np.int64), np.zeros(ports[2].size, np.int64)
     over = 0
     for h in order:
         e, p = link[h], packet[h]
@@ -188,17 +187,8 @@ def _earliest(
         if after.size and after[row_of[p]] >= 0:
             t = max(t, done[after[row_of[p]]])
         if shared:
-            x, y = sends_by[e], receives_by[e]
-            if x >= 0:
-                t = max(t, free[port_ring[x] + next_free[x]])
-            if y >= 0:
-                t = max(t, free[port_ring[y] + next_free[y]] - o - wait + hold[y])
-            if x >= 0:
-                free[port_ring[x] + next_free[x]] = t + hold[x]
-                next_free[x] = (next_free[x] + 1) % (port_ring[x + 1] - port_ring[x])
-            if y >= 0:
-                free[port_ring[y] + next_free[y]] = t + o + wait
-                next_free[y] = (next_free[y] + 1) % (port_ring[y + 1] - port_ring[y])
+            t = max(t, ports_free(e, o + wait, ports, free, next_free))
+            hold_ports(e, t, o + wait, ports, free, next_free)
         start[h] = t
         latest[c] = t
         room[place] = t + o

@@ -10,10 +10,11 @@ import numpy.typing as npt
 
 from gossamer.graphs.hops import Paths
 from gossamer.jit import njit
+from gossamer.jit.heap import pop_node, rise
 from gossamer.networks.grids import grid_links
 from gossamer.networks.network import IntArray, Network
 
-__all__ = ["Effort", "balanced_paths", "without_loops"]
+__all__ = ["BalancingLimits", "balanced_paths", "without_loops"]
 
 # The path of packet p is ``path[begin[p]:end[p]]``. `load` int32[L] counts the paths over each link, and `cost`
 # float64[] says, by its load, what a link costs one more path; any greater load costs as much as the last entry.
@@ -162,41 +163,6 @@ def _monotone(origin, target, begin, end, path, load, cost, visit, sides, wraps,
             load[best[i]] += 1
 
 
-@njit(cache=True, nogil=True)
-def _rise(heap, place, i, distance):
-    x = heap[i]
-    while i > 0:
-        above = (i - 1) >> 1
-        if distance[heap[above]] <= distance[x]:
-            break
-        heap[i] = heap[above]
-        place[heap[i]] = i
-        i = above
-    heap[i] = x
-    place[x] = i
-
-
-@njit(cache=True, nogil=True)
-def _nearest(heap, place, size, distance):
-    """Take the nearest node off a heap of `size` nodes."""
-    nearest, x = heap[0], heap[size - 1]
-    i = 0
-    while True:
-        below = 2 * i + 1
-        if below >= size - 1:
-            break
-        if below + 1 < size - 1 and distance[heap[below + 1]] < distance[heap[below]]:
-            below += 1
-        if distance[heap[below]] >= distance[x]:
-            break
-        heap[i] = heap[below]
-        place[heap[i]] = i
-        i = below
-    heap[i] = x
-    place[x] = i
-    return nearest
-
-
 @njit(cache=True, nogil=True, small=100_000)
 def _anywhere(
     origin, target, begin, end, path, used, load, cost, visit, crowded, searches, first_link, link_source, link_target
@@ -231,7 +197,7 @@ def _anywhere(
         distance[u], heap[0], place[u] = 0.0, u, 0
         size = 1
         while size:
-            x = _nearest(heap, place, size, distance)
+            x = pop_node(heap, place, size, distance)
             size -= 1
             if x == v or distance[x] >= now:
                 break
@@ -243,7 +209,7 @@ def _anywhere(
                     if place[y] < 0:
                         heap[size], place[y] = y, size
                         size += 1
-                    _rise(heap, place, place[y], distance)
+                    rise(heap, place, place[y], distance)
         if distance[v] < now:
             hops, x = 0, v
             while x != u:
@@ -318,7 +284,7 @@ _SEARCHED_NODES = 100_000_000
 """The most nodes looked at in one round of searches for paths over any links."""
 
 
-class Effort(NamedTuple):
+class BalancingLimits(NamedTuple):
     """How often packets are placed again.
 
     Attributes
@@ -336,11 +302,11 @@ class Effort(NamedTuple):
     anywhere: int
 
     @classmethod
-    def of(cls, hops: int) -> Effort:
+    def of(cls, hops: int) -> BalancingLimits:
         """Return the rounds for so many hops in all.
 
-        >>> Effort.of(10_000), Effort.of(30_000_000)
-        (Effort(orders=8, shortest=8, anywhere=24), Effort(orders=4, shortest=1, anywhere=1))
+        >>> BalancingLimits.of(10_000), BalancingLimits.of(30_000_000)
+        (BalancingLimits(orders=8, shortest=8, anywhere=24), BalancingLimits(orders=4, shortest=1, anywhere=1))
         """
         if hops <= 1_000_000:
             return cls(8, 8, 24)
@@ -355,7 +321,7 @@ def balanced_paths(
     target: IntArray,
     *,
     seed: int = 0,
-    effort: Effort | None = None,
+    effort: BalancingLimits | None = None,
     load: npt.NDArray[np.int32] | None = None,
 ) -> Paths:
     """Choose a path for every packet so that the most loaded link carries few.
@@ -368,8 +334,8 @@ def balanced_paths(
         The two ends of each path.
     seed : int
         For the order in which packets are placed.
-    effort : Effort, optional
-        Default: `Effort.of` the hops of shortest paths.
+    effort : BalancingLimits, optional
+        Default: `BalancingLimits.of` the hops of shortest paths.
     load : int32[L], optional
         Packets that each link carries besides these. Default: none.
 
@@ -402,7 +368,7 @@ def balanced_paths(
     first = np.zeros(origin.size + 1, np.int64)
     np.cumsum(_distances(network, origin, target), out=first[1:])
     hops = int(first[-1])
-    effort = effort or Effort.of(hops)
+    effort = effort or BalancingLimits.of(hops)
     room = (4 * hops if hops <= 1_000_000 else hops // 4) if effort.anywhere else 0
     now = _Placing(first[:-1].copy(), first[1:].copy(), np.empty(hops + room, np.int32), _loads(network, load))
     best = _Best(now, hops)

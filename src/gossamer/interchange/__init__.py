@@ -1,9 +1,13 @@
-"""Schedules in other tools' formats: one table of formats, a file for each, all on the program or the timeline."""
+"""Schedules in other tools' formats, in and out.
+
+A writer takes a verified schedule with its program and its timeline (`format`) and gives a file or a folder; a reader
+takes a file and a network and gives a schedule, which is then verified (`foreign` has what readers share). A new format
+is a file and a line in `registry`.
+"""
 
 from __future__ import annotations
 
-from gossamer.interchange.exporting import FORMATS, MESSAGE_BYTES, export
 from gossamer.interchange.format import Format, Plan
-from gossamer.interchange.importing import import_schedule
+from gossamer.interchange.registry import FORMATS, MESSAGE_BYTES, export, import_schedule
 
 __all__ = ["FORMATS", "MESSAGE_BYTES", "Format", "Plan", "export", "import_schedule"]

@@ -16,7 +16,6 @@ from gossamer.questions.tasks import (
     Allreduce,
     Broadcast,
     Gather,
-    Messages,
     MultinodeBroadcast,
     Reduce,
     ReduceScatter,
@@ -30,8 +29,8 @@ __all__ = [
     "COLLECTIVES",
     "Block",
     "Chunk",
-    "Collective",
-    "Hop",
+    "ChunkHop",
+    "ForeignCollective",
     "Step",
     "capacities",
     "carry_out",
@@ -98,7 +97,7 @@ class Block:
     sending: bool = False
 
 
-class Hop(NamedTuple):
+class ChunkHop(NamedTuple):
     """A chunk that crosses a link in a slot."""
 
     slot: int
@@ -196,7 +195,7 @@ def carry_out(
     memory: Sequence[dict[Place, Chunk]],
     alias: Sequence[Mapping[Place, Place]],
     capacity: Mapping[tuple[int, int], int],
-) -> list[Hop]:
+) -> list[ChunkHop]:
     """Carry out threadblocks and return the hops by slot; `memory` of each rank ends as they leave it.
 
     Parameters
@@ -219,7 +218,7 @@ def carry_out(
         each other.
     """
     machine = _Machine(name, blocks, memory, alias)
-    hops: list[Hop] = []
+    hops: list[ChunkHop] = []
     ready = deque(blocks)
     slot = 0
     while True:
@@ -230,7 +229,7 @@ def carry_out(
         for ends, queue in moving:
             for _ in range(min(capacity[ends], len(queue))):
                 block, chunks = queue[0]
-                hops.append(Hop(slot, *ends, chunks.pop(0)))
+                hops.append(ChunkHop(slot, *ends, chunks.pop(0)))
                 wire = machine.wires.setdefault((*ends, block.channel), deque())
                 wire.append(hops[-1].chunk)
                 receiver = machine.receivers.get((*ends, block.channel))
@@ -260,7 +259,7 @@ def carry_out(
 
 
 @dataclass(frozen=True)
-class Collective:
+class ForeignCollective:
     """A collective on n ranks, with messages in k chunks.
 
     Attributes
@@ -294,36 +293,36 @@ def _all_of(n: int, k: int) -> list[tuple[int, int]]:
 
 
 COLLECTIVES = {
-    "allgather": Collective(
+    "allgather": ForeignCollective(
         lambda root: MultinodeBroadcast(), lambda v, i, n, k: (v, i), lambda v, n, k, root: _all_of(n, k),
         wide_output=True,
     ),
-    "alltoall": Collective(
+    "alltoall": ForeignCollective(
         lambda root: TotalExchange(), lambda v, i, n, k: (v * n + i // k, i % k),
         lambda v, n, k, root: [(u * n + v, j) for u, j in _all_of(n, k)], wide_input=True, wide_output=True,
     ),
-    "reduce_scatter": Collective(
+    "reduce_scatter": ForeignCollective(
         lambda root: ReduceScatter(), lambda v, i, n, k: (i // k, i % k),
         lambda v, n, k, root: [(v, j) for j in range(k)], wide_input=True, reduces=True,
     ),
-    "allreduce": Collective(
+    "allreduce": ForeignCollective(
         lambda root: Allreduce(), lambda v, i, n, k: (0, i),
         lambda v, n, k, root: [(0, i) for i in range(n * k)], wide_input=True, wide_output=True, reduces=True,
     ),
-    "broadcast": Collective(
+    "broadcast": ForeignCollective(
         lambda root: Broadcast(root), lambda v, i, n, k: (v, i), lambda v, n, k, root: [(root, j) for j in range(k)],
         root_input=True,
     ),
-    "reduce": Collective(
+    "reduce": ForeignCollective(
         lambda root: Reduce(root), lambda v, i, n, k: (0, i), lambda v, n, k, root: [(0, j) for j in range(k)],
         reduces=True, root_output=True,
     ),
-    "scatter": Collective(
+    "scatter": ForeignCollective(
         lambda root: Scatter(root), lambda v, i, n, k: (i // k, i % k),
         lambda v, n, k, root: [(v, j) for j in range(k)],
         wide_input=True, root_input=True,
     ),
-    "gather": Collective(
+    "gather": ForeignCollective(
         lambda root: Gather(root), lambda v, i, n, k: (v, i), lambda v, n, k, root: _all_of(n, k),
         wide_output=True, root_output=True,
     ),
@@ -331,7 +330,7 @@ COLLECTIVES = {
 """The collectives that can be read, by the names of the formats."""
 
 
-def collective(name: str, file: str) -> Collective:
+def collective(name: str, file: str) -> ForeignCollective:
     """Return the collective of a name in any spelling; FileFormatError if it is none that can be judged.
 
     >>> collective("AllGather", "x.xml").wide_output
@@ -360,7 +359,7 @@ def capacities(name: str, network: Network, ends: Iterable[tuple[int, int]]) -> 
     return known
 
 
-def whole_parts(name: str, kind: Collective, n: int, sizes: tuple[int, int]) -> int:
+def whole_parts(name: str, kind: ForeignCollective, n: int, sizes: tuple[int, int]) -> int:
     """Return in how many parts messages are, from the chunks of a rank's input and output."""
     given, got = sizes
     size, wide = (got, kind.wide_output) if kind.root_output or not given else (given, kind.wide_input)
@@ -371,7 +370,14 @@ def whole_parts(name: str, kind: Collective, n: int, sizes: tuple[int, int]) -> 
 
 
 def schedule_of(
-    name: str, network: Network, kind: Collective, hops: Sequence[Hop], n: int, k: int, root: int, algorithm: str
+    name: str,
+    network: Network,
+    kind: ForeignCollective,
+    hops: Sequence[ChunkHop],
+    n: int,
+    k: int,
+    root: int,
+    algorithm: str,
 ) -> Schedule:
     """Return the schedule of hops, with packets as the collective's task numbers them.
 
@@ -403,28 +409,17 @@ def schedule_of(
             task,
             Rules(split=k > 1),
             ends[:, 0].astype(np.int32),
-            _links(network, ends[:, 1:]),
+            network.links_between(ends[:, 1], ends[:, 2]).astype(np.int32),
             (rows * k + table[:, 1]).astype(np.int32),
             parts=k,
-            packets=_packets(messages, k),
+            packets=Packets.of(messages, k),
             algorithm=algorithm,
         )
     except GossamerError as error:
         raise FileFormatError(f"{name!r} is no schedule: {error}") from None
 
 
-def _packets(messages: Messages, k: int) -> Packets:
-    return Packets.of(messages, k)
-
-
-def _links(network: Network, ends: np.ndarray) -> np.ndarray:
-    n = network.node_count
-    key = network.link_source * np.int64(n) + network.link_target
-    order = np.argsort(key, kind="stable")
-    return np.asarray(order[np.searchsorted(key, ends[:, 0] * n + ends[:, 1], sorter=order)], np.int32)
-
-
-def _allreduce_packets(name: str, hops: Sequence[Hop], n: int, k: int) -> list[tuple[int, int]]:
+def _allreduce_packets(name: str, hops: Sequence[ChunkHop], n: int, k: int) -> list[tuple[int, int]]:
     """Return message and part of each hop of an allreduce: chunks become reductions to the ranks that complete them."""
     everyone = (1 << n) - 1
     root_of: dict[int, int] = {}

@@ -1,8 +1,9 @@
-"""What a format is, and what is handed on."""
+"""What a format is, what is handed on, and rows of text with numbers in them, written fast."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,11 +11,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.jit import njit
 from gossamer.programs import Operations, Program, lower
 from gossamer.programs.layout import blocks_of_message
 from gossamer.schedules import Schedule, Timeline, timeline
 
-__all__ = ["Format", "Plan", "earlier_on_link", "no_limits"]
+__all__ = ["Format", "Plan", "RowText", "earlier_on_link", "format_rows", "no_limits"]
 
 
 class Plan:
@@ -98,3 +100,98 @@ def earlier_on_link(mine: Operations) -> npt.NDArray[np.int32]:
     same = line[order[1:]] == line[order[:-1]]
     earlier[order[1:][same]] = order[:-1][same]
     return earlier
+
+
+# Rows of text.
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _digits(value, out, at):
+    """Write a whole number in decimal digits; return where it ends."""
+    if value < 0:
+        out[at] = 45
+        at += 1
+        value = -value
+    size = 1
+    rest = value // 10
+    while rest > 0:
+        size += 1
+        rest //= 10
+    end = at + size
+    for i in range(end - 1, at - 1, -1):
+        out[i] = 48 + value % 10
+        value //= 10
+    return end
+
+
+@njit(cache=True, nogil=True)
+def format_rows(which, columns, first_piece, piece_start, piece_column, literals, out):
+    """Write a row of text for each entry of `which`, the number of its template; return the size of all.
+
+    A template is pieces ``first_piece[t]`` to ``first_piece[t + 1]``; a piece is the literal text from
+    ``piece_start[i]`` to ``piece_start[i + 1]`` and then the row's number in ``columns[piece_column[i]]``, if not -1.
+    """
+    at = 0
+    for row in range(which.size):
+        t = which[row]
+        for i in range(first_piece[t], first_piece[t + 1]):
+            for j in range(piece_start[i], piece_start[i + 1]):
+                out[at] = literals[j]
+                at += 1
+            if piece_column[i] >= 0:
+                at = _digits(columns[piece_column[i], row], out, at)
+    return at
+
+
+_ROWS = 1 << 17
+"""Rows written at once, so that the text held is a few MB."""
+
+
+class RowText:
+    r"""Templates of rows, such as ``"{0} isend {1} 0 {2}\n"``; a number in braces is a column.
+
+    Examples
+    --------
+    >>> text = RowText("send to {0} at {1}\n", "wait for {1}\n")
+    >>> b"".join(text.rows([0, 1], [[7, 8], [100, 2]])).decode()
+    'send to 7 at 100\nwait for 2\n'
+    """
+
+    def __init__(self, *templates: str) -> None:
+        first, start, column, literals = [0], [0], [], b""
+        longest = 0
+        for template in templates:
+            texts = re.split(r"\{(\d+)\}", template)
+            size = 0
+            for text, number in zip(texts[::2], [*texts[1::2], "-1"], strict=True):
+                literals += text.encode()
+                start.append(len(literals))
+                column.append(int(number))
+                size += len(text.encode()) + 20
+            first.append(len(column))
+            longest = max(longest, size)
+        self._first, self._start = np.array(first, np.int64), np.array(start, np.int64)
+        self._column, self._literals = np.array(column, np.int64), np.frombuffer(literals, np.uint8)
+        self._longest = longest
+
+    def rows(self, which: npt.ArrayLike, columns: Sequence[npt.ArrayLike]) -> Iterator[bytes]:
+        """Yield the text of rows, of many at once.
+
+        Parameters
+        ----------
+        which : array_like of int, shape (K,) or ()
+            The template of each row, or of all.
+        columns : sequence of array_like of int, shape (K,) or ()
+            What stands in the braces.
+        """
+        arrays = np.broadcast_arrays(which, *(np.asarray(c, np.int64) for c in columns))
+        count = arrays[0].size
+        out = np.empty(min(count, _ROWS) * self._longest, np.uint8)
+        for a in range(0, count, _ROWS):
+            chosen, *numbers = (c.reshape(-1)[a : a + _ROWS] for c in arrays)
+            table = np.ascontiguousarray(np.stack(numbers)) if numbers else np.zeros((1, chosen.size), np.int64)
+            size = format_rows(
+                np.ascontiguousarray(chosen, np.int64), table, self._first, self._start, self._column,
+                self._literals, out,
+            )  # fmt: skip
+            yield out[:size].tobytes()

@@ -17,9 +17,16 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import FileFormatError
-from gossamer.interchange.foreign import COLLECTIVES, Chunk, Collective, Hop, capacities, collective, schedule_of
-from gossamer.interchange.format import Format, Plan, earlier_on_link
-from gossamer.interchange.rows import RowText
+from gossamer.interchange.foreign import (
+    COLLECTIVES,
+    Chunk,
+    ChunkHop,
+    ForeignCollective,
+    capacities,
+    collective,
+    schedule_of,
+)
+from gossamer.interchange.format import Format, Plan, RowText, earlier_on_link
 from gossamer.networks.network import Network
 from gossamer.programs import SEND, Operations
 from gossamer.reading.files import text_lines
@@ -241,7 +248,7 @@ def read_goal(path: Path, network: Network, task: str | None) -> Schedule:
     capacity = capacities(name, network, {(op.rank, op.peer) for op in operations if op.kind == "send"})
     transfers = carried_out(name, operations, capacity)
     chunks, k, root = _Flows(name, operations, transfers, n).chunks(kind)
-    hops = [Hop(t.slot, t.source, t.target, chunk) for t, chunk in zip(transfers, chunks, strict=True)]
+    hops = [ChunkHop(t.slot, t.source, t.target, chunk) for t, chunk in zip(transfers, chunks, strict=True)]
     return schedule_of(name, network, kind, hops, n, k, root, path.stem)
 
 
@@ -273,7 +280,7 @@ class _Flows:
                 stack.append((j, other.peer if other.kind == "recv" else peer))
         return sorted(found)
 
-    def chunks(self, kind: Collective) -> tuple[list[Chunk], int, int]:
+    def chunks(self, kind: ForeignCollective) -> tuple[list[Chunk], int, int]:
         """Return what each transfer carries, the parts of a message, and the root."""
         if kind is COLLECTIVES["allreduce"]:
             return self._allreduce()
@@ -355,7 +362,7 @@ class _Flows:
             left = [item for j, item in enumerate(left) if j not in chosen]
         return groups
 
-    def _numbered(self, groups: dict[int, list[list[int]]], kind: Collective) -> tuple[list[Chunk], int, int]:
+    def _numbered(self, groups: dict[int, list[list[int]]], kind: ForeignCollective) -> tuple[list[Chunk], int, int]:
         """Return chunks that are numbered by their root and their place among those of the root."""
         chunks = [Chunk(0, 0)] * len(self.transfers)
         for root, of_root in groups.items():
@@ -364,7 +371,7 @@ class _Flows:
                     chunks[i] = Chunk(root, part, int(kind.reduces))
         return chunks, max((len(g) for g in groups.values()), default=1), next(iter(groups), 0)
 
-    def _personal(self, kind: Collective) -> tuple[list[Chunk], int, int]:
+    def _personal(self, kind: ForeignCollective) -> tuple[list[Chunk], int, int]:
         """Return chunks that go from one to one, several of the same pair in the order in which they start."""
         chunks = [Chunk(0, 0)] * len(self.transfers)
         parts: dict[tuple[int, int], int] = defaultdict(int)

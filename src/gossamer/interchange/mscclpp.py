@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.interchange.format import Format, Plan
-from gossamer.interchange.rows import RowText
+from gossamer.interchange.format import Format, Plan, RowText
+from gossamer.jit import njit
 from gossamer.programs import SEND, Operations, Program
 
 __all__ = ["MSCCLPP"]
@@ -82,8 +82,144 @@ _COPY = RowText(
 )
 
 
+@njit(cache=True, nogil=True)
+def _place_versions(kind, buffer, offset, operand, copies, output_size, scratch_size):
+    """Give every block that a rank writes a place of its own.
+
+    What is last written to a place of the output lies there; everything before lies in scratch, in a place that
+    nothing else is written to. Returns buffer and place that an operation reads; buffer and place that it writes;
+    the place in scratch into which a block to be added is put, else -1; the operation that wrote what it reads, or -1;
+    how many operations read what it writes; and the size of the scratch.
+    """
+    count = kind.size
+    read_in, wrote_in = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    read, wrote, came, needs = np.full((4, count), -1, np.int64)
+    readers = np.zeros(count, np.int64)
+    last = np.full(output_size, -1, np.int64)
+    for k in range(count):
+        if kind[k] != 0 and buffer[k] == 1:
+            last[offset[k]] = k
+    places = output_size + scratch_size
+    now_in, now = np.full(places, 2, np.int64), np.full(places, -1, np.int64)
+    writer = np.full(places, -1, np.int64)
+    for c in range(copies.shape[0]):
+        now_in[copies[c, 1]], now[copies[c, 1]] = 0, copies[c, 0]
+    free = 0
+    for k in range(count):
+        place = offset[k] if buffer[k] == 1 else output_size + offset[k]
+        if kind[k] == 0 and buffer[k] == 0:
+            read[k] = offset[k]
+        elif kind[k] == 2 and operand[k] >= 0:
+            read[k] = operand[k]
+        elif kind[k] != 1:
+            read_in[k], read[k], needs[k] = now_in[place], now[place], writer[place]
+            if needs[k] >= 0:
+                readers[needs[k]] += 1
+        if kind[k] == 0:
+            continue
+        if kind[k] == 2:
+            came[k] = free
+            free += 1
+        if buffer[k] == 1 and last[offset[k]] == k:
+            wrote_in[k], wrote[k] = 1, offset[k]
+        elif kind[k] == 2:
+            wrote_in[k], wrote[k] = 2, came[k]
+        else:
+            wrote_in[k], wrote[k] = 2, free
+            free += 1
+        now_in[place], now[place], writer[place] = wrote_in[k], wrote[k], k
+    return read_in, read, wrote_in, wrote, came, needs, readers, free
+
+
+@njit(cache=True, nogil=True)
+def _plan_costs(kind, needs, readers, ids):
+    """Return how many operations of a plan each operation takes at most, with `ids` semaphores in one."""
+    cost = np.empty(kind.size, np.int64)
+    for k in range(kind.size):
+        waits = 1 if needs[k] >= 0 else 0
+        tells = 1 + (readers[k] + ids - 1) // ids if readers[k] > 0 else 0
+        if kind[k] == 0:
+            cost[k] = 1 + 2 * waits
+        elif kind[k] == 1:
+            cost[k] = 1 + tells
+        else:
+            cost[k] = 3 + waits + tells
+    return cost
+
+
+@njit(cache=True, nogil=True)
+def _threadblocks(sends, receives, send_room, receive_room):
+    """Return the threadblock of each block on a link, from 0, so that neither end has more operations than room."""
+    block = np.empty(sends.size, np.int64)
+    here = sent = got = 0
+    for i in range(sends.size):
+        if i and (sent + sends[i] > send_room or got + receives[i] > receive_room):
+            here += 1
+            sent = got = 0
+        sent += sends[i]
+        got += receives[i]
+        block[i] = here
+    return block
+
+
+@njit(cache=True, nogil=True)
+def _plan_rows(order, block, kind, needs, read_in, read, wrote_in, wrote, came, buffer_id, put, ids, which, columns):
+    """Write the rows of a rank's threadblocks; return how many, and how many semaphores they use.
+
+    Operations are taken in `order`; `block` is the threadblock of each. The rows are those of
+    `_ROWS`: 0 opens a threadblock, 1 closes it, 2 is a nop, 3 a wait, 4 acquires, 5 to 10 put,
+    11 to 16 add, 17 and more release one semaphore and more.
+    """
+    count = kind.size
+    told, first, given = np.zeros((3, count), np.int64)
+    for k in range(count):
+        if needs[k] >= 0 and block[needs[k]] != block[k]:
+            told[needs[k]] += 1
+    semaphores = 0
+    for k in range(count):  # those that tell of one block follow each other
+        first[k] = semaphores
+        semaphores += told[k]
+    at = 0
+    for i in range(count):
+        k = order[i]
+        opens = i == 0 or block[order[i - 1]] != block[k]
+        closes = i + 1 == count or block[order[i + 1]] != block[k]
+        waits = needs[k] >= 0 and block[needs[k]] != block[k]
+        if opens:
+            which[at], columns[0, at] = 0, block[k]
+            at += 1
+        if kind[k] != 0:
+            which[at] = 3
+            at += 1
+        if waits:
+            which[at], columns[0, at] = 4, first[needs[k]] + given[needs[k]]
+            given[needs[k]] += 1
+            at += 1
+        if waits or kind[k] == 2:
+            which[at] = 2
+            at += 1
+        if kind[k] == 0:
+            which[at] = 5 + read_in[k] + (3 if closes else 0)
+            columns[0, at], columns[1, at], columns[2, at] = read[k], buffer_id[k], put[k]
+            at += 1
+        elif kind[k] == 2:
+            which[at] = 11 + 2 * read_in[k] + wrote_in[k] - 1
+            columns[0, at], columns[1, at], columns[2, at] = read[k], came[k], wrote[k]
+            at += 1
+        if told[k] > 0:
+            which[at] = 2
+            at += 1
+            for j in range(0, told[k], ids):
+                which[at], columns[0, at] = 16 + min(ids, told[k] - j), first[k] + j
+                at += 1
+        if closes:
+            which[at] = 1
+            at += 1
+    return at, semaphores
+
+
 class _Versions(NamedTuple):
-    """Where the blocks of a rank lie; see `_kernels.place_versions`."""
+    """Where the blocks of a rank lie; see `_place_versions`."""
 
     read_in: Numbers
     read: Numbers
@@ -118,20 +254,16 @@ class _End(NamedTuple):
 
 
 def _versions(mine: Operations) -> _Versions:
-    from gossamer.interchange import rows as _kernels
-
     return _Versions(
-        *_kernels.place_versions(
+        *_place_versions(
             mine.kind, mine.buffer, mine.offset, mine.operand, mine.copies, mine.output_size, mine.scratch_size
         )
     )
 
 
 def _end(mine: Operations) -> _End:
-    from gossamer.interchange import rows as _kernels
-
     own = _versions(mine)
-    cost = _kernels.plan_costs(mine.kind, own.needs, own.readers, _SEMAPHORES)
+    cost = _plan_costs(mine.kind, own.needs, own.readers, _SEMAPHORES)
     order = np.argsort(mine.peer, kind="stable")
     sends, receives = order[mine.kind[order] == SEND], order[mine.kind[order] != SEND]
     put_in = np.where(own.came >= 0, 2, own.wrote_in)
@@ -143,9 +275,7 @@ def _end(mine: Operations) -> _End:
 
 def _split(sender: _End, receiver: _End, source: int, target: int) -> Numbers:
     """Return the threadblock of each block on a link, from 0; both ends find the same."""
-    from gossamer.interchange import rows as _kernels
-
-    split: Numbers = _kernels.split(
+    split: Numbers = _threadblocks(
         sender.send_costs[sender.sends(target)], receiver.receive_costs[receiver.receives(source)],
         OPERATIONS - _OPENS_SEND, OPERATIONS - _OPENS_RECEIVE,
     )  # fmt: skip
@@ -202,12 +332,10 @@ class _Rank:
 
     def text(self, own: _Versions) -> tuple[list[bytes], int]:
         """Return the threadblocks as text, each after a comma, and how many semaphores they use."""
-        from gossamer.interchange import rows as _kernels
-
         mine = self.mine
         most = mine.count * 7 + 2 * self.threadblocks
         which, columns = np.empty(most, np.int64), np.zeros((4, most), np.int64)
-        count, semaphores = _kernels.plan_rows(
+        count, semaphores = _plan_rows(
             np.argsort(self.block, kind="stable"), self.block, mine.kind, own.needs, own.read_in, own.read,
             own.wrote_in, own.wrote, own.came, self.buffer_id, self.put, _SEMAPHORES, which, columns,
         )  # fmt: skip

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.interchange.format import Format, Plan
-from gossamer.interchange.rows import RowText
+from gossamer.interchange.format import Format, Plan, RowText
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Speeds
 from gossamer.programs import SEND, Operations

@@ -1,6 +1,10 @@
-"""Interconnection networks: families, products, groups, the spec parser, and conversions.
+"""Interconnection networks: families, products, groups, files, and what is known of them.
 
-The parser of spec strings is `parse` here and ``gossamer.network`` at the top.
+A network is arrays of nodes and directed links (`network`, `link_table`) with the structures that are known of it
+(`structures`). It comes from a spec such as ``torus:8x8`` (`spec`, `families`), a file (`files`), NetworkX
+(`conversion`), or another network (`derived`, `product`); `recognition` finds structure in lists of links,
+`description` says what a network is. A new family is a file and a line in `families`. The parser of spec strings is
+`parse` here and ``gossamer.network`` at the top.
 """
 
 from __future__ import annotations

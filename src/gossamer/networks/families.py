@@ -1,4 +1,4 @@
-"""The table of network families: what the spec parser, ``gossamer networks``, the battery and the docs go through."""
+"""The table of network families: what the parser of specs, ``list networks``, the battery and the docs go through."""
 
 from __future__ import annotations
 

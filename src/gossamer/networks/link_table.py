@@ -295,6 +295,33 @@ class LinkTable:
             raise NetworkError(f"network {self.spec!r} has no link from node {source} to node {target}")
         return links.start + int(hit[0])
 
+    def links_between(
+        self, source: npt.ArrayLike, target: npt.ArrayLike, way: npt.ArrayLike = 0
+    ) -> npt.NDArray[np.int64]:
+        """Return the links from nodes to others, int64[K]; -1 where there is none.
+
+        Of parallel links the one of the place `way` among those between the two nodes, by number, is meant.
+
+        Notes
+        -----
+        O(L log L + K log L) for all at once.
+
+        Examples
+        --------
+        >>> import gossamer
+        >>> gossamer.network("array:3").links_between([0, 1, 0], [1, 2, 2]).tolist()
+        [0, 1, -1]
+        """
+        n = self.node_count
+        start, end, place = (np.asarray(c, np.int64) for c in (source, target, way))
+        key = self.link_source * np.int64(n) + self.link_target
+        order = np.argsort(key, kind="stable")
+        known = (start >= 0) & (end >= 0) & (end < n) & (place >= 0)
+        wanted = np.where(known, start * n + end, -1)
+        at = np.searchsorted(key, wanted, sorter=order) + np.where(known, place, 0)
+        links = np.append(order, -1)[np.minimum(at, order.size)]
+        return np.asarray(np.where(np.append(key, -2)[links] == wanted, links, -1), np.int64)
+
     @cached_property
     def parallel(self) -> bool:
         """Whether two links, which then differ in their times or ports, lead from one node to the same other."""

@@ -18,8 +18,8 @@ from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Task
 from gossamer.questions.tasks.job import Job
 from gossamer.schedules import CONTROL
-from gossamer.schedules.spans import hop_ends
-from gossamer.schedules.state import message_rows
+from gossamer.schedules.hop_table import hop_ends
+from gossamer.schedules.packets import message_rows
 from gossamer.writing import Rows, seconds_text
 
 __all__ = ["CollectiveTimes", "JobOutcome", "plan_job"]

@@ -18,7 +18,7 @@ from gossamer.planning.outcome import Comparison, Outcome
 from gossamer.planning.search import Say, Search, asked_case, best_of, stopped_text, within
 from gossamer.planning.switching import SWITCHINGS, named
 from gossamer.planning.switching.resource_limits import Fitting, Limits, limits
-from gossamer.processes.trials import MOST, Tries
+from gossamer.processes.trials import MOST, Trials
 from gossamer.questions.cases import EFFORTS
 from gossamer.questions.costs import AskedCost, Clock, Cost, TimeCost
 from gossamer.questions.rules import Rules
@@ -150,7 +150,7 @@ def plan(
     Fraction(124, 5)
     """
     allowed = limits(memory, budget, choice(effort, "effort", EFFORTS))
-    with Tries(whole(jobs, "jobs", 1, MOST), allowed.memory, progress) as tries:
+    with Trials(whole(jobs, "jobs", 1, MOST), allowed.memory, progress) as tries:
         search = Search(asked_case(network, task, switching, rules, cost, seed, allowed.budget, tries), progress)
         if not (stream or options) and algorithm == "best":
             searches = _forms(search, network, rules, cost, progress)

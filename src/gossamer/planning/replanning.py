@@ -93,8 +93,8 @@ def _flooded_anew(kind: Switching[Any, Any], case: Case) -> Iterator[Candidate[A
     """Yield what floods a small network anew, which is as quick as a repair."""
     if case.network.terminal_count * case.network.node_count > _FLOODED:
         return
-    for algorithm in kind.algorithms:
-        if algorithm.name in _FLOODING and isinstance(case.task, algorithm.tasks):
+    for algorithm in kind.algorithms(type(case.task)):
+        if algorithm.name in _FLOODING:
             offers = algorithm.offers(case)
             if not isinstance(offers, Refusal):
                 yield Candidate(algorithm.name, offers[0])

@@ -32,7 +32,7 @@ from gossamer.planning.switching.resource_limits import (
     in_turn,
     time_text,
 )
-from gossamer.processes.trials import ALONE, Tries
+from gossamer.processes.trials import ALONE, Trials
 from gossamer.questions.cases import Case, Needs, Offer, Refusal
 from gossamer.questions.costs import AskedCost, Clock
 from gossamer.questions.rules import Rules
@@ -89,7 +89,7 @@ class Search:
         if not isinstance(options, Mapping):
             raise ModelError(f"options must be a dict of words and values, got {shown(options)}")
         task = self.case.task
-        of_task = {a.name: a for a in self.kind.algorithms if isinstance(task, a.tasks)}
+        of_task = {a.name: a for a in self.kind.algorithms(type(task))}
         if algorithm == "best":
             named = list(of_task.values())
         elif algorithm in of_task:
@@ -207,7 +207,7 @@ def asked_case(
     cost: AskedCost | None,
     seed: int,
     budget: float | None = None,
-    tries: Tries = ALONE,
+    tries: Trials = ALONE,
 ) -> Asked:
     """Return the switching and the case of what a user asks, and the case that is planned for it."""
     kind = switchings.named(switching)

@@ -1,17 +1,27 @@
-"""Pictures of schedules: load and occupancy of links, trees, timetables and queues, and messages in motion."""
+"""Pictures: networks, load and occupancy of links, trees, timetables, messages in motion, curves.
+
+A figure takes a schedule, a network or results and gives a figure of Matplotlib; `drawing` writes pictures to files,
+`terminal` draws in text, `layouts` says where nodes stand, `appearance` has colors, sizes and headings for all. A new
+picture is a file with a function that makes the figure, and a line in `drawing`.
+"""
 
 from __future__ import annotations
 
-from gossamer.plots.appearance import STYLES, Dress, dressed_as, look
-from gossamer.plots.drawing import FORMATS, KINDS, draw
-from gossamer.plots.load import heat_figure, load_figure
-from gossamer.plots.motion import MOVING_FORMATS, animate
-from gossamer.plots.occupancy import occupancy_figure
-from gossamer.plots.regions import regions_figure
-from gossamer.plots.terminal import text_picture
-from gossamer.plots.timetables import queue_figure, timetable_figure
-from gossamer.plots.trees import tree_figure
-from gossamer.plots.worms import channels_figure, worms_figure
+from typing import TYPE_CHECKING
+
+from gossamer.lazy import lazy
+
+if TYPE_CHECKING:
+    from gossamer.plots.appearance import STYLES, Dress, dressed_as, look
+    from gossamer.plots.drawing import FORMATS, KINDS, draw
+    from gossamer.plots.load import heat_figure, load_figure
+    from gossamer.plots.motion import MOVING_FORMATS, animate
+    from gossamer.plots.occupancy import occupancy_figure
+    from gossamer.plots.regions import regions_figure
+    from gossamer.plots.terminal import text_picture
+    from gossamer.plots.timetables import queue_figure, timetable_figure
+    from gossamer.plots.trees import tree_figure
+    from gossamer.plots.worms import channels_figure, worms_figure
 
 __all__ = [
     "FORMATS",
@@ -34,3 +44,17 @@ __all__ = [
     "tree_figure",
     "worms_figure",
 ]
+
+__getattr__ = lazy(
+    __name__,
+    appearance="STYLES Dress dressed_as look",
+    drawing="FORMATS KINDS draw",
+    load="heat_figure load_figure",
+    motion="MOVING_FORMATS animate",
+    occupancy="occupancy_figure",
+    regions="regions_figure",
+    terminal="text_picture",
+    timetables="queue_figure timetable_figure",
+    trees="tree_figure",
+    worms="channels_figure worms_figure",
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import os
 from collections.abc import Callable
@@ -10,12 +11,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from gossamer.errors import FileFormatError, NotApplicableError, nearest
 from gossamer.plots.appearance import PAPER, Dress, Look, dressed, look, rounded, settings
-from gossamer.plots.load import heat_figure, load_figure, load_sheet, paint_load
-from gossamer.plots.occupancy import occupancy_figure, occupancy_sheet, paint_occupancy
-from gossamer.plots.regions import regions_figure
-from gossamer.plots.timetables import queue_figure, timetable_figure
-from gossamer.plots.trees import tree_figure
-from gossamer.plots.worms import channels_figure, worms_figure
 from gossamer.reading import number
 from gossamer.schedules import Schedule
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
@@ -150,9 +145,11 @@ def _figure(schedule: Schedule | WormholeSchedule, kind: str, dress: Look) -> Fi
     from matplotlib.figure import Figure
 
     words: dict[str, Any] = {"style": dress.style, "width": dress.width, "title": dress.title}
-    if isinstance(schedule, WormholeSchedule):
-        return _OF_WORMS[kind](schedule, **words)
     if kind == "both":
+        from gossamer.plots.load import load_sheet, paint_load
+        from gossamer.plots.occupancy import occupancy_sheet, paint_occupancy
+
+        assert not isinstance(schedule, WormholeSchedule)
         load, occupancy = load_sheet(schedule, dress), occupancy_sheet(schedule, headed=False, dress=dress)
         width = max(load.width, occupancy.width)
         figure = Figure(figsize=(width, load.height + occupancy.height), facecolor=PAPER)
@@ -162,12 +159,15 @@ def _figure(schedule: Schedule | WormholeSchedule, kind: str, dress: Look) -> Fi
         paint_occupancy(lower, schedule, occupancy._replace(width=width))
         return figure
     if kind == "messages":
-        return occupancy_figure(schedule, color="origin", **words)
-    return _FIGURES[kind](schedule, **words)
+        kind, words["color"] = "occupancy", "origin"
+    name = (_OF_WORMS if isinstance(schedule, WormholeSchedule) else _FIGURES)[kind]
+    made: Figure = getattr(importlib.import_module("gossamer.plots"), name)(schedule, **words)
+    return made
 
 
-_FIGURES: dict[str, Callable[..., Figure]] = {
-    "load": load_figure, "heat": heat_figure, "occupancy": occupancy_figure, "tree": tree_figure,
-    "timetable": timetable_figure, "queue": queue_figure, "regions": regions_figure,
+_FIGURES = {
+    "load": "load_figure", "heat": "heat_figure", "occupancy": "occupancy_figure", "tree": "tree_figure",
+    "timetable": "timetable_figure", "queue": "queue_figure", "regions": "regions_figure",
 }  # fmt: skip
-_OF_WORMS: dict[str, Callable[..., Figure]] = {"worms": worms_figure, "occupancy": channels_figure}
+"""The functions of `gossamer.plots` that draw each kind."""
+_OF_WORMS = {"worms": "worms_figure", "occupancy": "channels_figure"}

@@ -22,7 +22,7 @@ from gossamer.plots.appearance import (
     write,
 )
 from gossamer.schedules import Schedule
-from gossamer.schedules.spans import hop_ends
+from gossamer.schedules.hop_table import hop_ends
 from gossamer.verification import verify
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from gossamer.plots.appearance import (
 )
 from gossamer.plots.panels import Inside
 from gossamer.schedules import Schedule
-from gossamer.schedules.spans import hop_ends
+from gossamer.schedules.hop_table import hop_ends
 from gossamer.verification import link_load, verify
 
 if TYPE_CHECKING:

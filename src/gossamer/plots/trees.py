@@ -27,7 +27,7 @@ from gossamer.plots.appearance import (
 from gossamer.plots.layouts import ARC, STUB, lay_out, oblique
 from gossamer.reading import whole
 from gossamer.schedules import Schedule
-from gossamer.schedules.spans import hop_ends
+from gossamer.schedules.hop_table import hop_ends
 from gossamer.verification import verify
 
 if TYPE_CHECKING:

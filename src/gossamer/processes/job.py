@@ -10,7 +10,18 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 from gossamer.errors import GossamerError, VerificationError, interrupt_behind
 from gossamer.writing import memory_text
 
-__all__ = ["Done", "Engine", "Failure", "FailureKind", "Job", "Point", "Progress", "Say", "attempt", "too_large"]
+__all__ = [
+    "Engine",
+    "Failure",
+    "FailureKind",
+    "Point",
+    "Progress",
+    "Say",
+    "WorkItem",
+    "WorkResult",
+    "attempt",
+    "too_large",
+]
 
 Progress = Callable[[str], None]
 Say = Progress
@@ -31,7 +42,7 @@ class Point(Protocol[Found]):
         """Carry it out; tell `progress` a line now and then, so that the sweep can be seen and stopped."""
 
 
-class Job(NamedTuple):
+class WorkItem(NamedTuple):
     """A point on its way through an engine: its place among all, and the bytes of memory that it needs at least."""
 
     place: int
@@ -59,7 +70,7 @@ class Failure:
     error: BaseException | None = None
 
 
-class Done(NamedTuple):
+class WorkResult(NamedTuple):
     """What came of a job: a value, or a failure; and the seconds that it took."""
 
     place: int
@@ -74,11 +85,11 @@ class Engine(Protocol):
     deaths: list[str]
     """The workers that died, with the points that they were at."""
 
-    def run(self, jobs: Iterable[Job], say: Say) -> Iterator[Done]:
+    def run(self, jobs: Iterable[WorkItem], say: Say) -> Iterator[WorkResult]:
         """Yield what came of each job; closing the iterator ends those that are under way."""
 
 
-def attempt(job: Job, say: Say) -> Done:
+def attempt(job: WorkItem, say: Say) -> WorkResult:
     """Run the point of a job here and now; whatever it raises becomes a failure."""
     began, value, failure = perf_counter(), None, None
     try:
@@ -95,10 +106,10 @@ def attempt(job: Job, say: Say) -> Done:
             raise stopped from None
         text = " ".join(f"{type(error).__name__}: {error}".split())
         failure = Failure("failed", text, error)
-    return Done(job.place, value, failure, perf_counter() - began)
+    return WorkResult(job.place, value, failure, perf_counter() - began)
 
 
-def too_large(job: Job, memory: int) -> Done:
+def too_large(job: WorkItem, memory: int) -> WorkResult:
     """Return that a job needs more than the bytes that a point may have."""
     reason = f"it needs about {memory_text(job.needs)} of memory, and a point may have {memory_text(memory)}"
-    return Done(job.place, None, Failure("too large", reason, MemoryError(reason)), 0.0)
+    return WorkResult(job.place, None, Failure("too large", reason, MemoryError(reason)), 0.0)

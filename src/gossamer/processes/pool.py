@@ -7,21 +7,25 @@ import itertools
 import json
 import os
 import pickle
+import queue
 import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
+from time import monotonic
 from typing import Any
 
 from gossamer.errors import GossamerError, ModelError
-from gossamer.processes.job import Done, Failure, Job, Say, too_large
+from gossamer.processes.job import Failure, Say, WorkItem, WorkResult, attempt, too_large
+from gossamer.processes.memory import limit_data
 from gossamer.writing import memory_text
 
-__all__ = ["Processes", "packed"]
+__all__ = ["Processes", "packed", "serve"]
 
 # Points as bytes for another process, those of classes that a notebook defines included.
 
@@ -60,7 +64,7 @@ _TRIES = 3
 _QUICK, _AHEAD = 0.02, 6
 """Points of less than so many seconds are handed out this many at a time."""
 _START = "import json, sys; sys.path[:] = json.loads(sys.argv[2]); " \
-    "from gossamer.processes.worker import main; main(int(sys.argv[1]))"  # fmt: skip
+    "from gossamer.processes.pool import serve; serve(int(sys.argv[1]))"  # fmt: skip
 _ONE_THREAD = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -68,7 +72,7 @@ _ONE_THREAD = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "
 class _Try:
     """A job that is handed out, or waits to be again: how often a process died at it, and the memory it gets."""
 
-    job: Job
+    job: WorkItem
     deaths: int = 0
     alone: bool = False
     grant: int = 0
@@ -123,7 +127,7 @@ class Processes:
         self._stillborn = 0
         self._mean = 1.0
 
-    def run(self, jobs: Iterable[Job], say: Say) -> Generator[Done]:
+    def run(self, jobs: Iterable[WorkItem], say: Say) -> Generator[WorkResult]:
         """Yield what came of each job as it is done; the workers, or those at work if others are kept, end with it."""
         source = iter(jobs)
         try:
@@ -151,7 +155,7 @@ class Processes:
 
     # -- handing out --------------------------------------------------------------------------------------------
 
-    def _hand_out(self, source: Iterator[Job], say: Say) -> Iterator[Done]:
+    def _hand_out(self, source: Iterator[WorkItem], say: Say) -> Iterator[WorkResult]:
         """Give jobs to whoever has room for them; yield those that are refused."""
         while True:
             worker = self._with_room()
@@ -175,7 +179,7 @@ class Processes:
                 sent = packed(one.job.point)
             except GossamerError as error:
                 self._again.popleft()
-                yield Done(one.job.place, None, Failure("refused", str(error), error), 0.0)
+                yield WorkResult(one.job.place, None, Failure("refused", str(error), error), 0.0)
                 continue
             if worker is None:
                 worker = self._started()
@@ -215,7 +219,7 @@ class Processes:
 
     # -- listening ----------------------------------------------------------------------------------------------
 
-    def _heard(self, worker: _Worker, say: Say) -> Done | None:
+    def _heard(self, worker: _Worker, say: Say) -> WorkResult | None:
         """Take in what a worker says; return what it has done, if that is final."""
         try:
             what, value = worker.connection.recv()
@@ -229,7 +233,7 @@ class Processes:
             return self._finished(worker, value)
         return None
 
-    def _finished(self, worker: _Worker, done: Done) -> Done | None:
+    def _finished(self, worker: _Worker, done: WorkResult) -> WorkResult | None:
         one = worker.given.popleft()
         self._mean += (done.seconds - self._mean) / 8
         if done.failure is None or done.failure.kind != "too large":
@@ -242,7 +246,7 @@ class Processes:
         reason = f"it needs more than the {memory_text(self.memory)} of memory that a point may have"
         return done._replace(failure=Failure("too large", reason, MemoryError(reason)))
 
-    def _buried(self, worker: _Worker, say: Say) -> Done | None:
+    def _buried(self, worker: _Worker, say: Say) -> WorkResult | None:
         """Take leave of a worker that died: its point is tried again, what waited behind it goes to others."""
         worker.end()
         self._workers.remove(worker)
@@ -265,7 +269,7 @@ class Processes:
             self._again.appendleft(one)
             return None
         reason = f"its process died {_TRIES} times, the last time of {cause}"
-        return Done(one.job.place, None, Failure("failed", reason), 0.0)
+        return WorkResult(one.job.place, None, Failure("failed", reason), 0.0)
 
 
 def _signal_name(number: int) -> str:
@@ -273,3 +277,56 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
+
+
+# A worker process: it reads points, runs them one after the other, sends what came of them, and ends when the other end
+# of its connection does.
+
+_PAUSE = 0.1
+"""Seconds between two words of progress."""
+
+
+def serve(descriptor: int) -> None:
+    """Serve the process at the other end of a socket until that ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one decides
+    connection = Connection(descriptor)
+    given: queue.SimpleQueue[tuple[int, bytes, int]] = queue.SimpleQueue()
+    threading.Thread(target=_read, args=(connection, given), daemon=True).start()
+    connection.send(("ready", os.getpid()))
+    while True:
+        place, packed, grant = given.get()
+        done = _carried_out(connection, place, packed, grant)
+        try:
+            connection.send(("done", done))
+        except OSError:
+            os._exit(1)  # nobody reads any more
+        except Exception as error:  # whatever cannot be packed
+            lost = Failure("failed", f"what came of it cannot be sent: {error}")
+            if done.failure is not None:
+                lost = Failure(done.failure.kind, done.failure.reason)
+            connection.send(("done", WorkResult(place, None, lost, done.seconds)))
+
+
+def _read(connection: Connection[Any, Any], given: queue.SimpleQueue[tuple[int, bytes, int]]) -> None:
+    """Queue what comes; when nothing can come any more, end the process, whatever it is doing."""
+    try:
+        while True:
+            given.put(connection.recv())
+    except (EOFError, OSError):
+        os._exit(1)
+
+
+def _carried_out(connection: Connection[Any, Any], place: int, packed: bytes, grant: int) -> WorkResult:
+    said = [monotonic()]
+
+    def say(text: str) -> None:
+        if monotonic() - said[0] >= _PAUSE:
+            said[0] = monotonic()
+            connection.send(("say", text))
+
+    limit_data(grant)
+    try:
+        point = pickle.loads(packed)
+    except Exception as error:
+        return WorkResult(place, None, Failure("failed", f"the point cannot be read by a worker: {error}"), 0.0)
+    return attempt(WorkItem(place, point), say)

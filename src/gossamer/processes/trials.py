@@ -12,14 +12,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from gossamer.errors import GossamerError
-from gossamer.processes.job import Done, Job, Progress
+from gossamer.processes.job import Progress, WorkItem, WorkResult
 from gossamer.processes.memory import available
 from gossamer.writing import memory_text
 
 if TYPE_CHECKING:
     from gossamer.processes.pool import Processes
 
-__all__ = ["ALONE", "MOST", "Tries"]
+__all__ = ["ALONE", "MOST", "Trials"]
 
 MOST = 1024
 """The most processes at once."""
@@ -48,7 +48,7 @@ class _Try:
         return found, time.process_time() - began
 
 
-class Tries:
+class Trials:
     """Who carries out the tries of searches.
 
     Parameters
@@ -67,7 +67,7 @@ class Tries:
 
     Examples
     --------
-    >>> [found for _, found in Tries().in_order(divmod, [(7, 2), (9, 4)])]
+    >>> [found for _, found in Trials().in_order(divmod, [(7, 2), (9, 4)])]
     [(3, 1), (2, 1)]
     """
 
@@ -77,9 +77,9 @@ class Tries:
         self._name, self._long, self._bytes = "", 0.0, 0
         self._pool: Processes | None = None
 
-    def __reduce__(self) -> tuple[type[Tries], tuple[()]]:
+    def __reduce__(self) -> tuple[type[Trials], tuple[()]]:
         """Return what makes it elsewhere: what goes to another process starts no more of them."""
-        return Tries, ()
+        return Trials, ()
 
     def __enter__(self) -> Self:
         return self
@@ -145,15 +145,15 @@ class Tries:
 
     def _handed_out(self, function: Callable[..., R], source: Iterator[A]) -> Iterator[tuple[A, R]]:
         given: dict[int, A] = {}
-        ready: dict[int, Done] = {}
+        ready: dict[int, WorkResult] = {}
         pool, place = self._processes(), 0
         about = f" (about {memory_text(self._bytes)} each)" if self._bytes else ""
 
-        def jobs() -> Iterator[Job]:
+        def jobs() -> Iterator[WorkItem]:
             for number, arguments in enumerate(source):
                 given[number] = arguments
                 title = f"try {number + 1} of {self._name or 'a search'}, {pool.jobs} at once{about}"
-                yield Job(number, _Try(function, arguments, title))
+                yield WorkItem(number, _Try(function, arguments, title))
 
         run = pool.run(jobs(), self._say)
         try:
@@ -176,7 +176,7 @@ class Tries:
             self._pool = Processes(count, available() if self.memory is None else self.memory, kept=True)
         return self._pool
 
-    def _value(self, done: Done, function: Callable[..., R], arguments: tuple[Any, ...]) -> R:
+    def _value(self, done: WorkResult, function: Callable[..., R], arguments: tuple[Any, ...]) -> R:
         """Return what came of a try; what had too little memory among others has it here."""
         if done.failure is None:
             found, seconds = done.value
@@ -190,5 +190,5 @@ class Tries:
         raise GossamerError(f"a try of {self._name or 'a search'} failed: {done.failure.reason}")
 
 
-ALONE = Tries()
+ALONE = Trials()
 """This process alone."""

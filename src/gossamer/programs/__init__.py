@@ -1,7 +1,7 @@
 """Programs: what each rank of a schedule does, operation by operation, on buffers of its own.
 
-`lower` makes a program of a schedule. Everything that runs a schedule, or hands it on to what runs it, reads only the
-program and the timeline.
+`lower` takes a schedule and gives a program (`program`), whose messages lie in buffers as `layout` says; `files` writes
+one for other languages. What runs a schedule, or hands it on to what runs it, reads only the program and the timeline.
 """
 
 from __future__ import annotations

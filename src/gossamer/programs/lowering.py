@@ -12,7 +12,7 @@ from gossamer.jit import njit
 from gossamer.programs.layout import Layout, blocks_of_message, invariant_layout, layout
 from gossamer.programs.program import Columns, Operations, Program, Templates
 from gossamer.schedules import CONTROL, Schedule, Symmetry, expand
-from gossamer.schedules.state import message_rows
+from gossamer.schedules.packets import message_rows
 from gossamer.verification import verify
 
 __all__ = ["lower"]
@@ -297,7 +297,7 @@ def lower(schedule: Schedule) -> Program:
 
 
 class Carried(NamedTuple):
-    """What the packets of operations are: arguments of `_kernels.trace` between its operations and what it writes."""
+    """What the packets of operations are: arguments of `_trace` between its operations and what it writes."""
 
     row_of: npt.NDArray[np.int32]
     part: npt.NDArray[np.int32]

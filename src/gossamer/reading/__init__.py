@@ -1,4 +1,9 @@
-"""What people type and pass: every value is checked here, once for each kind of value."""
+"""What people type and pass: every value is checked here, once for each kind of value.
+
+Single values are in `values`, those with units and ranges in `quantities`, sets of nodes and tables in `tables`,
+files in `files`, `matrices`, `parquet` and `demands`. A reader takes what was given and its name, and gives the value
+or raises one line that says what was wrong and what is allowed.
+"""
 
 from gossamer.reading.values import choice, fraction, instance, number, seed, text, whole, whole_text
 

@@ -27,8 +27,9 @@ from gossamer.reading.files import (
 )
 from gossamer.reading.matrices import MATRIX_MARKET, read_matrix
 from gossamer.reading.parquet import open_parquet, parquet_batches
+from gossamer.reading.quantities import nodes
 
-__all__ = ["Row", "Traffic", "in_units", "read_traffic"]
+__all__ = ["Row", "TrafficTable", "in_units", "read_traffic"]
 
 _MOST_ROWS = 20_000_000
 _ROW = 450
@@ -36,13 +37,12 @@ _ROW = 450
 _SIDE = 2048
 """Of matrices that are read whatever the network is, so that the answer is the number of its terminals."""
 _COLUMNS = ("origin", "contributors", "destinations", "packets", "bytes", "message")
-_NODES = re.compile(r"[0-9]{1,10}(-[0-9]{1,10})?")
 
 Row = tuple[Any, list[int], list[int], int]
 """Origin (-1 in contribution rows), contributors, destinations, packets or bytes."""
 
 
-class Traffic(NamedTuple):
+class TrafficTable(NamedTuple):
     """What a file holds: a matrix, or rows with where each stands; and whether amounts are bytes."""
 
     matrix: npt.NDArray[np.int64] | None
@@ -51,7 +51,7 @@ class Traffic(NamedTuple):
     in_bytes: bool
 
 
-def read_traffic(path: str | os.PathLike[str], node_count: int) -> Traffic:
+def read_traffic(path: str | os.PathLike[str], node_count: int) -> TrafficTable:
     r"""Read a traffic matrix or a table of demands.
 
     Parameters
@@ -86,9 +86,9 @@ def read_traffic(path: str | os.PathLike[str], node_count: int) -> Traffic:
     """
     ending = os.fspath(path).lower()
     if ending.endswith(".npy"):
-        return Traffic(_whole_matrix(read_array(path), path), [], [], False)
+        return TrafficTable(_whole_matrix(read_array(path), path), [], [], False)
     if ending.endswith(MATRIX_MARKET):
-        return Traffic(_whole_matrix(read_matrix(path, max(node_count, _SIDE)), path), [], [], False)
+        return TrafficTable(_whole_matrix(read_matrix(path, max(node_count, _SIDE)), path), [], [], False)
     if ending.endswith(".csv"):
         return _csv(path, node_count)
     if ending.endswith(".parquet"):
@@ -98,7 +98,7 @@ def read_traffic(path: str | os.PathLike[str], node_count: int) -> Traffic:
     raise FileFormatError(f"{file_name(path)} is of no known kind; traffic is .csv, .parquet, .json, .npy or .mtx")
 
 
-def in_units(traffic: Traffic, unit: int) -> Traffic:
+def in_units(traffic: TrafficTable, unit: int) -> TrafficTable:
     """Return traffic of bytes as packets of `unit` bytes, rounded up.
 
     Raises
@@ -108,14 +108,14 @@ def in_units(traffic: Traffic, unit: int) -> Traffic:
 
     Examples
     --------
-    >>> in_units(Traffic(np.array([[0, 5], [8, 0]]), [], [], False), 4).matrix.tolist()
+    >>> in_units(TrafficTable(np.array([[0, 5], [8, 0]]), [], [], False), 4).matrix.tolist()
     [[0, 2], [2, 0]]
     """
     if unit < 1:
         raise TaskError(f"a packet has at least 1 byte, got {unit}")
     matrix = None if traffic.matrix is None else -(-traffic.matrix // unit)
     rows = [(origin, shares, ends, -(-amount // unit)) for origin, shares, ends, amount in traffic.rows]
-    return Traffic(matrix, rows, traffic.where, False)
+    return TrafficTable(matrix, rows, traffic.where, False)
 
 
 def _whole_matrix(matrix: npt.NDArray[Any], path: str | os.PathLike[str]) -> npt.NDArray[np.int64]:
@@ -134,13 +134,13 @@ def _whole_matrix(matrix: npt.NDArray[Any], path: str | os.PathLike[str]) -> npt
     return matrix.astype(np.int64)
 
 
-def _csv(path: str | os.PathLike[str], node_count: int) -> Traffic:
+def _csv(path: str | os.PathLike[str], node_count: int) -> TrafficTable:
     lines = _csv_lines(path)
     at, first = next(lines, (0, []))
     if not first:
         raise FileFormatError(f"{file_name(path)} is empty; it must hold a matrix or a table of demands")
     if not any(re.search("[a-zA-Z]", word) for word in first):
-        return Traffic(_csv_matrix((at, first), lines, path), [], [], False)
+        return TrafficTable(_csv_matrix((at, first), lines, path), [], [], False)
     columns = [word.strip().lower() for word in first]
     _check_columns(columns, f"{file_name(path)}, line {at}")
     check_pieces(path, read_bytes(path), {b"\n": _ROW})
@@ -197,7 +197,9 @@ def _check_columns(columns: list[str], where: str) -> None:
         raise FileFormatError(f"{where}: a table has packets or bytes, not both")
 
 
-def _table(rows: Iterable[tuple[str, Mapping[str, Any]]], path: str | os.PathLike[str], node_count: int) -> Traffic:
+def _table(
+    rows: Iterable[tuple[str, Mapping[str, Any]]], path: str | os.PathLike[str], node_count: int
+) -> TrafficTable:
     found: list[Row] = []
     places: list[str] = []
     in_bytes = False
@@ -219,7 +221,7 @@ def _table(rows: Iterable[tuple[str, Mapping[str, Any]]], path: str | os.PathLik
             ends = [v for v in ends if v != origin[0]]
         found.append((origin[0] if origin else -1, shares, ends, size))
         places.append(where)
-    return Traffic(None, found, places, in_bytes)
+    return TrafficTable(None, found, places, in_bytes)
 
 
 def _number(value: Any, where: str) -> int:
@@ -241,18 +243,8 @@ def _nodes(value: Any, where: str, what: str, node_count: int) -> list[int]:
         return [_node(value, where, what)]
     if value.strip() == "all":
         return list(range(node_count))
-    found: list[int] = []
-    for word in value.replace(";", " ").split():
-        if not _NODES.fullmatch(word):
-            raise FileFormatError(f"{where}: {what} {shown(word)} is no node number, range such as 0-7, or 'all'")
-        first, _, last = word.partition("-")
-        low, high = int(first), int(last or first)
-        if high < low:
-            raise FileFormatError(f"{where}: {what}: the range {word} is empty")
-        if high >= node_count:
-            raise TaskError(f"{where}: {what} {high} is outside 0..{node_count - 1}")
-        found += range(low, high + 1)
-    return found
+    allowed = "node number, range such as 0-7, or 'all'"
+    return nodes(value.replace(";", " "), where, node_count, what=what, allowed=allowed, form_error=FileFormatError)
 
 
 def _node(value: Any, where: str, what: str) -> int:
@@ -271,7 +263,7 @@ def _parquet_rows(path: str | os.PathLike[str]) -> Iterator[tuple[str, Mapping[s
                 at += 1
 
 
-def _json(path: str | os.PathLike[str], node_count: int) -> Traffic:
+def _json(path: str | os.PathLike[str], node_count: int) -> TrafficTable:
     with guarded(path):
         try:
             held = read_json(path, {**JSON_PIECES, b"{": _ROW + 70})

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any
 
-from gossamer.errors import GossamerError, ModelError, shown
+from gossamer.errors import GossamerError, ModelError, TaskError, shown
 from gossamer.reading.values import fraction, whole_text
 
 __all__ = [
@@ -19,9 +18,9 @@ __all__ = [
     "duration",
     "fractions",
     "inches",
+    "nodes",
     "size",
     "sizes",
-    "wholes",
 ]
 
 Bytes = int
@@ -101,9 +100,7 @@ def _quantity(value: Any, name: str, units: dict[str, Fraction], allowed: str, e
     return fraction(form[1], name, allowed=allowed, error=error) * units.get(form[2] or "", Fraction(1))
 
 
-# Ranges: several numbers in one word, ``0.1:0.9:0.2`` or ``0.1,0.5,0.9``.
-
-T = TypeVar("T", int, Fraction)
+# Ranges and lists: several numbers in one word, ``0.1:0.9:0.2``, ``0.1,0.5,0.9`` or ``0 2 5-7``.
 
 LEAST_LOAD = Fraction(1, 10**6)
 """The smallest load that is simulated: with rarer requests, times lose their last digits in floats."""
@@ -145,23 +142,17 @@ def fractions(
         example = "such as 0.5, or 0.1,0.5,0.9, or first:last:step such as 0.1:0.9:0.2"
         return fraction(word, name, least, allowed=f"numbers of at least {float(least):g}, {example}", error=error)
 
-    return _listed(text, name, one, error)
-
-
-def wholes(
-    text: str, name: str, least: int = 0, most: int = 2**31 - 1, *, error: type[GossamerError] = ModelError
-) -> list[int]:
-    """Return the whole numbers that a text names; as `fractions`.
-
-    >>> wholes("2:8:3", "sides"), wholes("7", "sides")
-    ([2, 5, 8], [7])
-    """
-
-    def one(word: str) -> int:
-        example = "such as 4, or 4,8,16, or first:last:step such as 4:16:4"
-        return whole_text(word, name, least, most, allowed=f"whole numbers in {least}..{most}, {example}", error=error)
-
-    return _listed(text, name, one, error)
+    words = text.split(":")
+    if len(words) != 3:
+        words = text.split(",")
+        _check_count(len(words), text, name, error)
+        return [one(word) for word in words]
+    first, last, step = map(one, words)
+    if step <= 0 or last < first:
+        raise error(f"{name}: the range {shown(text)} is empty; it must be first:last:step, with a step above 0")
+    count = int((last - first) // step) + 1
+    _check_count(count, text, name, error)
+    return [first + i * step for i in range(count)]
 
 
 def sizes(text: str, name: str, *, error: type[GossamerError] = ModelError) -> list[int]:
@@ -187,21 +178,61 @@ def sizes(text: str, name: str, *, error: type[GossamerError] = ModelError) -> l
     return found
 
 
-def _listed(text: str, name: str, one: Callable[[str], T], error: type[GossamerError]) -> list[T]:
-    """Return the numbers of a list or a range, each read by `one`."""
-    words = text.split(":")
-    if len(words) != 3:
-        words = text.split(",")
-        _check_count(len(words), text, name, error)
-        return [one(word) for word in words]
-    first, last, step = map(one, words)
-    if step <= 0 or last < first:
-        raise error(f"{name}: the range {shown(text)} is empty; it must be first:last:step, with a step above 0")
-    count = int((last - first) // step) + 1
-    _check_count(count, text, name, error)
-    return [first + i * step for i in range(count)]
-
-
 def _check_count(count: int, text: str, name: str, error: type[GossamerError]) -> None:
     if count > _MOST:
         raise error(f"{name}: {shown(text)} names over {_MOST:,} numbers")
+
+
+_NODES = re.compile(r"([0-9]{1,10})(?:-([0-9]{1,10}))?")
+
+
+def nodes(
+    text: str,
+    where: str,
+    count: int,
+    *,
+    what: str = "",
+    allowed: str = "node number or range such as 0-7",
+    form_error: type[GossamerError] = TaskError,
+) -> list[int]:
+    """Return the nodes that a text lists, separated by blanks: numbers, and ranges such as ``5-7``.
+
+    Parameters
+    ----------
+    text : str
+        The list.
+    where : str
+        Where it stands, for messages.
+    count : int
+        Number of nodes, all of which are below.
+    what : str
+        What messages call the nodes.
+    allowed : str
+        What a word may be.
+    form_error : type
+        The class of what is raised where a word is neither.
+
+    Raises
+    ------
+    GossamerError
+        Of class `form_error`: if a word is no number or range, or a range is empty.
+    TaskError
+        If a node is `count` or more.
+
+    Examples
+    --------
+    >>> nodes("0 5-7 2", "here", 8)
+    [0, 5, 6, 7, 2]
+    """
+    found: list[int] = []
+    for word in text.split():
+        form = _NODES.fullmatch(word)
+        if form is None:
+            raise form_error(f"{where}: {what}{' ' * bool(what)}{shown(word)} is no {allowed}")
+        low, high = int(form[1]), int(form[2] or form[1])
+        if high < low:
+            raise form_error(f"{where}: {what}{': ' * bool(what)}the range {word} is empty")
+        if high >= count:
+            raise TaskError(f"{where}: {what or 'node'} {high} is outside 0..{count - 1}")
+        found += range(low, high + 1)
+    return found

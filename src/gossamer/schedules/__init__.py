@@ -1,15 +1,16 @@
 """Schedules: which packet crosses which link when, as columns, plain or as an orbit of hops.
 
 `Schedule` is the schedule; builders make it by `sinks`, `transform` and `torus_on_array` make one from another,
-`timelines`, `frames` and `words` show it, `files` keep it; `wormhole` has the same for wormhole messages. Whether one
-is valid is said by `gossamer.verification`. Another form of file is an entry of the table in `files`.
+`timelines` and `words` show it; `wormhole` has the same for wormhole messages. `files` keep schedules of every
+switching, in the formats of `file_formats`; another class of schedules needs a `FileForm`. Whether a schedule is valid
+is said by `gossamer.verification`.
 """
 
 from __future__ import annotations
 
-from gossamer.schedules.files import load, save
+from gossamer.schedules.files import save
 from gossamer.schedules.packets import CONTROL, Packets, Phase
-from gossamer.schedules.schedule import Schedule
+from gossamer.schedules.schedule import Schedule, load
 from gossamer.schedules.symmetry import Symmetry
 from gossamer.schedules.timelines import Timeline, timeline
 from gossamer.schedules.torus_on_array import torus_on_array

@@ -12,7 +12,7 @@ from gossamer.networks.network import IntArray
 from gossamer.questions.tasks import Messages
 from gossamer.reading import whole
 
-__all__ = ["CONTROL", "Packets", "Phase"]
+__all__ = ["CONTROL", "Packets", "Phase", "message_rows"]
 
 CONTROL = -1
 """Packet number of a control hop: a control packet made at one end of a link and consumed at the other."""
@@ -97,3 +97,17 @@ class Packets:
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def message_rows(messages: Messages, table: Packets) -> npt.NDArray[np.int32]:
+    """Return the row of each packet's message among `messages`, -1 where the task has no such message."""
+    if not messages.count:
+        return np.full(table.count, -1, np.int32)
+    low, span = int(messages.ids[0]), int(messages.ids[-1] - messages.ids[0]) + 1
+    if span <= 4 * max(messages.count, table.count):  # numbers lie densely: a table of rows
+        row_of_id = np.full(span + 1, -1, np.int32)  # the last place stays empty, for numbers out of range
+        row_of_id[messages.ids - low] = np.arange(messages.count, dtype=np.int32)
+        place = table.message - low
+        return row_of_id[np.where((place >= 0) & (place < span), place, span)]
+    rows = np.minimum(np.searchsorted(messages.ids, table.message), messages.count - 1).astype(np.int32)
+    return np.where(messages.ids[rows] == table.message, rows, np.int32(-1))

@@ -11,14 +11,14 @@ import numpy.typing as npt
 from gossamer.networks.network import Network
 from gossamer.questions.cases import Case
 from gossamer.questions.costs import StepCost
-from gossamer.schedules import frames, storing, transform, words
+from gossamer.schedules import files, transform, words
 from gossamer.schedules.hop_table import MAX_HOPS, HopTable, too_many_hops
 from gossamer.schedules.packets import CONTROL, Packets, Phase
 from gossamer.schedules.timelines import Timeline, hop_timeline
 from gossamer.schedules.words import Hop
 from gossamer.writing import Pictured
 
-__all__ = ["CONTROL", "MAX_HOPS", "Packets", "Phase", "Schedule", "too_many_hops"]
+__all__ = ["CONTROL", "MAX_HOPS", "Packets", "Phase", "Schedule", "load", "too_many_hops"]
 
 
 class Schedule(HopTable, Pictured):
@@ -68,6 +68,7 @@ class Schedule(HopTable, Pictured):
     """
 
     switching: ClassVar[str] = "store-and-forward"
+    file_form: ClassVar[files.FileForm] = files.FORM
 
     @classmethod
     def of(
@@ -105,13 +106,18 @@ class Schedule(HopTable, Pictured):
         return words.hops(self)
 
     def to_arrow(self) -> Any:
-        """Return the hops as an Arrow table; see `gossamer.schedules.frames.to_arrow`."""
-        return frames.to_arrow(self)
+        """Return the hops as an Arrow table; see `gossamer.schedules.words.to_arrow`."""
+        return words.to_arrow(self)
 
     def to_frame(self) -> Any:
-        """Return the hops as a data frame of pandas; see `gossamer.schedules.frames.to_frame`."""
-        return frames.to_frame(self)
+        """Return the hops as a data frame of pandas; see `gossamer.schedules.words.to_frame`."""
+        return words.to_frame(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the schedule to a file; see `gossamer.schedules.files.save`."""
-        storing.save(self, path)
+        files.save(self, path)
+
+
+def load(path: str | os.PathLike[str]) -> Schedule:
+    """Read a plain schedule that `save` wrote. It is not verified; see `gossamer.schedules.files.load`."""
+    return files.load(path, Schedule)

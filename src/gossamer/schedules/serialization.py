@@ -1,4 +1,4 @@
-"""Plain values for what a schedule is about, and back: networks, phases of control packets, exact lengths."""
+"""Plain values for what a schedule is about, and back: networks, rules, phases of control packets."""
 
 from __future__ import annotations
 
@@ -15,10 +15,23 @@ from gossamer.networks.shared_ports import SharedPorts
 from gossamer.networks.spec import network as parse_network
 from gossamer.networks.spec import network_size, reads_file
 from gossamer.networks.structures import Speeds, Structure
+from gossamer.questions.costs import StepCost
+from gossamer.questions.rules import Rules
 from gossamer.schedules.columns import packed, unpacked, whole
-from gossamer.schedules.stored import Room
+from gossamer.schedules.file_formats import Room
 
-__all__ = ["complete", "control_phases", "has_spec", "network_from_dict", "network_to_dict", "with_control"]
+__all__ = [
+    "complete",
+    "control_phases",
+    "has_spec",
+    "network_from_dict",
+    "network_to_dict",
+    "rules_of_switches",
+    "rules_to_dict",
+    "with_control",
+]
+
+_OF_SWITCHES = ("cut_through", "replication", "reduction")
 
 _PORT_COLUMNS = ("sending", "receiving", "capacity", "occupancy")
 
@@ -51,6 +64,29 @@ def with_control(header: Mapping[str, Any], phases: Sequence[Any]) -> Iterator[t
         reading.whole(i, "the number of a control phase", 0, len(phases) - 1, error=ScheduleError)
     for i, phase in enumerate(phases):
         yield phase, i in positions
+
+
+def rules_to_dict(rules: Rules, cost: StepCost, network: Network | None = None) -> dict[str, Any]:
+    """Return the rules and the cost of a schedule as plain values, under one name in files.
+
+    What the rules say of switches is among them where the network has switches, or it is not the default.
+
+    >>> list(rules_to_dict(Rules(), StepCost()))
+    ['ports', 'split', 'control_time', 'buffer', 'buffer_counts']
+    """
+    plain = rules.to_dict() | cost.to_dict()
+    names: tuple[str, ...] = ("ports", "split", "control_time", "buffer", "buffer_counts")
+    default, switched = Rules(), network is not None and network.terminal_count < network.node_count
+    if switched or any(getattr(rules, name) != getattr(default, name) for name in _OF_SWITCHES):
+        names += _OF_SWITCHES
+    return {name: plain[name] for name in names}
+
+
+def rules_of_switches(fields: Mapping[str, Any], network: Network) -> dict[str, Any]:
+    """Return what a file says of switches: nothing in files of old, when switches replicated and reduced."""
+    if any(name in fields for name in _OF_SWITCHES):
+        return {name: fields[name] for name in _OF_SWITCHES}
+    return {"reduction": True} if network.terminal_count < network.node_count else {}
 
 
 def network_to_dict(network: Network, *, text: bool = False) -> dict[str, Any]:

@@ -13,9 +13,8 @@ import numpy.typing as npt
 
 from gossamer.errors import ScheduleError, shown
 from gossamer.networks.network import IntArray
-from gossamer.schedules.hop_table import HopTable
+from gossamer.schedules.hop_table import HopTable, hop_ends
 from gossamer.schedules.packets import CONTROL
-from gossamer.schedules.spans import hop_ends
 from gossamer.schedules.transform import expand
 
 __all__ = ["Timed", "Timeline", "hop_timeline", "in_ticks", "timeline"]

@@ -20,9 +20,8 @@ from gossamer.jit import njit
 from gossamer.networks.grids import array, grid_links
 from gossamer.networks.network import Grid, IntArray, Network
 from gossamer.questions.tasks import COMBINE, MOVE, Task
-from gossamer.schedules.packets import Packets
+from gossamer.schedules.packets import Packets, message_rows
 from gossamer.schedules.schedule import Schedule
-from gossamer.schedules.state import message_rows
 from gossamer.schedules.transform import expand, relabel
 
 __all__ = ["array_positions", "fold_hops", "folded_links", "ring_labels", "task_on_torus", "torus_on_array"]

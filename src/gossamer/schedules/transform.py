@@ -12,10 +12,8 @@ from gossamer.errors import ScheduleError, TaskError
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.tasks import Allreduce, MultinodeBroadcast, ReduceScatter
 from gossamer.reading import instance
-from gossamer.schedules.hop_table import HopTable, too_many_hops
-from gossamer.schedules.packets import CONTROL, Packets, Phase
-from gossamer.schedules.spans import hop_ends, link_ways
-from gossamer.schedules.state import message_rows
+from gossamer.schedules.hop_table import HopTable, hop_ends, link_ways, too_many_hops
+from gossamer.schedules.packets import CONTROL, Packets, Phase, message_rows
 from gossamer.schedules.symmetry import Symmetry
 
 __all__ = ["expand", "relabel", "reverse", "then"]

@@ -8,11 +8,6 @@ statistics and confidence intervals. A routing function is added in `flits.routi
 
 from __future__ import annotations
 
-import importlib
-from types import ModuleType
+from gossamer.lazy import lazy
 
-
-def __getattr__(name: str) -> ModuleType:
-    if name not in ("flits", "random_arrivals"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return importlib.import_module(f"{__name__}.{name}")  # when it is first used
+__getattr__ = lazy(__name__, flits="", random_arrivals="")

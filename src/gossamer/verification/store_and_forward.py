@@ -15,12 +15,11 @@ import numpy.typing as npt
 
 from gossamer.networks.network import Network
 from gossamer.questions.tasks import COMBINE, COPY
-from gossamer.schedules.hop_table import HopTable
+from gossamer.schedules.hop_table import HopTable, hop_ends
 from gossamer.schedules.packets import CONTROL
 from gossamer.schedules.schedule import Schedule
-from gossamer.schedules.spans import hop_ends
-from gossamer.schedules.state import ReplayState, plain_schedule
 from gossamer.verification.metrics import measure_buffers
+from gossamer.verification.state import ReplayState, plain_schedule
 from gossamer.verification.timed import HOP_KINDS, message_spans, replay_timed
 from gossamer.verification.violations import KINDS, Verification, Violation, at_hop, named_count, unmet_goal
 

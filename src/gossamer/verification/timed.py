@@ -9,9 +9,8 @@ import numpy.typing as npt
 
 from gossamer.jit import njit
 from gossamer.networks.network import IntArray
-from gossamer.schedules.hop_table import HopTable
-from gossamer.schedules.spans import latencies, occupancies, slots_needed
-from gossamer.schedules.state import ReplayState
+from gossamer.schedules.hop_table import HopTable, latencies, occupancies, slots_needed
+from gossamer.verification.state import ReplayState
 
 __all__ = ["HOP_KINDS", "Replayed", "message_spans", "replay_timed", "stays"]
 

@@ -9,9 +9,9 @@ import numpy as np
 from gossamer.errors import ScheduleError, VerificationError
 from gossamer.questions.tasks import COMBINE, COPY, MOVE
 from gossamer.reading import whole
+from gossamer.schedules.hop_table import hop_ends
 from gossamer.schedules.packets import CONTROL
 from gossamer.schedules.schedule import Schedule
-from gossamer.schedules.spans import hop_ends
 
 __all__ = ["KINDS", "Verification", "Violation", "at_hop", "named_count", "unmet_goal"]
 

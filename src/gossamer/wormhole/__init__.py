@@ -1,10 +1,15 @@
-"""Wormhole switching: messages on dimension-ordered paths in steps of channel-disjoint messages."""
+"""Wormhole switching: messages on dimension-ordered paths in steps of channel-disjoint messages.
+
+An algorithm takes a `WormholeCase` and gives offers of wormhole schedules, or a refusal; `bounds` gives lower bounds.
+Schedules and their files stand in `gossamer.schedules.wormhole`, the checker in `gossamer.verification.wormhole`. A new
+algorithm is a file and a line in `registry`.
+"""
 
 from __future__ import annotations
 
+from gossamer.schedules.files import save
 from gossamer.schedules.wormhole.channels import Channels
-from gossamer.schedules.wormhole.files import load, save
-from gossamer.schedules.wormhole.schedule import Payloads, PayloadTable, Phase, Pieces, WormholeSchedule
+from gossamer.schedules.wormhole.schedule import Payloads, PayloadTable, Phase, Pieces, WormholeSchedule, load
 from gossamer.verification.wormhole import KINDS, verify
 from gossamer.wormhole.algorithm import WormholeAlgorithm
 

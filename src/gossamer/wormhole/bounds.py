@@ -18,7 +18,7 @@ from gossamer.bounds.bound import largest_first
 from gossamer.questions.cases import Needs, Offer
 from gossamer.questions.tasks import COMBINE
 from gossamer.schedules.wormhole.case import WormholeCase
-from gossamer.wormhole.demand import Demand, spreading
+from gossamer.wormhole.demand import NodeDemand, spreading
 from gossamer.writing import quantity
 
 __all__ = ["bounds", "receipts", "spreading", "wormhole_needs"]
@@ -36,7 +36,7 @@ def receipts(case: WormholeCase) -> int:
     >>> receipts(WormholeCase(gossamer.network("torus:4x4"), gossamer.task("allgather")))
     240
     """
-    return sum(int(part.deals.sum()) for part in case.once(Demand, case).parts)
+    return sum(int(part.deals.sum()) for part in case.once(NodeDemand, case).parts)
 
 
 def wormhole_needs(case: WormholeCase, offer: Offer[Any]) -> Needs:
@@ -104,7 +104,7 @@ def bounds(case: WormholeCase) -> tuple[Bound, ...]:
     24 time units, node receives: node (0,0) must receive 96 bytes over 4 channels
     1 time unit, node sends: node (0,0) must send 4 bytes over 4 channels
     """
-    cost, demand, unit = case.cost, case.once(Demand, case), case.cost.unit
+    cost, demand, unit = case.cost, case.once(NodeDemand, case), case.cost.unit
     if not demand.any:
         return (Bound("nothing to do", Fraction(0), "every message is where it must end", "none", "the task", unit),)
     begin = demand.startups()

@@ -15,17 +15,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.graphs.mesh_packing import links_along, rotations
 from gossamer.graphs.parallel_prefix import prefix_phase
-from gossamer.graphs.rotation import links_along, rotations
 from gossamer.questions.cases import Offer, Refusal
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.payloads import CONTROL, Pieces
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
-from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
+from gossamer.wormhole.algorithm import Steps, WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.spanning_trees import ArcDisjointTrees, shallow_trees
-from gossamer.wormhole.steps import Steps
 from gossamer.wormhole.store_and_forward import add_hops
 
 __all__ = [

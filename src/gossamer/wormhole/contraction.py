@@ -19,7 +19,7 @@ from gossamer.wormhole.partition import Ints, Partition
 __all__ = [
     "Edge",
     "GroupTree",
-    "Moves",
+    "TreeMoves",
     "balanced_digits",
     "ceil_log",
     "contraction",
@@ -143,7 +143,7 @@ def group_tree(width: int, fan: int = 5) -> GroupTree:
     return GroupTree(-root, width - 1 - root, moved)
 
 
-class Moves(NamedTuple):
+class TreeMoves(NamedTuple):
     """One message from each `source` to its `target`: nodes int64[E], displacement int64[E, d], tree edge int64[E]."""
 
     source: Ints
@@ -152,12 +152,12 @@ class Moves(NamedTuple):
     edge: Ints
 
     @property
-    def backward(self) -> Moves:
+    def backward(self) -> TreeMoves:
         """The moves from the targets to the sources."""
-        return Moves(self.target, self.source, -self.displacement, self.edge)
+        return TreeMoves(self.target, self.source, -self.displacement, self.edge)
 
 
-def contraction(partition: Partition, tree: GroupTree, unit: int) -> Iterator[Moves]:
+def contraction(partition: Partition, tree: GroupTree, unit: int) -> Iterator[TreeMoves]:
     """Yield the moves of each level of a contraction of diagonals, children to parents, bottom-up.
 
     Parameters
@@ -172,7 +172,7 @@ def contraction(partition: Partition, tree: GroupTree, unit: int) -> Iterator[Mo
 
     Yields
     ------
-    Moves
+    TreeMoves
         Channel-disjoint moves of one step, for all targets at once, and so are the moves backward.
     """
     level = partition.level % (tree.width * unit)
@@ -184,8 +184,8 @@ def contraction(partition: Partition, tree: GroupTree, unit: int) -> Iterator[Mo
             away = int(partition.signs[t]) * (edge.child - edge.parent) * unit
             child = partition.shifted(parent, partition.along(t, away))
             back = np.broadcast_to(partition.along(t, -away), (parent.size, partition.dimensions))
-            parts.append(Moves(child, parent, back, np.full(parent.size, number, np.int64)))
-        yield Moves(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+            parts.append(TreeMoves(child, parent, back, np.full(parent.size, number, np.int64)))
+        yield TreeMoves(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
 def line_broadcast(low: int, high: int, source: int) -> list[list[tuple[int, int]]]:

@@ -15,7 +15,7 @@ from gossamer.questions.tasks import COMBINE
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.writing import quantity
 
-__all__ = ["Demand", "Limit", "Spreading", "distinct", "least_hops", "pipelining_bound", "spreading"]
+__all__ = ["NodeDemand", "ProvedCount", "Spreading", "distinct", "least_hops", "pipelining_bound", "spreading"]
 
 # A bound that prices few steps against many: what leaves a source late has little time to spread.
 
@@ -259,7 +259,7 @@ def distinct(row: Counts, some: npt.NDArray[np.bool_]) -> int:
 Counts = npt.NDArray[np.int64]
 
 
-class Limit(NamedTuple):
+class ProvedCount(NamedTuple):
     """A count, and the fact that proves it."""
 
     value: int
@@ -398,7 +398,7 @@ class _Part:
         return least_hops(self.row, self.channels.hops(self.ways[0], self.channels.shortest(*self.ways)))
 
 
-class Demand:
+class NodeDemand:
     """What each node must send and receive.
 
     Parameters
@@ -410,7 +410,7 @@ class Demand:
     --------
     >>> import gossamer
     >>> case = WormholeCase(gossamer.network("torus:5x5"), gossamer.task("allreduce"))
-    >>> Demand(case).startups().value
+    >>> NodeDemand(case).startups().value
     4
     """
 
@@ -455,7 +455,7 @@ class Demand:
         after = self.messages.after
         return each if after is None else each + np.where(after >= 0, each[np.maximum(after, 0)], 0)
 
-    def startups(self) -> Limit:
+    def startups(self) -> ProvedCount:
         """Return the start-ups that the message needs which has furthest to spread."""
         total = self._chained(_Part.starts)
         spread, leaving = np.zeros((2, self.messages.count), np.int64)
@@ -466,9 +466,9 @@ class Demand:
         after = self.messages.after
         chain = [row] if after is None or after[row] < 0 else [int(after[row]), row]
         told = [p.growth(int(np.searchsorted(p.rows, r))) for r in chain for p in self.parts if r in p.rows]
-        return Limit(int(total[row]), ", and then ".join(told))
+        return ProvedCount(int(total[row]), ", and then ".join(told))
 
-    def transmission(self, size: int) -> tuple[Limit, Limit]:
+    def transmission(self, size: int) -> tuple[ProvedCount, ProvedCount]:
         """Return the bytes that steps last at least, for what a node receives and for what one sends."""
         found = []
         for count, degree, verb in ((self.receives, self.degree, "receive"), (self.sends, self.leaving, "send")):
@@ -477,10 +477,10 @@ class Demand:
             channels = int(degree[node])
             what, over = quantity(int(count[node]) * size, "byte"), quantity(channels, "channel")
             text = f"node {self.network.node_name(node)} must {verb} {what} over {over}"
-            found.append(Limit(int(load[node]), text))
+            found.append(ProvedCount(int(load[node]), text))
         return found[0], found[1]
 
-    def crossing(self, size: int) -> Limit:
+    def crossing(self, size: int) -> ProvedCount:
         """Return the bytes that steps last at least, for what all messages together have to cross.
 
         Broadcasts reach all nodes over channels that end there, reductions leave all over channels that begin there.
@@ -492,10 +492,10 @@ class Demand:
             verb = "/".join("send" if p.turned else "receive" for p in self.parts[::-1])
             verb = verb.replace("/", " and ")
             text = f"all nodes together must {verb} {quantity(total, 'byte')}, at most {room} messages a step"
-            return Limit(-(-total // room) if total else 0, text)
+            return ProvedCount(-(-total // room) if total else 0, text)
         hops, count = sum(p.crossed() for p in self.parts), int(self.channels.exists.sum())
         text = f"{quantity(hops * size, 'byte')} times channels to cross, over {quantity(count, 'channel')}"
-        best = Limit(-(-hops * size // max(count, 1)), text)
+        best = ProvedCount(-(-hops * size // max(count, 1)), text)
         ends = [tuple(self.channels.coordinates(nodes) for nodes in p.ways) for p in self.parts]
         for i, side in enumerate(self.channels.sides):
             if self.channels.wraps[i] or side == 1 or not self.channels.on_grid:
@@ -510,7 +510,7 @@ class Demand:
                 if value > best.value:
                     what = quantity(max(up, down) * size, "byte")
                     cut = f"between coordinates {x} and {x + 1} of dimension {i}"
-                    best = Limit(value, f"{what} must cross the {quantity(width, 'channel')} {cut} one way")
+                    best = ProvedCount(value, f"{what} must cross the {quantity(width, 'channel')} {cut} one way")
         return best
 
     def pipelining(self, volume: int, cost: LinearCost) -> tuple[Fraction, int] | None:
@@ -526,7 +526,7 @@ class Demand:
         )  # fmt: skip
         return pipelining_bound(of, cost.startup, cost.per_byte)
 
-    def distance(self) -> Limit:
+    def distance(self) -> ProvedCount:
         """Return the hops to the farthest node that a message must reach, or that must contribute to it."""
         total = self._chained(_Part.hops)
         row = int(np.argmax(total))
@@ -536,7 +536,9 @@ class Demand:
         hops = quantity(int(total[row]), "hop")
         part = next(p for p in self.parts if first in p.rows)
         if first != row:
-            return Limit(int(total[row]), f"{hops} from the farthest that contributes to node {name}, and from there")
+            return ProvedCount(
+                int(total[row]), f"{hops} from the farthest that contributes to node {name}, and from there"
+            )
         if part.turned:
-            return Limit(int(total[row]), f"{hops} to node {name} from the farthest that contributes")
-        return Limit(int(total[row]), f"{hops} from node {name} to the farthest that it must reach")
+            return ProvedCount(int(total[row]), f"{hops} to node {name} from the farthest that contributes")
+        return ProvedCount(int(total[row]), f"{hops} from node {name} to the farthest that it must reach")

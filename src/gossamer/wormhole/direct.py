@@ -27,8 +27,7 @@ from gossamer.questions.tasks.together import with_targets
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.payloads import Pieces
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
-from gossamer.wormhole.algorithm import WormholeAlgorithm
-from gossamer.wormhole.steps import Steps
+from gossamer.wormhole.algorithm import Steps, WormholeAlgorithm
 
 __all__ = ["DIRECT", "direct_messages"]
 

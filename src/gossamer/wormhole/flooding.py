@@ -37,9 +37,8 @@ from gossamer.questions.tasks.together import target_table
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.payloads import Pieces
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
-from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
+from gossamer.wormhole.algorithm import Steps, WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.mirrored import backwards, both, halves
-from gossamer.wormhole.steps import Steps
 
 __all__ = ["FLOODING", "Ways", "flooded", "flooding_offers"]
 

@@ -15,10 +15,9 @@ from gossamer.questions.cases import Offer, Refusal
 from gossamer.questions.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast, Reduce
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
-from gossamer.wormhole.algorithm import WormholeAlgorithm
+from gossamer.wormhole.algorithm import Steps, WormholeAlgorithm
 from gossamer.wormhole.flooding import Ways, flooded, flooding_offers
 from gossamer.wormhole.mirrored import backwards
-from gossamer.wormhole.steps import Steps
 
 __all__ = ["TWO_STEP", "gather_then_broadcast", "middle"]
 

@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.derived import DUALS
+from gossamer.algorithms.derived import DUALS, reversed_algorithm, two_way_algorithm
 from gossamer.networks import array, product, torus
 from gossamer.networks.network import Network
 from gossamer.questions.cases import Offer, Refusal
@@ -317,25 +317,10 @@ def reductions_from(algorithm: WormholeAlgorithm) -> tuple[WormholeAlgorithm, ..
         assert parts is not None
         return both(case, reduce(parts[0]), algorithm.offers(parts[1]))
 
-    made = [
-        WormholeAlgorithm(
-            name=f"reversed-{algorithm.name}",
-            tasks=tuple(DUALS[kind] for kind in algorithm.tasks if kind in DUALS),
-            propose=reduce,
-            networks=algorithm.networks,
-            source=f"time reversal of: {algorithm.source}",
-            summary=f"runs {algorithm.name} backwards, on the network with the dimensions in the opposite order",
-        )
-    ]
-    if MultinodeBroadcast in algorithm.tasks:
-        made.append(
-            WormholeAlgorithm(
-                name=f"two-way-{algorithm.name}",
-                tasks=(Allreduce,),
-                propose=allreduce,
-                networks=algorithm.networks,
-                source=f"reduce-scatter, then allgather, both by: {algorithm.source}",
-                summary=f"runs {algorithm.name} backwards, combining, and then forwards",
-            )
-        )
-    return tuple(made)
+    tasks = tuple(DUALS[kind] for kind in algorithm.tasks if kind in DUALS)
+    summary = f"runs {algorithm.name} backwards, on the network with the dimensions in the opposite order"
+    asked = {"anywhere": False, "limited": False}
+    backward = reversed_algorithm(algorithm, tasks, reduce, summary, **asked)
+    if MultinodeBroadcast not in algorithm.tasks:
+        return (backward,)
+    return backward, two_way_algorithm(algorithm, allreduce, **asked)

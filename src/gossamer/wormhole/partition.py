@@ -64,7 +64,7 @@ class Partition:
     Examples
     --------
     >>> p = Partition((4, 4), 2)
-    >>> p.ddn_nodes(1).tolist(), p.dcn_nodes(1).tolist()
+    >>> np.flatnonzero(p.ddn == 1).tolist(), np.flatnonzero(p.dcn == 1).tolist()
     ([5, 7, 13, 15], [2, 3, 6, 7])
     """
 
@@ -102,11 +102,6 @@ class Partition:
     def ddn_count(self) -> int:
         """Number of DDNs, h^(d-1)."""
         return int(self.h ** (self.dimensions - 1))
-
-    @property
-    def dcn_count(self) -> int:
-        """Number of DCNs, as many as a DDN has nodes."""
-        return math.prod(self.blocks)
 
     @cached_property
     def signs(self) -> Ints:
@@ -147,31 +142,10 @@ class Partition:
         tail[..., 0] = tail.sum(axis=-1) % self.h
         return np.asarray(tail, np.int64)
 
-    def ddn_nodes(self, ddn: int) -> Ints:
-        """Return the nodes of a DDN, ascending."""
-        return np.flatnonzero(self.ddn == ddn)
-
-    def ddn_channels(self, ddn: int) -> Ints:
-        """Return the channels of a DDN, ascending: all of the lines through its nodes."""
-        off = self.coordinates % self.h != self.word(ddn)
-        on_line = (off.sum(axis=1, keepdims=True) - off) == 0  # the other coordinates are the word's
-        return _channels(on_line & (np.array(self.sides) > 1), on_line & (np.array(self.sides) > 1))
-
     @cached_property
     def dcn(self) -> Ints:
         """The DCN of every node, in row-major order of the blocks, int64[V]."""
         return np.asarray(np.ravel_multi_index(tuple((self.coordinates // self.h).T), self.blocks), np.int64)
-
-    def dcn_nodes(self, dcn: int) -> Ints:
-        """Return the nodes of a DCN, ascending."""
-        return np.flatnonzero(self.dcn == dcn)
-
-    def dcn_channels(self, dcn: int) -> Ints:
-        """Return the channels with both ends in a DCN, ascending."""
-        inside = (self.dcn == dcn)[:, None]
-        place, whole = self.coordinates % self.h, np.array(self.sides) == self.h
-        rings = np.array(self.sides) > 1
-        return _channels(inside & rings & ((place < self.h - 1) | whole), inside & rings & ((place > 0) | whole))
 
     def shifted(self, nodes: npt.ArrayLike, displacement: npt.ArrayLike) -> Ints:
         """Return where messages of `nodes` with the displacements end, int64[...]."""
@@ -184,8 +158,3 @@ class Partition:
         moves = np.zeros((*given.shape, self.dimensions), np.int64)
         moves[..., dimension] = given
         return moves
-
-
-def _channels(up: npt.NDArray[np.bool_], down: npt.NDArray[np.bool_]) -> Ints:
-    """Return the numbers of the channels that leave a node up or down in a dimension, from bool[V, d] each."""
-    return np.flatnonzero(np.stack([up, down], axis=-1).reshape(-1))

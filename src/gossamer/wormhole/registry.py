@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from gossamer.algorithms.registry import ALGORITHMS
+from gossamer.algorithms.registry import algorithms_for
 from gossamer.errors import NotApplicableError
 from gossamer.networks import array, torus
 from gossamer.networks.network import Network
@@ -163,8 +163,8 @@ def _offers(case: WormholeCase, algorithms: Sequence[WormholeAlgorithm]) -> list
     if refuse_hops_at_switches(case) is not None:
         return offers
     plain = Case(case.network, case.task, seed=case.seed)
-    for packets in ALGORITHMS:
-        if packets.name in _PACKETS and isinstance(case.task, packets.tasks):
+    for packets in algorithms_for(type(case.task)):
+        if packets.name in _PACKETS:
             try:
                 chosen = packets.offer(plain)
             except NotApplicableError:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.multinode_broadcast.partial import rotated_dimensions_split
-from gossamer.graphs.rotation import rotations
+from gossamer.graphs.mesh_packing import rotations
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.rules import Rules
@@ -26,8 +26,7 @@ from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.channels import Channels
 from gossamer.schedules.wormhole.payloads import Pieces
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
-from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
-from gossamer.wormhole.steps import Steps
+from gossamer.wormhole.algorithm import Steps, WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.store_and_forward import add_phase
 
 __all__ = [

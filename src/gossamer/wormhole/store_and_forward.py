@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from gossamer.algorithms.multinode_broadcast.greedy_flooding import greedy_flooding
 from gossamer.algorithms.multinode_broadcast.partial import ROTATED_DIMENSIONS, rotated_dimensions_split
-from gossamer.algorithms.registry import ALGORITHMS
+from gossamer.algorithms.registry import algorithms_for
 from gossamer.networks.network import IntArray
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.cases.offers import about_hops, needs
@@ -42,9 +42,8 @@ from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.channels import Channels
 from gossamer.schedules.wormhole.payloads import CONTROL, Pieces
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
-from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
+from gossamer.wormhole.algorithm import Steps, WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.bounds import receipts
-from gossamer.wormhole.steps import Steps
 
 __all__ = [
     "PACKET_SWITCHED",
@@ -264,7 +263,7 @@ def _whole_offers(case: WormholeCase) -> list[Offer[WormholeSchedule]]:
     plain = Case(case.network, case.task, seed=case.seed)
     each = case.cost.startup + case.cost.message_bytes * case.cost.per_byte
     offers = []
-    for algorithm in ALGORITHMS:
+    for algorithm in algorithms_for(type(case.task)):
         found = algorithm.offers(plain)
         if isinstance(found, Refusal) or algorithm.name == "greedy-flooding":
             continue

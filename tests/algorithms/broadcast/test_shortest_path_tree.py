@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.algorithms.broadcast import BROADCAST
+from gossamer.algorithms.broadcast.shortest_path_tree import SHORTEST_PATH_TREE
 from gossamer.algorithms.derived import dual
 from gossamer.errors import NotApplicableError
 from gossamer.networks import from_networkx, to_networkx
@@ -19,7 +19,7 @@ from gossamer.questions.cases import Case
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Broadcast, Reduce
 
-TREE = BROADCAST[0]
+TREE = SHORTEST_PATH_TREE
 
 NETWORKS = [
     "array:1", "array:2", "array:9", "array:3x5", "ring:2", "ring:8", "torus:4x5", "torus:2x3x4", "hypercube:5",

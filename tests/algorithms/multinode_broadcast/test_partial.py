@@ -18,8 +18,7 @@ from gossamer.algorithms.multinode_broadcast.partial import (
     whole_bound,
 )
 from gossamer.errors import ModelError, NotApplicableError
-from gossamer.graphs.packing import write_packing
-from gossamer.graphs.rotation import RotatedClass, links_along, rotations
+from gossamer.graphs.mesh_packing import RotatedClass, links_along, rotations, write_packing
 from gossamer.networks import array, complete, product, ring, torus
 from gossamer.questions.cases import Case
 from gossamer.questions.costs import StepCost

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gossamer.algorithms.multinode_broadcast.lines import round_slots, subphase_slots, write_rounds
-from gossamer.graphs.rotation import RotatedClass, links_along, rotations
+from gossamer.graphs.mesh_packing import RotatedClass, links_along, rotations
 from gossamer.networks import array, hypercube, ring, torus
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import MultinodeBroadcast

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 import gossamer
-from gossamer.algorithms.routing.kunde import KUNDE, most_held
-from gossamer.algorithms.routing.mesh_sort import rounds, sort_blocks, sort_steps
+from gossamer.algorithms.routing.kunde import KUNDE, most_held, rounds, sort_blocks, sort_steps
 from gossamer.bounds import bounds
 from gossamer.questions.cases import Case
 from gossamer.questions.rules import Rules

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.algorithms.routing import ROUTING
+from gossamer.algorithms import algorithms_for
 from gossamer.planning.switching.store_and_forward import CheckingSink
 from gossamer.questions.cases import Case, Refusal
 from gossamer.questions.costs import StepCost
@@ -17,6 +17,7 @@ from gossamer.verification.metrics import buffer_peak
 
 COUNTED = Rules(), StepCost("1/2")
 KEPT = {"disjoint-paths", "kunde-split-2", "kunde-split-4"}  # parts of messages are checked in whole schedules only
+ROUTING = [a for a in algorithms_for(Permutation) if {*a.tasks} & {Permutation, OneToManyRouting} and not a.timed]
 STREAMING = [a for a in ROUTING if not a.name.endswith("-clock") and a.name not in KEPT]
 
 

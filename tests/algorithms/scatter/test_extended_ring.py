@@ -7,7 +7,7 @@ import math
 import pytest
 
 import gossamer
-from gossamer.algorithms.scatter.extended_ring import EXTENDED_RING_PATHS
+from gossamer.algorithms.scatter.furthest_first import EXTENDED_RING_PATHS
 from gossamer.errors import NotApplicableError
 from gossamer.questions.cases import Case
 from gossamer.questions.rules import Rules

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.algorithms.derived import dual
-from gossamer.algorithms.scatter import SCATTER
-from gossamer.algorithms.scatter.furthest_first import balanced_tree, furthest_first_scatter
+from gossamer.algorithms.scatter.furthest_first import FURTHEST_FIRST, balanced_tree, furthest_first_scatter
 from gossamer.errors import NetworkError, NotApplicableError
 from gossamer.networks import from_networkx
 from gossamer.networks.network import Network
@@ -21,7 +20,6 @@ from gossamer.questions.cases import Case
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Gather, Scatter
 
-FURTHEST_FIRST = SCATTER[0]
 ALL, ONE = Rules(), Rules(ports="one")
 
 NETWORKS = [

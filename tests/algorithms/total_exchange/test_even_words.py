@@ -9,11 +9,11 @@ import gossamer
 from gossamer.algorithms.total_exchange.even_words import (
     even_words,
     even_words_exchange,
+    fluid_optimum,
     listed,
     listed_as_open_shop,
     subgroups_by_signs,
 )
-from gossamer.algorithms.total_exchange.even_words.choice import fluid_optimum
 from gossamer.bounds import best_bound
 from gossamer.networks import Network, parse
 from gossamer.networks.cayley_groups import group_named

@@ -15,9 +15,8 @@ from gossamer.algorithms.total_exchange.array_rounds import (
     array_rounds_exchange,
     best_rounds,
     exchange_steps,
-    furthest_first_steps,
 )
-from gossamer.algorithms.total_exchange.edge_colored import balanced_words, edge_colored_exchange
+from gossamer.algorithms.total_exchange.edge_colored import balanced_words, edge_colored_exchange, line_step
 from gossamer.algorithms.total_exchange.ring_shift import parity_shift_exchange
 from gossamer.questions.cases import Case
 from gossamer.questions.rules import Rules
@@ -128,6 +127,16 @@ def test_arrays_of_any_sides_take_the_time_of_their_rounds(sides):
     longer = tuple(s for s in sides if s > 1)
     assert schedule.completion_time == (best_rounds(longer).time if longer else 0)
     assert schedule.completion_time >= cut_bound(spec)
+
+
+def furthest_first_steps(n):
+    """The step in which the message from k to i leaves node j, at [k, i, j]; -1 off its way."""
+    steps = np.full((n, n, n), -1, np.int32)
+    for k, i in itertools.permutations(range(n), 2):
+        for j in range(min(k, i), max(k, i) + 1):
+            if j != i:
+                steps[k, i, j] = line_step(n, k, i, j)
+    return steps
 
 
 def test_line_exchange_is_furthest_first():

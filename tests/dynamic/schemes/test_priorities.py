@@ -6,7 +6,7 @@ import pytest
 import gossamer
 from gossamer.errors import NotApplicableError
 from gossamer.simulation.random_arrivals.schemes import PRIORITIES, scheme
-from gossamer.simulation.random_arrivals.schemes.rows import Rows, add_tree, classes
+from gossamer.simulation.random_arrivals.schemes.rows import SchemeRows, add_tree, classes
 
 #        0
 #      1   2        a path 0-1-3-4 and two leaves below 2
@@ -16,7 +16,7 @@ PARENT = [-1, 0, 0, 1, 3, 2, 2]
 
 
 def _classes(rule):
-    rows = Rows()
+    rows = SchemeRows()
     add_tree(rows, PARENT, [-1, 0, 1, 2, 3, 4, 5], range(7))
     given = classes(rule, rows.size, rows.height, rows.low)
     return {node: int(given[rows.step.index(node - 1)]) for node in range(1, 7)}
@@ -47,7 +47,7 @@ def test_hypercube_classes_are_the_phases():
 
 
 def test_equal_subtrees_are_one_row():
-    rows = Rows()
+    rows = SchemeRows()
     add_tree(rows, [-1, 0, 0, 1, 2], [-1, 0, 1, 7, 7], range(5))
     assert len(rows.step) == 3
 

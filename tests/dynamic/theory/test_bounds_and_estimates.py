@@ -7,7 +7,7 @@ import gossamer
 from gossamer.errors import ModelError
 from gossamer.simulation.random_arrivals.schemes import arc, mini_packets, scheme, star, star_minis
 from gossamer.simulation.random_arrivals.theory import (
-    Prepared,
+    PreparedScheme,
     best_bound,
     class_loads,
     delay_bounds,
@@ -117,11 +117,11 @@ def test_what_is_known_to_be_far_off_is_not_estimated(name, spec, estimated):
 
 def test_what_was_computed_is_kept_in_the_record_alone():
     table = scheme("priority", gossamer.network("torus:4x4"))
-    known = Prepared(table)
+    known = PreparedScheme(table)
     assert best_bound(known, 0.7) == best_bound(table, 0.7)
     assert delay_estimate(known, 0.7).reception == delay_estimate(table, 0.7).reception
     assert known.weights is known.weights
-    assert Prepared(table).weights is not known.weights
+    assert PreparedScheme(table).weights is not known.weights
 
 
 def test_class_loads_add_up_to_the_load():

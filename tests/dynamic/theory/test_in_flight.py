@@ -10,9 +10,9 @@ import pytest
 import gossamer
 from gossamer.errors import ModelError
 from gossamer.simulation.random_arrivals import Settings, simulate
+from gossamer.simulation.random_arrivals.delays import TreeBroadcasts
 from gossamer.simulation.random_arrivals.schemes import mixed, scheme
-from gossamer.simulation.random_arrivals.sweep_adapter import TreeBroadcasts
-from gossamer.simulation.random_arrivals.theory import Prepared, best_bound, in_flight_bound
+from gossamer.simulation.random_arrivals.theory import PreparedScheme, best_bound, in_flight_bound
 from gossamer.simulation.random_arrivals.theory.bounds import _count_waiting
 
 CASES = [
@@ -25,7 +25,7 @@ CASES = [
 @pytest.mark.parametrize(("name", "spec"), CASES)
 @pytest.mark.parametrize(("share", "time"), [(0.5, "continuous"), (0.9, "continuous"), (0.9, "slotted")])
 def test_no_simulated_delay_is_below_the_bound(name, spec, share, time):
-    table = Prepared(scheme(name, gossamer.network(spec)))
+    table = PreparedScheme(scheme(name, gossamer.network(spec)))
     load = share * float(table.limit.load)
     found = in_flight_bound(table, load, steps=1500, slotted=time == "slotted")
     for ties in ("fifo", "age"):

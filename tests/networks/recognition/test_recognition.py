@@ -161,7 +161,7 @@ def test_wormhole_messages_run_on_a_torus_that_is_numbered_as_one():
 
 
 def test_algorithms_of_a_list_are_those_of_what_it_is(capsys):
-    assert main(["algorithms", "--network", "tests/data/networks/machine.ranks", "--task", "alltoall"]) == 0
+    assert main(["list", "algorithms", "tests/data/networks/machine.ranks", "--task", "alltoall"]) == 0
     assert "edge-colored" in capsys.readouterr().out
 
 

@@ -61,7 +61,7 @@ def test_ddns_are_collected_on_their_main_diagonals_and_sent_back(case):
     told = {(int(s.target[row]), int(p)) for row in range(s.message_count)[phase] for p in s.pieces_of(row)}
     main = {int(v) for v in np.flatnonzero(r.partition.level % sides[0] == 0)}
     for unit, ddn in enumerate(before):
-        assert {v for v, p in told if p == unit} | main >= set(r.partition.ddn_nodes(int(ddn)).tolist())
+        assert {v for v, p in told if p == unit} | main >= set(np.flatnonzero(r.partition.ddn == ddn).tolist())
 
 
 def printed_targets(n, h):

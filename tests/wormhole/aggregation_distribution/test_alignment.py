@@ -8,10 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gossamer.wormhole.aggregation_distribution.collection import aggregate
-from gossamer.wormhole.aggregation_distribution.prefix_sums import gather_rounds, gather_steps, gathering_cost, tell_all
+from gossamer.wormhole.aggregation_distribution.prefix_sums import gather_rounds, gathering_cost, tell_all
 from gossamer.wormhole.contraction import ceil_log, group_tree
 from wormhole import paths
 from wormhole.recordings import aggregated, cases, contention, premature, recording
+
+
+def gather_steps(width, fan):
+    """The steps of `gather_rounds`: two for a round with a partner 2w places away, one for another."""
+    return sum(1 + (len(partners) > 2) for partners in gather_rounds(width, fan))
 
 
 def literal_steps(n):
@@ -129,3 +134,8 @@ def test_equal_loads_cost_half_of_what_the_source_says_at_powers(n, fan):
     assert both == (n - 1) // (2 if fan == 2 else 4)
     if fan == 4:
         assert s.volume == (n - 1) // 2
+
+
+def test_the_steps_of_small_windows():
+    assert [gather_steps(n, 4) for n in (1, 3, 5, 15, 16)] == [0, 1, 2, 3, 4]
+    assert [gather_steps(n, 2) for n in (1, 3, 5, 15, 16)] == [0, 1, 2, 3, 3]

@@ -30,7 +30,7 @@ def missing(schedule, partition, word, copies):
     held = [set() for _ in range(partition.node_count)]
     for ddn in range(partition.ddn_count):
         for unit in np.flatnonzero(word == ddn).tolist():
-            for node in partition.ddn_nodes(ddn).tolist():
+            for node in np.flatnonzero(partition.ddn == ddn).tolist():
                 held[node] |= {unit * copies + r for r in range(copies)}
     early = 0
     for step in range(schedule.step_count):

@@ -16,7 +16,7 @@ from gossamer.algorithms.any_network.demands import demand_of
 from gossamer.algorithms.any_network.priced_routing import timed
 from gossamer.errors import NetworkError
 from gossamer.graphs.forests import Forest
-from gossamer.graphs.precedence import Roads, scheduled
+from gossamer.graphs.precedence import LinkResources, scheduled
 from gossamer.jit import njit
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import COMBINE, COPY, DemandTable, Grouped, UnevenExchange
@@ -147,13 +147,13 @@ Times = npt.NDArray[np.int32]
 
 
 def short_ways(
-    roads: Roads, origin: npt.NDArray[np.int32], row: npt.NDArray[np.int32], away: Times, seed: int
+    roads: LinkResources, origin: npt.NDArray[np.int32], row: npt.NDArray[np.int32], away: Times, seed: int
 ) -> tuple[Forest, float]:
     """Return a shortest way for each packet, chosen by loads, and the most slots for which a link or port is taken.
 
     Parameters
     ----------
-    roads : Roads
+    roads : LinkResources
         Links, sorted by source, between nodes that store.
     origin, row : int32[P]
         Where each packet is, and which row of `away` tells of its target.
@@ -177,7 +177,7 @@ def short_ways(
     >>> import gossamer
     >>> net = gossamer.network("ring:4")
     >>> away = np.array([net.distances(v) for v in range(4)], np.int32)
-    >>> ways, load = short_ways(Roads.of(net, gossamer.Rules()), *np.array([[0, 0], [2, 2]], np.int32), away, 0)
+    >>> ways, load = short_ways(LinkResources.of(net, gossamer.Rules()), *np.array([[0, 0], [2, 2]], np.int32), away, 0)
     >>> ways.hops, load
     (4, 1.0)
     """
@@ -209,7 +209,7 @@ def short_ways(
     return Forest(ends[:-1], ends[1:], links[kept], parent), scale
 
 
-def _largest(roads: Roads, loads: tuple[npt.NDArray[np.float64], ...], use: npt.NDArray[np.float64]) -> float:
+def _largest(roads: LinkResources, loads: tuple[npt.NDArray[np.float64], ...], use: npt.NDArray[np.float64]) -> float:
     """Return the most slots for which a link or a limited port is taken."""
     found = float((loads[0] * use).max(initial=0.0))
     for limited, ends in ((roads.send_limited, roads.source), (roads.receive_limited, roads.target)):
@@ -255,7 +255,7 @@ def exchanged_at_once(case: Case) -> Schedule:
     >>> exchanged_at_once(case).completion_time
     Fraction(3, 1)
     """
-    demand, roads = demand_of(case), Roads.of(case.network, case.rules)
+    demand, roads = demand_of(case), LinkResources.of(case.network, case.rules)
     targets, row = np.unique(demand.target, return_inverse=True)
     away = np.empty((targets.size, case.network.node_count), np.int32)
     back = case.links.turned
@@ -268,7 +268,7 @@ def exchanged_at_once(case: Case) -> Schedule:
     return timed(case, found, graph.link, graph.packet)
 
 
-def _bottleneck(forest: Forest, roads: Roads) -> npt.NDArray[np.float64]:
+def _bottleneck(forest: Forest, roads: LinkResources) -> npt.NDArray[np.float64]:
     """Return for each hop the largest load of its link and those after it: who must get through there goes first."""
     taken = np.bincount(forest.link, minlength=roads.source.size) * roads.occupancy / roads.capacity
     step = float(taken.max(initial=0.0)) + 1.0

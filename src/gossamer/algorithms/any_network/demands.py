@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from gossamer.graphs.forests import Demand
-from gossamer.graphs.precedence import Roads
+from gossamer.graphs.forests import PacketDemand
+from gossamer.graphs.precedence import LinkResources
 from gossamer.questions.cases import Case
-from gossamer.questions.tasks import Messages
+from gossamer.questions.tasks import Chunked, DemandTable, Grouped, Messages, Task, Together
 from gossamer.schedules import Packets
-from gossamer.schedules.state import message_rows
+from gossamer.schedules.packets import message_rows
 
-__all__ = ["demand_of", "least_slots"]
+__all__ = ["GENERAL_TASKS", "demand_of", "least_slots"]
+
+GENERAL_TASKS: tuple[type[Task], ...] = (Chunked, Grouped, DemandTable, Together)
+"""Tasks whose messages may be of any kind."""
 
 
-def demand_of(case: Case, messages: Messages | None = None) -> Demand:
+def demand_of(case: Case, messages: Messages | None = None) -> PacketDemand:
     """Return the packets of a case, or of some messages of its network, and their targets.
 
     Contributions are taken backwards in time: as packets of their root for all terminals.
@@ -31,21 +34,21 @@ def demand_of(case: Case, messages: Messages | None = None) -> Demand:
     if messages.targets is None or messages.target_start is None:
         n = case.network.terminal_count
         first = np.arange(rows.size + 1, dtype=np.int64) * n
-        return Demand(packets.origin, first, np.tile(np.arange(n, dtype=np.int32), rows.size))
+        return PacketDemand(packets.origin, first, np.tile(np.arange(n, dtype=np.int32), rows.size))
     count = np.diff(messages.target_start)[rows]
     np.cumsum(count, out=first[1:])
     place = np.arange(first[-1]) + np.repeat(messages.target_start[rows] - first[:-1], count)
-    return Demand(packets.origin, first, messages.targets[place])
+    return PacketDemand(packets.origin, first, messages.targets[place])
 
 
-def least_slots(demand: Demand, roads: Roads, moved: bool) -> int:
+def least_slots(demand: PacketDemand, roads: LinkResources, moved: bool) -> int:
     """Return slots in which no schedule ends before: what the busiest terminal must receive, or send, takes as long.
 
     O(targets + L) time.
 
     >>> import gossamer
     >>> case = Case(gossamer.network("ring:9"), gossamer.task("allgather"))
-    >>> least_slots(demand_of(case), Roads.of(case.network, case.rules), moved=False)
+    >>> least_slots(demand_of(case), LinkResources.of(case.network, case.rules), moved=False)
     4
     """
     nodes, packet = roads.cut.size, np.repeat(np.arange(demand.origin.size), np.diff(demand.first))
@@ -67,7 +70,7 @@ def least_slots(demand: Demand, roads: Roads, moved: bool) -> int:
     return least
 
 
-def _senders(demand: Demand, packet: np.ndarray, away: np.ndarray, moved: bool) -> np.ndarray:
+def _senders(demand: PacketDemand, packet: np.ndarray, away: np.ndarray, moved: bool) -> np.ndarray:
     """Return the origin of each packet that must be sent, once for each copy that only the origin can send."""
     sent: np.ndarray = packet[away] if moved else np.unique(packet[away])
     return np.asarray(demand.origin[sent])

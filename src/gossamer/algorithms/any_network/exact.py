@@ -17,16 +17,23 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.any_network.demands import demand_of
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.any_network.demands import GENERAL_TASKS, demand_of
 from gossamer.algorithms.any_network.overlapped_allreduce import overlapped_allreduce, propose_allreduce
-from gossamer.algorithms.any_network.priced_routing import propose_moves, propose_trees, routed
-from gossamer.graphs.precedence import Roads
+from gossamer.algorithms.any_network.priced_routing import (
+    PRICED_PATHS,
+    PRICED_TREES,
+    propose_moves,
+    propose_trees,
+    routed,
+)
+from gossamer.graphs.precedence import LinkResources
 from gossamer.networks.network import IntArray
 from gossamer.questions.cases import Case, Offer, Proof, Refusal
-from gossamer.questions.tasks import COMBINE, Permutation
+from gossamer.questions.tasks import COMBINE, Allreduce, Permutation
 from gossamer.schedules import Packets, Phase, Schedule
 
-__all__ = ["Found", "Model", "Patience", "Sought", "exact", "propose_exact", "propose_walks", "sought", "walked"]
+__all__ = ["EXACT", "Model", "PacketGoals", "PacketHops", "SolverBudget", "exact", "propose_walks", "sought", "walked"]
 
 # All schedules of so many slots as a model for CP-SAT: a variable for each packet, link and slot that can be of use.
 #
@@ -44,12 +51,12 @@ Longs = npt.NDArray[np.int64]
 _FAR = 1 << 40
 
 
-class Sought(NamedTuple):
+class PacketGoals(NamedTuple):
     """What a case asks of each packet.
 
     Attributes
     ----------
-    roads : Roads
+    roads : LinkResources
         Links and ports.
     origin : int64[P]
         Where each packet is, or the root of what is combined.
@@ -63,14 +70,14 @@ class Sought(NamedTuple):
         Whether a node sends several copies of what it received once.
     """
 
-    roads: Roads
+    roads: LinkResources
     origin: Longs
     targets: tuple[tuple[int, ...], ...]
     combined: npt.NDArray[np.bool_]
     awaits: Longs
     branches: npt.NDArray[np.bool_]
 
-    def useful(self, found: Found) -> Found:
+    def useful(self, found: PacketHops) -> PacketHops:
         """Return the hops without those of which nothing that they bring gets to a target.
 
         Hops over a node that passes on one copy for each that comes are all kept.
@@ -87,7 +94,7 @@ class Sought(NamedTuple):
                     kept[by[p, v]] = True
                     v = int(source[found.link[by[p, v]]])
         kept |= ~self.branches[source[found.link]] | ~self.branches[target[found.link]]
-        return Found(found.slot[kept], found.link[kept], found.packet[kept])
+        return PacketHops(found.slot[kept], found.link[kept], found.packet[kept])
 
     @property
     def least(self) -> int:
@@ -109,7 +116,7 @@ class Sought(NamedTuple):
         )
 
 
-class Patience:
+class SolverBudget:
     """How long solvers may still take: seconds, or without them an amount of work that is the same everywhere."""
 
     def __init__(self, seconds: float | None, seed: int) -> None:
@@ -136,7 +143,7 @@ class Patience:
         self.work -= solver.response_proto.deterministic_time
 
 
-class Found(NamedTuple):
+class PacketHops(NamedTuple):
     """Hops by packet: slot, link and packet, int32[H], not sorted."""
 
     slot: IntArray
@@ -144,7 +151,7 @@ class Found(NamedTuple):
     packet: IntArray
 
 
-def sought(case: Case) -> Sought:
+def sought(case: Case) -> PacketGoals:
     """Return what a case asks of each packet.
 
     >>> import gossamer
@@ -163,13 +170,13 @@ def sought(case: Case) -> Sought:
         after = messages.after[row]
         awaits = np.where(after >= 0, first[np.maximum(after, 0)] + packets.part, -1)
     terminal = np.arange(case.network.node_count) < case.network.terminal_count
-    return Sought(
-        Roads.of(case.network, case.rules), demand.origin.astype(np.int64), targets,
+    return PacketGoals(
+        LinkResources.of(case.network, case.rules), demand.origin.astype(np.int64), targets,
         messages.discipline[row] == COMBINE, awaits, terminal | case.rules.replication,
     )  # fmt: skip
 
 
-def _distances(roads: Roads, weight: Longs | None = None) -> Longs:
+def _distances(roads: LinkResources, weight: Longs | None = None) -> Longs:
     """Return distances between all nodes over links of some weights, 1 by default: int64[N, N]."""
     nodes = roads.cut.size
     far = np.full((nodes, nodes), _FAR, np.int64)
@@ -185,7 +192,7 @@ class Model:
 
     Parameters
     ----------
-    asked : Sought
+    asked : PacketGoals
         What is asked.
     slots : int
         How many.
@@ -195,7 +202,7 @@ class Model:
     O(P L T) variables for P packets, L links and T slots, less what comes too late to be of use.
     """
 
-    def __init__(self, asked: Sought, slots: int) -> None:
+    def __init__(self, asked: PacketGoals, slots: int) -> None:
         from ortools.sat.python import cp_model
 
         self.model = cp_model.CpModel()
@@ -301,7 +308,7 @@ class Model:
                 if roads.receive_limited:
                     self.model.add(sum(h for e in self.into[v] for h in busy(e, slot - latency[e])) <= 1)
 
-    def fewest_hops(self, hint: Found) -> None:
+    def fewest_hops(self, hint: PacketHops) -> None:
         """Ask for as few hops as possible, beginning with a schedule that is known."""
         self.model.minimize(sum(hop for x in self.x for hop in x.values()))
         known = set(zip(hint.packet.tolist(), hint.link.tolist(), hint.slot.tolist(), strict=True))
@@ -309,7 +316,7 @@ class Model:
             for (e, s), hop in x.items():
                 self.model.add_hint(hop, (p, e, s) in known)
 
-    def solve(self, patience: Patience, share: float = 1.0) -> tuple[str, Found | None]:
+    def solve(self, patience: SolverBudget, share: float = 1.0) -> tuple[str, PacketHops | None]:
         """Return ``found``, ``best``, ``none`` or ``unknown``, and the hops of a schedule.
 
         ``none`` says that there is no schedule, ``best`` that there is none of fewer hops.
@@ -327,7 +334,7 @@ class Model:
             return "unknown", None
         rows = [(s, e, p) for p, x in enumerate(self.x) for (e, s), hop in x.items() if solver.value(hop)]
         columns = np.array(rows, np.int32).reshape(-1, 3)
-        found = Found(*(np.ascontiguousarray(column) for column in columns.T))
+        found = PacketHops(*(np.ascontiguousarray(column) for column in columns.T))
         return ("best" if status == cp_model.OPTIMAL else "found"), found
 
 
@@ -440,7 +447,7 @@ class Walks:
                     self.model.add(back >= here + self.hop[p, e, slot] - 1)
         return back
 
-    def solve(self, patience: Patience, share: float) -> tuple[str, Found | None]:
+    def solve(self, patience: SolverBudget, share: float) -> tuple[str, PacketHops | None]:
         """Return ``found``, ``none`` or ``unknown``, and the hops of a schedule."""
         from ortools.sat.python import cp_model
 
@@ -455,7 +462,7 @@ class Walks:
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
             return "unknown", None
         rows = [(slot, e, p) for (p, e, slot), step in self.hop.items() if solver.value(step)]
-        return "found", Found(*np.array(rows, np.int32).reshape(-1, 3).T)
+        return "found", PacketHops(*np.array(rows, np.int32).reshape(-1, 3).T)
 
 
 def _targets(case: Case) -> Longs:
@@ -478,10 +485,10 @@ def walked(case: Case) -> tuple[Schedule, Proof | None]:
     origin, target = case.messages.origin.astype(np.int64), _targets(case)
     apart = np.asarray(case.metric.between(origin, target))
     told = least = slots = max(int(apart.max(initial=0)), math.ceil(case.floor))
-    patience, certain = Patience(case.budget, case.seed), True
+    patience, certain = SolverBudget(case.budget, case.seed), True
     patience.work *= _SINGLE
     most = int(apart.sum())
-    found = Found(*np.zeros((3, 0), np.int32)) if not most else None
+    found = PacketHops(*np.zeros((3, 0), np.int32)) if not most else None
     while found is None and slots < most:
         verdict, found = Walks(case, slots).solve(patience, 0.5)
         certain = certain and verdict == "none"
@@ -498,7 +505,7 @@ def walked(case: Case) -> tuple[Schedule, Proof | None]:
     return schedule, Proof("exact search", Fraction(least), witness) if least > told else None
 
 
-def _one_by_one(case: Case, origin: Longs, target: Longs) -> Found:
+def _one_by_one(case: Case, origin: Longs, target: Longs) -> PacketHops:
     """Return the hops of packets that take a shortest path each, one packet after the other."""
     net = case.network
     rows: list[tuple[int, int, int]] = []
@@ -508,7 +515,7 @@ def _one_by_one(case: Case, origin: Longs, target: Longs) -> Found:
             way.append(int(parent[v]))
             v = int(net.link_source[way[-1]])
         rows += [(len(rows) + i, e, p) for i, e in enumerate(reversed(way))]
-    return Found(*np.array(rows, np.int32).reshape(-1, 3).T)
+    return PacketHops(*np.array(rows, np.int32).reshape(-1, 3).T)
 
 
 def propose_walks(case: Case) -> Offer[Schedule] | Refusal:
@@ -570,8 +577,8 @@ def _solved(case: Case) -> tuple[Schedule, Proof | None]:
     slots = start.slot_count
     if not slots:
         return start, None
-    asked, patience = sought(case), Patience(case.budget, case.seed)
-    best, least = Found(start.slot, start.link, start.packet), max(asked.least, math.ceil(case.floor))
+    asked, patience = sought(case), SolverBudget(case.budget, case.seed)
+    best, least = PacketHops(start.slot, start.link, start.packet), max(asked.least, math.ceil(case.floor))
     told = least
     takes = asked.roads.occupancy + asked.roads.latency
     upwards = True
@@ -629,3 +636,15 @@ def _simple(case: Case) -> Offer[Schedule] | Refusal:
     """Return what the search says that comes first."""
     found = propose_moves(case)
     return propose_trees(case) if isinstance(found, Refusal) else found
+
+
+EXACT = Algorithm(
+    name="exact",
+    tasks=(*PRICED_TREES.tasks, *PRICED_PATHS.tasks[: -len(GENERAL_TASKS)], Allreduce),
+    propose=propose_exact,
+    networks="small ones (12 nodes for an alltoall, 16 for an allgather)",
+    source="gossamer; constraint programming by OR-Tools",
+    summary="the fewest steps, then the fewest hops, with a proof as a bound",
+    passes_on=True,
+    timed=True,
+)

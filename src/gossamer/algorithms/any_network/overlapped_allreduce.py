@@ -13,20 +13,20 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.any_network.demands import demand_of, least_slots
-from gossamer.algorithms.any_network.priced_routing import branching, timed
-from gossamer.graphs.forests import Demand, Forest, Growth
-from gossamer.graphs.precedence import HopGraph, Roads, Starts, heights, scheduled, shaken
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.any_network.demands import least_slots
+from gossamer.algorithms.any_network.priced_routing import timed
+from gossamer.algorithms.any_network.together import grown_halves, halves_of, joined
+from gossamer.graphs.precedence import HopGraph, LinkResources, StartTimes, heights, scheduled, shaken
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.cases import Case, Offer, Refusal
-from gossamer.questions.tasks import COMBINE, Messages
+from gossamer.questions.tasks import Allreduce, Chunked
 from gossamer.schedules import Schedule
 
-__all__ = ["overlapped_allreduce", "propose_allreduce"]
+__all__ = ["OVERLAPPED_TREES", "overlapped_allreduce", "propose_allreduce"]
 
-_WORK = 150_000_000
-_ROUNDS = 16
-_BLUNT, _STEEP = 4.0, 40.0
+_WORK, _ROUNDS = 150_000_000, 16
+"""Links looked at, and rounds in which trees are grown, up to which several costs of delay are tried."""
 
 
 def overlapped_allreduce(case: Case) -> Schedule:
@@ -56,8 +56,8 @@ def overlapped_allreduce(case: Case) -> Schedule:
     >>> overlapped_allreduce(Case(gossamer.network("array:7"), gossamer.task("allreduce"))).completion_time
     Fraction(12, 1)
     """
-    roads = Roads.of(case.network, case.rules)
-    outward = _halves(case)[1]
+    roads = LinkResources.of(case.network, case.rules)
+    outward = halves_of(case)[-1].demand
     # and a contribution before the first result
     least = max(least_slots(outward, roads, moved=False) + 1, ceil(case.floor))
     best: _Built | None = None
@@ -70,97 +70,33 @@ def overlapped_allreduce(case: Case) -> Schedule:
         if best.starts.slots <= least:
             break
     assert best is not None
-    starts, graph, reductions = best
-    starts = shaken(graph, roads, starts, least=least, seed=case.seed)
-    packet = graph.packet + np.int32(outward.origin.size) * (np.arange(graph.link.size) >= reductions)
-    return timed(case, starts, graph.link, packet.astype(np.int32))
+    starts = shaken(best.graph, roads, best.starts, least=least, seed=case.seed)
+    return timed(case, starts, best.graph.link, best.packet)
 
 
 class _Built(NamedTuple):
-    """The starts of the hops of both halves, of which so many reduce."""
+    """The starts of the hops of both halves, the hops with the result that each is for, and their packets."""
 
-    starts: Starts
+    starts: StartTimes
     graph: HopGraph
-    reductions: int
+    packet: IntArray
 
 
 def _built(case: Case, depth_cost: float, least: int) -> _Built:
     """Return the schedule of trees in which a slot of delay costs so much."""
-    roads = Roads.of(case.network, case.rules)
-    inward, outward = _halves(case)
-    come, go = _grown(case, roads, inward, outward, depth_cost)
-    graph = _graph(come, go, _message_of(case))
-    orders = _orders(case, graph, roads, come.hops, outward.origin)
+    roads = LinkResources.of(case.network, case.rules)
+    halves = halves_of(case)
+    results = halves[-1].demand.origin
+    forests = grown_halves(case, roads, halves, depth_cost)
+    graph, packet = joined(case, forests, whole=True)
+    graph = graph._replace(packet=packet % max(results.size, 1))
+    orders = _orders(case, graph, roads, forests[True].hops, results)
     starts = scheduled(graph, roads, least=least, rounds=4 if graph.link.size < 100_000 else 1, orders=orders)
-    return _Built(starts, graph, come.hops)
-
-
-def _halves(case: Case) -> tuple[Demand, Demand]:
-    """Return the reductions, taken backwards in time, and the broadcasts of their results."""
-    return tuple(
-        demand_of(case, _rows(case.messages, (case.messages.discipline == COMBINE) == combined))
-        for combined in (True, False)
-    )  # type: ignore[return-value]
-
-
-def _rows(messages: Messages, kept: np.ndarray) -> Messages:
-    sizes = None if messages.sizes is None else messages.sizes[kept]
-    return Messages(messages.ids[kept], messages.origin[kept], messages.discipline[kept], sizes=sizes)
-
-
-def _grown(case: Case, roads: Roads, inward: Demand, outward: Demand, depth_cost: float) -> tuple[Forest, Forest]:
-    """Return trees to the roots and trees from them, of least congestion."""
-    growth, draw, packets = Growth(roads), np.random.default_rng(case.seed), outward.origin.size
-    rounds = max(2, min(_ROUNDS, _WORK // max(1, 2 * packets * roads.source.size)))
-    growth.seldom(2 * rounds * packets)
-    combining = branching(case.related(rules=case.rules.dual.on(case.network)))
-    best: tuple[Forest, Forest] | None = None
-    come: Forest | None = None
-    go: Forest | None = None
-    lowest = np.inf
-    for power in np.geomspace(_BLUNT, _STEEP, rounds):
-        for half in (inward, outward):
-            trees = growth.grow(
-                half, combining if half is inward else branching(case), come if half is inward else go,
-                power=float(power), depth_cost=depth_cost, inward=half is inward, visit=draw.permutation(packets),
-            )  # fmt: skip
-            come, go = (trees, go) if half is inward else (come, trees)
-        assert come is not None
-        assert go is not None
-        if growth.congestion < lowest - 1e-9:
-            best, lowest = (come, go), growth.congestion
-    assert best is not None
-    return best
-
-
-def _message_of(case: Case) -> npt.NDArray[np.int64]:
-    """Return the message, as it is counted among the results, of each packet."""
-    first = case.messages.first_packet()
-    count = case.messages.count // 2
-    return np.repeat(np.arange(count), np.diff(first[: count + 1]))
-
-
-def _graph(come: Forest, go: Forest, message: npt.NDArray[np.int64]) -> HopGraph:
-    """Return the hops of both halves: those that lead to a root in opposite order, and then those that lead from it."""
-    inward, broadcasts = come.graph().turned_round(), go.graph()
-    packet, before = inward.packet, inward.link.size
-    # the hops from a root wait for all hops to it, those of all packets of the message
-    last = np.flatnonzero(np.diff(inward.first) == 0)
-    begin = np.flatnonzero(broadcasts.need == 0)
-    waits = _pairs(message[packet[last]], last, message[broadcasts.packet[begin]], begin + before)
-    source = np.concatenate([_sources(inward), _sources(broadcasts) + before, waits[0]])
-    following = np.concatenate([inward.following, broadcasts.following + before, waits[1]])
-    order = np.argsort(source, kind="stable")
-    total = before + broadcasts.link.size
-    first = np.zeros(total + 1, np.int64)
-    np.cumsum(np.bincount(source, minlength=total), out=first[1:])
-    link = np.concatenate([inward.link, broadcasts.link])
-    numbers = np.concatenate([packet, broadcasts.packet]).astype(np.int32)
-    return HopGraph(link, numbers, first, following[order].astype(np.int32))
+    return _Built(starts, graph, packet)
 
 
 def _orders(
-    case: Case, graph: HopGraph, roads: Roads, reductions: int, origin: IntArray
+    case: Case, graph: HopGraph, roads: LinkResources, reductions: int, origin: IntArray
 ) -> list[npt.NDArray[np.float64]]:
     """Return orders in which roots are served in turn, their results some turns later than contributions for them."""
     draw, roots = np.random.default_rng(case.seed), origin.size
@@ -197,21 +133,6 @@ def _apart(network: Network) -> npt.NDArray[np.int64]:
     return np.argsort(below[middle])
 
 
-def _sources(graph: HopGraph) -> np.ndarray:
-    return np.repeat(np.arange(graph.link.size), np.diff(graph.first))
-
-
-def _pairs(left: np.ndarray, before: np.ndarray, right: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return all pairs of a hop of `before` and one of `after` of the same message."""
-    order = np.argsort(left, kind="stable")
-    count = np.bincount(left, minlength=int(right.max(initial=-1)) + 1)
-    start = np.concatenate([[0], np.cumsum(count)])
-    size = count[right]
-    first = np.repeat(start[right], size)
-    place = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size) + first
-    return before[order][place], np.repeat(after, size)
-
-
 def propose_allreduce(case: Case) -> Offer[Schedule] | Refusal:
     """Offer an allreduce."""
     if case.rules.buffer is not None:
@@ -219,3 +140,15 @@ def propose_allreduce(case: Case) -> Offer[Schedule] | Refusal:
     if case.messages.after is None or case.messages.targets is not None:
         return Refusal("is for allreduces among all terminals")
     return Offer(lambda: overlapped_allreduce(case), effort="search", hop_bytes=350, hop_seconds=7e-5)
+
+
+OVERLAPPED_TREES = Algorithm(
+    name="overlapped-trees",
+    tasks=(Allreduce, Chunked),
+    propose=propose_allreduce,
+    networks="any strongly connected",
+    source="gossamer; no promised time",
+    summary="combines along trees that lead to the roots and sends out each result at once along trees from them",
+    passes_on=True,
+    timed=True,
+)

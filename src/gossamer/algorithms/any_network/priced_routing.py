@@ -7,94 +7,48 @@ to go (`gossamer.graphs.precedence`). Little is lost there: a schedule is often 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from math import ceil
 from typing import NamedTuple
 
 import numpy as np
 
-from gossamer.algorithms.any_network.demands import demand_of, least_slots
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.any_network.demands import GENERAL_TASKS, demand_of, least_slots
 from gossamer.algorithms.any_network.squeezed import QUICK, STEADY, squeezed
 from gossamer.errors import NetworkError
-from gossamer.graphs.forests import Demand, Forest, Growth, charge_ports, toll
-from gossamer.graphs.precedence import Roads, Starts, scheduled
+from gossamer.graphs.forests import Forest, PacketDemand, TreeGrowth, charge, cost_of, toll
+from gossamer.graphs.precedence import LinkResources, StartTimes, scheduled
 from gossamer.jit import njit
+from gossamer.jit.heap import pop_node, rise
 from gossamer.networks.network import IntArray
 from gossamer.questions.cases import Case, Offer, Refusal
-from gossamer.questions.tasks import COMBINE, MOVE
+from gossamer.questions.tasks import (
+    COMBINE,
+    MOVE,
+    Broadcast,
+    Gather,
+    GroupMultinodeBroadcast,
+    MultinodeBroadcast,
+    MultipleBroadcast,
+    NeighborExchange,
+    OneToManyRouting,
+    PartialExchange,
+    PartialGather,
+    PartialMultinodeBroadcast,
+    Permutation,
+    Scatter,
+    TotalExchange,
+    UnevenExchange,
+    UnevenGather,
+    UnevenScatter,
+)
 from gossamer.schedules import Phase, Schedule
 
-__all__ = ["branching", "bundled", "propose_moves", "propose_trees", "routed", "timed"]
+__all__ = ["PRICED_PATHS", "PRICED_TREES", "branching", "bundled", "propose_moves", "propose_trees", "routed", "timed"]
 
 # Plain arrays in and out. No kernel allocates arrays: without the runtime that counts references to them (``_nrt``) to
 # choose takes a sixth of the time.
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _price(load, scale, power):
-    return math.exp(min(power * math.log(max(load / scale, 1e-9)), 500.0)) + 1e-7
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _charge(e, times, tail, head, use, occupancy, loads, price, scale, power, send_limited, receive_limited):
-    loads[0][e] += times * use[e]
-    price[0][e] = _price(loads[0][e] + use[e], scale, power)
-    if send_limited:
-        u = tail[e]
-        loads[1][u] += times * occupancy[e]
-        price[1][u] = _price(loads[1][u] + occupancy[e], scale, power)
-    if receive_limited:
-        v = head[e]
-        loads[2][v] += times * occupancy[e]
-        price[2][v] = _price(loads[2][v] + occupancy[e], scale, power)
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _cost(e, tail, head, use, occupancy, price, send_limited, receive_limited):
-    cost = use[e] * price[0][e]
-    if send_limited:
-        cost += occupancy[e] * price[1][tail[e]]
-    if receive_limited:
-        cost += occupancy[e] * price[2][head[e]]
-    return cost
-
-
-@njit(cache=True, nogil=True, _nrt=False)
-def _rise(heap, place, i, key):
-    x = heap[i]
-    while i > 0:
-        above = (i - 1) >> 1
-        if key[heap[above]] <= key[x]:
-            break
-        heap[i] = heap[above]
-        place[heap[i]] = i
-        i = above
-    heap[i] = x
-    place[x] = i
-
-
-@njit(cache=True, nogil=True, _nrt=False)
-def _nearest(heap, place, size, key):
-    nearest, x = heap[0], heap[size - 1]
-    place[nearest] = -1
-    if size == 1:
-        return nearest
-    i = 0
-    while True:
-        below = 2 * i + 1
-        if below >= size - 1:
-            break
-        if below + 1 < size - 1 and key[heap[below + 1]] < key[heap[below]]:
-            below += 1
-        if key[heap[below]] >= key[x]:
-            break
-        heap[i] = heap[below]
-        place[heap[i]] = i
-        i = below
-    heap[i] = x
-    place[x] = i
-    return nearest
 
 
 @njit(cache=True, nogil=True, _nrt=False, small=100_000)
@@ -117,6 +71,8 @@ def _sweep(
     place, heap, order : int64[N]
         Room.
     """
+    roads = tail, head, use, occupancy, ports, send_limited, receive_limited
+    market = loads, price, scale, power
     nodes, shared = first.size - 1, ports[2].size > 0
     for i in visit:
         s = source[i]
@@ -125,18 +81,14 @@ def _sweep(
                 x = target[j]
                 while x != s:
                     e = old[i, x]
-                    _charge(
-                        e, -1.0, tail, head, use, occupancy, loads, price, scale, power, send_limited, receive_limited
-                    )
-                    if shared:
-                        charge_ports(e, -1.0, ports, loads[3], price[3], scale, power)
+                    charge(e, -1.0, roads, market)
                     x = tail[e]
         for x in range(nodes):
             key[x], place[x], new[i, x] = np.inf, -1, -1
         key[s], heap[0], place[s] = 0.0, s, 0
         size, seen = 1, 0
         while size:
-            x = _nearest(heap, place, size, key)
+            x = pop_node(heap, place, size, key)
             size -= 1
             order[seen] = x
             seen += 1
@@ -144,7 +96,7 @@ def _sweep(
                 e = out[j]
                 y = head[e]
                 cost = key[x] + depth_cost * delay[e]
-                cost += _cost(e, tail, head, use, occupancy, price, send_limited, receive_limited)
+                cost += cost_of(e, 0.0, roads, price)
                 if shared:
                     cost += toll(e, ports, price[3])
                 if cost < key[y]:
@@ -152,7 +104,7 @@ def _sweep(
                     if place[y] < 0:
                         heap[size], place[y] = y, size
                         size += 1
-                    _rise(heap, place, place[y], key)
+                    rise(heap, place, place[y], key)
         for j in range(first_packet[i], first_packet[i + 1]):
             if key[target[j]] == np.inf:
                 return i
@@ -161,11 +113,7 @@ def _sweep(
             x = order[k]
             if count[x] > 0.0:
                 e = new[i, x]
-                _charge(
-                    e, count[x], tail, head, use, occupancy, loads, price, scale, power, send_limited, receive_limited
-                )
-                if shared:
-                    charge_ports(e, count[x], ports, loads[3], price[3], scale, power)
+                charge(e, count[x], roads, market)
                 count[tail[e]] += count[x]
                 count[x] = 0.0
         count[s] = 0.0
@@ -181,6 +129,8 @@ def _choose(
 
     `owner` int32[P] is the place of each packet's source, `trees` int32[R, S, N], and `choice` int32[P] is changed.
     """
+    roads = tail, head, use, occupancy, ports, send_limited, receive_limited
+    market = loads, price, scale, power
     shared = ports[2].size > 0
     for p in visit:
         i = owner[p]
@@ -188,9 +138,7 @@ def _choose(
         x = target[p]
         while x != s:
             e = trees[choice[p], i, x]
-            _charge(e, -1.0, tail, head, use, occupancy, loads, price, scale, power, send_limited, receive_limited)
-            if shared:
-                charge_ports(e, -1.0, ports, loads[3], price[3], scale, power)
+            charge(e, -1.0, roads, market)
             x = tail[e]
         least, best = np.inf, choice[p]
         for r in range(trees.shape[0]):
@@ -198,7 +146,7 @@ def _choose(
             while x != s and total < least:
                 e = trees[r, i, x]
                 total += depth_cost * delay[e]
-                total += _cost(e, tail, head, use, occupancy, price, send_limited, receive_limited)
+                total += cost_of(e, 0.0, roads, price)
                 if shared:
                     total += toll(e, ports, price[3])
                 x = tail[e]
@@ -208,9 +156,7 @@ def _choose(
         x = target[p]
         while x != s:
             e = trees[best, i, x]
-            _charge(e, 1.0, tail, head, use, occupancy, loads, price, scale, power, send_limited, receive_limited)
-            if shared:
-                charge_ports(e, 1.0, ports, loads[3], price[3], scale, power)
+            charge(e, 1.0, roads, market)
             x = tail[e]
 
 
@@ -246,14 +192,14 @@ _MOST_TREES = 100_000_000
 _CHOICES = 12
 
 
-def bundled(growth: Growth, demand: Demand, depth_cost: float, seed: int) -> Forest:
+def bundled(growth: TreeGrowth, demand: PacketDemand, depth_cost: float, seed: int) -> Forest:
     """Return a path for each packet, chosen by prices, and put them on the links of `growth`.
 
     Parameters
     ----------
-    growth : Growth
+    growth : TreeGrowth
         Links without loads.
-    demand : Demand
+    demand : PacketDemand
         Packets for one node each, those of one origin in a row.
     depth_cost : float
         What a slot of delay costs; a slot of a most loaded link costs 1.
@@ -278,10 +224,10 @@ def bundled(growth: Growth, demand: Demand, depth_cost: float, seed: int) -> For
     Examples
     --------
     >>> import gossamer
-    >>> from gossamer.graphs.precedence import Roads
-    >>> growth = Growth(Roads.of(gossamer.network("ring:4"), gossamer.Rules()))
+    >>> from gossamer.graphs.precedence import LinkResources
+    >>> growth = TreeGrowth(LinkResources.of(gossamer.network("ring:4"), gossamer.Rules()))
     >>> pairs = np.array([(a, b) for a in range(4) for b in range(4) if a != b], np.int32)
-    >>> bundled(growth, Demand(pairs[:, 0], np.arange(13), pairs[:, 1]), 0.01, 0).hops, growth.congestion
+    >>> bundled(growth, PacketDemand(pairs[:, 0], np.arange(13), pairs[:, 1]), 0.01, 0).hops, growth.congestion
     (16, 2.0)
     """
     roads, draw = growth.roads, np.random.default_rng(seed)
@@ -366,7 +312,7 @@ def routed(case: Case) -> Schedule:
     >>> routed(case).completion_time
     Fraction(6, 1)
     """
-    demand, roads = demand_of(case), Roads.of(case.network, case.rules)
+    demand, roads = demand_of(case), LinkResources.of(case.network, case.rules)
     moved = case.messages.count > 0 and bool((case.messages.discipline == MOVE).all())
     least = max(least_slots(demand, roads, moved), ceil(case.floor))
     best: _Tried | None = None
@@ -383,21 +329,21 @@ def routed(case: Case) -> Schedule:
     patience = STEADY if moved and case.limited and case.floor else QUICK
     shorter = squeezed(demand, roads, branching(case) | moved, best.starts.slots, least, case.seed, patience)
     if shorter is not None:
-        best = _Tried(Starts(shorter[0], shorter[1].astype(np.int64)), shorter[2], shorter[3])
+        best = _Tried(StartTimes(shorter[0], shorter[1].astype(np.int64)), shorter[2], shorter[3])
     return timed(case, *best)
 
 
 class _Tried(NamedTuple):
     """The starts, links and packets of all hops."""
 
-    starts: Starts
+    starts: StartTimes
     link: IntArray
     packet: IntArray
 
 
 def _tried(case: Case, moved: bool, depth_cost: float, least: int) -> _Tried:
     """Return the schedule of trees in which a slot of delay costs so much."""
-    demand, roads = demand_of(case), Roads.of(case.network, case.rules)
+    demand, roads = demand_of(case), LinkResources.of(case.network, case.rules)
     if moved and _bundles(demand, roads):
         forests = iter([_exchanged(demand, roads, depth_cost, least, case.seed)])
     else:
@@ -423,13 +369,19 @@ def branching(case: Case) -> np.ndarray:
 
 
 def _grown(
-    demand: Demand, roads: Roads, branches: np.ndarray, depth_cost: float, least: int, load: int, seed: int
+    demand: PacketDemand,
+    roads: LinkResources,
+    branches: np.ndarray,
+    depth_cost: float,
+    least: int,
+    load: int,
+    seed: int,
 ) -> Iterator[Forest]:
     """Yield trees of a congestion that is enough for a schedule of `least` slots, then those of the least congestion.
 
     There are no trees of less congestion than `load`. With room to spare the schedule is often shorter.
     """
-    growth, draw = Growth(roads), np.random.default_rng(seed)
+    growth, draw = TreeGrowth(roads), np.random.default_rng(seed)
     best: Forest | None = None
     now: Forest | None = None
     lowest, vain = np.inf, 0
@@ -452,15 +404,15 @@ def _grown(
         yield best
 
 
-def _bundles(demand: Demand, roads: Roads) -> bool:
+def _bundles(demand: PacketDemand, roads: LinkResources) -> bool:
     """Return whether packets of an origin are so many that they are routed together."""
     origins = int(np.count_nonzero(np.diff(demand.origin, prepend=-1)))
     return demand.origin.size * roads.source.size * _ROUNDS > _WORK and demand.origin.size > 4 * origins
 
 
-def _exchanged(demand: Demand, roads: Roads, depth_cost: float, least: int, seed: int) -> Forest:
+def _exchanged(demand: PacketDemand, roads: LinkResources, depth_cost: float, least: int, seed: int) -> Forest:
     """Return paths found for all packets of an origin at once; those on the most loaded links are then chosen anew."""
-    growth, draw = Growth(roads), np.random.default_rng(seed)
+    growth, draw = TreeGrowth(roads), np.random.default_rng(seed)
     best = now = bundled(growth, demand, depth_cost, seed)
     lowest, vain, looks = growth.congestion, 0, 0
     branches = np.ones(roads.cut.size, bool)
@@ -478,13 +430,13 @@ def _exchanged(demand: Demand, roads: Roads, depth_cost: float, least: int, seed
     return best
 
 
-def _powers(demand: Demand, roads: Roads) -> list[float]:
+def _powers(demand: PacketDemand, roads: LinkResources) -> list[float]:
     rounds = max(2, min(_ROUNDS, _WORK // max(1, demand.origin.size * roads.source.size)))
     powers: list[float] = np.geomspace(_BLUNT, _STEEP, rounds).tolist()
     return powers
 
 
-def timed(case: Case, starts: Starts, link: IntArray, packet: IntArray) -> Schedule:
+def timed(case: Case, starts: StartTimes, link: IntArray, packet: IntArray) -> Schedule:
     """Return the schedule of hops with their starts."""
     order = np.argsort(starts.start, kind="stable")
     phases = [Phase(case.task.name, starts.slots)]
@@ -517,3 +469,46 @@ def propose_trees(case: Case) -> Offer[Schedule] | Refusal:
 def propose_moves(case: Case) -> Offer[Schedule] | Refusal:
     """Offer paths for what is moved."""
     return _refusal(case, moved=True) or Offer(lambda: routed(case), effort="search", hop_bytes=150, hop_seconds=1e-5)
+
+
+PRICED_TREES = Algorithm(
+    name="priced-trees",
+    tasks=(
+        Broadcast,
+        MultinodeBroadcast,
+        PartialMultinodeBroadcast,
+        MultipleBroadcast,
+        GroupMultinodeBroadcast,
+        OneToManyRouting,
+        *GENERAL_TASKS,
+    ),
+    propose=propose_trees,
+    networks="any in which the targets can be reached",
+    source="gossamer; no promised time",
+    summary="trees over links that cost the more the more they carry; what has furthest to go is sent first",
+    passes_on=True,
+    timed=True,
+)
+
+PRICED_PATHS = Algorithm(
+    name="priced-paths",
+    tasks=(
+        Scatter,
+        Gather,
+        TotalExchange,
+        PartialExchange,
+        PartialGather,
+        Permutation,
+        UnevenExchange,
+        UnevenScatter,
+        UnevenGather,
+        NeighborExchange,
+        *GENERAL_TASKS,
+    ),
+    propose=propose_moves,
+    networks="any in which the targets can be reached",
+    source="gossamer; no promised time",
+    summary="paths over links that cost the more the more they carry; what has furthest to go is sent first",
+    passes_on=True,
+    timed=True,
+)

@@ -6,24 +6,21 @@ prices of `gossamer.graphs.forests`; then the hops are scheduled in the order in
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import ceil
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.any_network.demands import demand_of
-from gossamer.algorithms.any_network.priced_routing import branching, timed
-from gossamer.algorithms.any_network.together import joined, part_of
+from gossamer.algorithms.any_network.priced_routing import timed
+from gossamer.algorithms.any_network.together import Half, halves_of, joined
 from gossamer.errors import NotApplicableError
-from gossamer.graphs.forests import Demand, Forest, Growth
-from gossamer.graphs.precedence import HopGraph, Roads, heights, scheduled, shaken
+from gossamer.graphs.forests import Forest, PacketDemand, TreeGrowth
+from gossamer.graphs.precedence import HopGraph, LinkResources, heights, scheduled, shaken
 from gossamer.networks.network import IntArray
 from gossamer.questions.cases import Case
-from gossamer.questions.tasks import COMBINE
 from gossamer.schedules import CONTROL, Schedule, expand
-from gossamer.schedules.state import message_rows
+from gossamer.schedules.packets import message_rows
 
 __all__ = ["repaired", "rescheduled"]
 
@@ -90,16 +87,14 @@ def repaired(schedule: Schedule, case: Case, link: IntArray) -> Schedule:
     True
     """
     _refuse(schedule)
-    roads = Roads.of(case.network, case.rules)
+    roads = LinkResources.of(case.network, case.rules)
     hops = _hops_of(schedule, case, link)
-    growth, draw = Growth(roads), np.random.default_rng(case.seed)
-    halves = _halves(case, hops, roads)
-    for half in halves:
-        _load(growth, half.forest)
-    forests = {
-        half.inward: _regrown(growth, half.demand, half.forest, half.broken, half.branches, half.inward, draw)
-        for half in halves
-    }
+    growth, draw = TreeGrowth(roads), np.random.default_rng(case.seed)
+    halves = halves_of(case)
+    old = [_kept(hops, half, roads) for half in halves]
+    for forest, _ in old:
+        _load(growth, forest)
+    forests = {half.inward: _regrown(growth, half, *kept, draw) for half, kept in zip(halves, old, strict=True)}
     lowest, vain = growth.congestion, 0
     for power in _RELIEF:
         if vain > _VAIN or lowest <= case.floor:
@@ -121,7 +116,7 @@ def repaired(schedule: Schedule, case: Case, link: IntArray) -> Schedule:
                 power=power, depth_cost=_SHALLOW, inward=half.inward, visit=draw.permutation(half.numbers.size),
             )  # fmt: skip
         lowest = growth.congestion
-    graph, packet = joined(case, forests.get(True), forests.get(False))
+    graph, packet = joined(case, forests)
     orders, least = _orders(graph, packet, hops, roads, draw), max(int(case.floor), ceil(lowest - 1e-9))
     starts = scheduled(graph, roads, rounds=2, orders=orders, least=least)
     if both:
@@ -154,50 +149,18 @@ def rescheduled(schedule: Schedule, case: Case) -> Schedule | None:
     >>> two.completion_time, rescheduled(two, case).completion_time
     (Fraction(8, 1), Fraction(8, 1))
     """
-    roads = Roads.of(case.network, case.rules)
+    roads = LinkResources.of(case.network, case.rules)
     hops = _hops_of(schedule, case, np.arange(case.network.link_count, dtype=np.int32))
-    halves = _halves(case, hops, roads)
-    if any(half.broken.size for half in halves):
-        return None
-    forests = {half.inward: half.forest for half in halves}
-    graph, packet = joined(case, forests.get(True), forests.get(False))
+    forests = {}
+    for half in halves_of(case):
+        forests[half.inward], broken = _kept(hops, half, roads)
+        if broken.size:
+            return None
+    graph, packet = joined(case, forests)
     orders = _orders(graph, packet, hops, roads, np.random.default_rng(case.seed))
     least = ceil(case.floor)
     starts = scheduled(graph, roads, rounds=6, orders=orders, least=least)
     return timed(case, shaken(graph, roads, starts, least=least, seed=case.seed), graph.link, packet)
-
-
-class _Half(NamedTuple):
-    """The packets that are combined on the way (`inward`), or those that are not, and the trees that their hops make.
-
-    `numbers` int64[P] are the packets, `broken` the places among them of those without a tree; `branches` bool[N] says
-    which nodes may make copies.
-    """
-
-    inward: bool
-    numbers: Longs
-    demand: Demand
-    branches: npt.NDArray[np.bool_]
-    forest: Forest
-    broken: Longs
-
-
-def _halves(case: Case, hops: _Hops, roads: Roads) -> list[_Half]:
-    """Return the packets that are combined, and those that are not, where there are any."""
-    messages = case.messages
-    row = np.repeat(np.arange(messages.count), np.diff(messages.first_packet()))
-    combined = messages.discipline == COMBINE
-    dual = replace(case.rules, replication=case.rules.reduction).on(case.network)
-    found = []
-    for inward in (True, False):
-        numbers = np.flatnonzero(combined[row] == inward)
-        if numbers.size:
-            demand = demand_of(case, part_of(messages, combined == inward))
-            branches = branching(case.related(rules=dual) if inward else case)
-            found.append(
-                _Half(inward, numbers, demand, branches, *_kept(hops, numbers, demand, roads, branches, inward))
-            )
-    return found
 
 
 def _hops_of(schedule: Schedule, case: Case, link: IntArray) -> _Hops:
@@ -216,10 +179,9 @@ def _refuse(schedule: Schedule) -> None:
         raise NotApplicableError("a schedule under a limit of the buffers is not repaired; plan it anew")
 
 
-def _kept(
-    hops: _Hops, numbers: Longs, demand: Demand, roads: Roads, branches: npt.NDArray[np.bool_], inward: bool
-) -> tuple[Forest, Longs]:
-    """Return the trees of the packets whose hops still make one, and the packets of the others."""
+def _kept(hops: _Hops, of: Half, roads: LinkResources) -> tuple[Forest, Longs]:
+    """Return the trees of the packets whose hops still make one, and the places of the other packets."""
+    inward, numbers, demand, branches = of
     count, nodes = numbers.size, roads.cut.size
     half = np.full(int(max(hops.packet.max(initial=-1), numbers.max(initial=-1))) + 1, -1, np.int64)
     half[numbers] = np.arange(count)
@@ -262,7 +224,7 @@ def _kept(
     return forest, np.flatnonzero(broken)
 
 
-def _load(growth: Growth, forest: Forest) -> None:
+def _load(growth: TreeGrowth, forest: Forest) -> None:
     """Put the hops of trees on links and ports."""
     size = forest.end - forest.begin
     offset = np.cumsum(size) - size
@@ -279,26 +241,19 @@ def _load(growth: Growth, forest: Forest) -> None:
         growth.loads[3][:] += np.bincount(side[link] + 1, minlength=growth.ports[2].size + 1)[1:] * growth.ports[2]
 
 
-def _regrown(
-    growth: Growth,
-    demand: Demand,
-    forest: Forest,
-    broken: Longs,
-    branches: npt.NDArray[np.bool_],
-    inward: bool,
-    draw: np.random.Generator,
-) -> Forest:
+def _regrown(growth: TreeGrowth, half: Half, forest: Forest, broken: Longs, draw: np.random.Generator) -> Forest:
     """Return all trees, those of some packets grown anew."""
     if not broken.size:
         return forest
+    demand = half.demand
     count = np.diff(demand.first)[broken]
     first = np.concatenate([np.zeros(1, np.int64), np.cumsum(count)])
     place = np.arange(first[-1]) + np.repeat(demand.first[broken] - first[:-1], count)
-    some = Demand(demand.origin[broken], first, demand.target[place])
+    some = PacketDemand(demand.origin[broken], first, demand.target[place])
     new: Forest | None = None
     for power in _POWERS:
         visit = draw.permutation(broken.size)
-        new = growth.grow(some, branches, new, power=power, depth_cost=0.03, inward=inward, visit=visit)
+        new = growth.grow(some, half.branches, new, power=power, depth_cost=0.03, inward=half.inward, visit=visit)
     assert new is not None
     begin, end = forest.begin.copy(), forest.end.copy()
     begin[broken], end[broken] = new.begin + forest.link.size, new.end + forest.link.size
@@ -307,7 +262,7 @@ def _regrown(
 
 
 def _orders(
-    graph: HopGraph, packet: IntArray, hops: _Hops, roads: Roads, draw: np.random.Generator
+    graph: HopGraph, packet: IntArray, hops: _Hops, roads: LinkResources, draw: np.random.Generator
 ) -> list[npt.NDArray[np.float64]]:
     """Return orders of the hops: as they were, new ones as late as they may be; and by what is still to come."""
     links = roads.source.size

@@ -13,14 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import NetworkError
-from gossamer.graphs.forests import Demand, Forest, Growth
-from gossamer.graphs.precedence import Roads
+from gossamer.graphs.forests import Forest, PacketDemand, TreeGrowth
+from gossamer.graphs.precedence import LinkResources
 from gossamer.networks.network import IntArray
 
-__all__ = ["PATIENT", "QUICK", "STEADY", "Effort", "squeezed"]
+__all__ = ["PATIENT", "QUICK", "STEADY", "ReroutingLimits", "squeezed"]
 
 
-class Effort(NamedTuple):
+class ReroutingLimits(NamedTuple):
     """How long packets are led anew.
 
     Attributes
@@ -37,11 +37,11 @@ class Effort(NamedTuple):
     past: float
 
 
-QUICK = Effort(100, 5_000_000, 4.0, 0.1)
+QUICK = ReroutingLimits(100, 5_000_000, 4.0, 0.1)
 """A tenth of a second at most for each number of slots; so of those below."""
-STEADY = Effort(400, 150_000_000, 2.0, 0.3)
+STEADY = ReroutingLimits(400, 150_000_000, 2.0, 0.3)
 """Some two seconds at most."""
-PATIENT = Effort(400, 3_000_000_000, 2.0, 0.3)
+PATIENT = ReroutingLimits(400, 3_000_000_000, 2.0, 0.3)
 """Some ten seconds at most."""
 
 _FEWEST = 8
@@ -52,21 +52,21 @@ _HALVED, _FEW = 100, 10.0
 
 
 def squeezed(
-    demand: Demand,
-    roads: Roads,
+    demand: PacketDemand,
+    roads: LinkResources,
     branches: npt.NDArray[np.bool_],
     slots: int,
     least: int,
     seed: int,
-    effort: Effort = QUICK,
+    effort: ReroutingLimits = QUICK,
 ) -> tuple[int, IntArray, IntArray, IntArray] | None:
     """Return a schedule of fewer slots, or None if none was found.
 
     Parameters
     ----------
-    demand : Demand
+    demand : PacketDemand
         The packets.
-    roads : Roads
+    roads : LinkResources
         Links that share no ports; only where packets occupy them for one slot each, something is found.
     branches : bool[N]
         Whether a node sends several copies of what it received once.
@@ -74,7 +74,7 @@ def squeezed(
         Slots of the schedule that is known, and a number that no schedule beats.
     seed : int
         For the order of the packets.
-    effort : Effort
+    effort : ReroutingLimits
         How long to try each number of slots.
 
     Returns
@@ -91,8 +91,8 @@ def squeezed(
     Examples
     --------
     >>> import gossamer
-    >>> roads = Roads.of(gossamer.network("ring:4"), gossamer.Rules())
-    >>> demand = Demand(np.zeros(3, np.int32), np.arange(4), np.array([1, 2, 3], np.int32))
+    >>> roads = LinkResources.of(gossamer.network("ring:4"), gossamer.Rules())
+    >>> demand = PacketDemand(np.zeros(3, np.int32), np.arange(4), np.array([1, 2, 3], np.int32))
     >>> squeezed(demand, roads, np.ones(4, bool), 4, 2, 0)[0]
     2
     """
@@ -109,7 +109,12 @@ def squeezed(
 
 
 def _within(
-    demand: Demand, roads: Roads, branches: npt.NDArray[np.bool_], slots: int, seed: int, effort: Effort
+    demand: PacketDemand,
+    roads: LinkResources,
+    branches: npt.NDArray[np.bool_],
+    slots: int,
+    seed: int,
+    effort: ReroutingLimits,
 ) -> tuple[int, IntArray, IntArray, IntArray] | None:
     places = roads.cut.size + roads.source.size
     rounds = min(effort.rounds, effort.work // max(1, demand.origin.size * places * slots))
@@ -121,10 +126,10 @@ def _within(
     if demand.origin.size * places * slots * _FEWEST > _PAYS:
         often(forests.grow)
     cells = _cells(roads, slots)
-    growth, draw = Growth(cells), np.random.default_rng(seed)
+    growth, draw = TreeGrowth(cells), np.random.default_rng(seed)
     wide = slots + 1
     there = demand.target * np.int32(wide) + np.int32(slots)
-    asked = Demand((demand.origin * np.int32(wide)).astype(np.int32), demand.first, there.astype(np.int32))
+    asked = PacketDemand((demand.origin * np.int32(wide)).astype(np.int32), demand.first, there.astype(np.int32))
     forest: Forest | None = None
     past = [np.zeros(load.size) for load in growth.loads]
     lowest: list[float] = []
@@ -150,7 +155,7 @@ def _within(
     return None
 
 
-def _cells(roads: Roads, slots: int) -> Roads:
+def _cells(roads: LinkResources, slots: int) -> LinkResources:
     """Return the network of nodes in slots: a link for each link and slot, and those over which packets wait."""
     nodes, wide = roads.cut.size, slots + 1
     takes = roads.occupancy + roads.latency
@@ -163,7 +168,7 @@ def _cells(roads: Roads, slots: int) -> Roads:
     source = np.concatenate([roads.source[link].astype(np.int64) * wide + begin, wait])
     target = np.concatenate([roads.target[link].astype(np.int64) * wide + begin + takes[link], wait + 1])
     free = np.zeros(wait.size, np.int64)
-    return Roads(
+    return LinkResources(
         source.astype(np.int32), target.astype(np.int32), np.concatenate([np.ones(link.size, np.int64), free]),
         np.concatenate([roads.latency[link], free]), np.concatenate([roads.capacity[link], free + 1]),
         roads.send_limited, roads.receive_limited, np.zeros(nodes * wide, bool), roads.ports,
@@ -171,7 +176,7 @@ def _cells(roads: Roads, slots: int) -> Roads:
 
 
 def _hops(
-    forest: Forest, cells: Roads, roads: Roads, demand: Demand, branches: npt.NDArray[np.bool_]
+    forest: Forest, cells: LinkResources, roads: LinkResources, demand: PacketDemand, branches: npt.NDArray[np.bool_]
 ) -> tuple[int, IntArray, IntArray, IntArray]:
     """Return the hops over links: of several that bring a packet to a node that copies the first, if it is of use."""
     graph = forest.graph()
@@ -208,7 +213,7 @@ def _hops(
     return over, slot[order].astype(np.int32), link[order].astype(np.int32), packet[order].astype(np.int32)
 
 
-def _numbers(roads: Roads, slots: int) -> npt.NDArray[np.int64]:
+def _numbers(roads: LinkResources, slots: int) -> npt.NDArray[np.int64]:
     """Return the link of each cell, in their order."""
     kept = np.arange(slots)[None, :] + (roads.occupancy + roads.latency)[:, None] <= slots
     return np.broadcast_to(np.arange(roads.source.size)[:, None], kept.shape)[kept]

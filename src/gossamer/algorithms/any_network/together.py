@@ -13,16 +13,17 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.any_network.demands import demand_of, least_slots
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.any_network.demands import GENERAL_TASKS, demand_of, least_slots
 from gossamer.algorithms.any_network.priced_routing import branching, timed
-from gossamer.graphs.forests import Demand, Forest, Growth
-from gossamer.graphs.precedence import HopGraph, Roads, scheduled
+from gossamer.graphs.forests import Forest, PacketDemand, TreeGrowth
+from gossamer.graphs.precedence import HopGraph, LinkResources, scheduled
 from gossamer.networks.network import IntArray
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import COMBINE, Messages
 from gossamer.schedules import Schedule
 
-__all__ = ["joined", "part_of", "propose_together", "together"]
+__all__ = ["TREES_TOGETHER", "Half", "grown_halves", "halves_of", "joined", "together"]
 
 _WORK = 150_000_000
 _MOST_WORK = 5_000_000_000
@@ -80,14 +81,11 @@ def together(case: Case) -> Schedule:
     >>> together(Case(gossamer.network("array:2x3"), task)).completion_time
     Fraction(4, 1)
     """
-    messages, roads = case.messages, Roads.of(case.network, case.rules)
-    combined = messages.discipline == COMBINE
-    demands = [demand_of(case, part_of(messages, combined == half)) for half in (True, False)]
-    least = least_slots(demands[1], roads, moved=False)
+    roads, halves = LinkResources.of(case.network, case.rules), halves_of(case)
+    least = max((least_slots(half.demand, roads, moved=False) for half in halves if not half.inward), default=0)
     best: Schedule | None = None
     for depth_cost in _DEPTH_COSTS:
-        come, go = _grown(case, roads, demands, depth_cost)
-        graph, packet = joined(case, come, go)
+        graph, packet = joined(case, grown_halves(case, roads, halves, depth_cost))
         small = graph.link.size < 100_000
         slots = scheduled(graph, roads, least=least, tries=6 if small else 3, rounds=4 if small else 1, seed=case.seed)
         found = timed(case, slots, graph.link, packet)
@@ -99,23 +97,74 @@ def together(case: Case) -> Schedule:
     return best
 
 
-def joined(case: Case, come: Forest | None, go: Forest | None) -> tuple[HopGraph, IntArray]:
-    """Return the hops of trees to the roots and of trees from the origins as one graph, and the packet of each.
+class Half(NamedTuple):
+    """The packets that are combined on the way (`inward`), or those that are not.
 
-    Trees are those of the packets that are combined, and of the others, in the order of the messages.
+    `numbers` int64[P] are the packets, and `branches` bool[N] says which nodes may make copies, or combine.
+    """
+
+    inward: bool
+    numbers: Longs
+    demand: PacketDemand
+    branches: npt.NDArray[np.bool_]
+
+
+def halves_of(case: Case) -> list[Half]:
+    """Return the packets that are combined, and those that are not, where there are any."""
+    messages = case.messages
+    row = np.repeat(np.arange(messages.count), np.diff(messages.first_packet()))
+    combined = messages.discipline == COMBINE
+    dual = replace(case.rules, replication=case.rules.reduction).on(case.network)
+    found = []
+    for inward in (True, False):
+        numbers = np.flatnonzero(combined[row] == inward)
+        if numbers.size:
+            branches = branching(case.related(rules=dual) if inward else case)
+            found.append(Half(inward, numbers, demand_of(case, _part_of(messages, combined == inward)), branches))
+    return found
+
+
+def grown_halves(case: Case, roads: LinkResources, halves: list[Half], depth_cost: float) -> dict[bool, Forest]:
+    """Return trees to the roots (True) and trees from the origins (False) that share links, of least congestion.
+
+    A slot of delay costs `depth_cost`, in slots of a most loaded link.
+    """
+    growth, draw = TreeGrowth(roads), np.random.default_rng(case.seed)
+    packets = sum(half.numbers.size for half in halves)
+    rounds = max(2, min(_ROUNDS, _WORK // max(1, packets * roads.source.size)))
+    growth.seldom(rounds * packets)
+    now: dict[bool, Forest] = {}
+    best, lowest = now, np.inf
+    for power in np.geomspace(_BLUNT, _STEEP, rounds):
+        for half in halves:
+            visit = draw.permutation(half.numbers.size)
+            now[half.inward] = growth.grow(
+                half.demand, half.branches, now.get(half.inward),
+                power=float(power), depth_cost=depth_cost, inward=half.inward, visit=visit,
+            )  # fmt: skip
+        if growth.congestion < lowest - 1e-9:
+            best, lowest = dict(now), growth.congestion
+    return best
+
+
+def joined(case: Case, forests: dict[bool, Forest], whole: bool = False) -> tuple[HopGraph, IntArray]:
+    """Return the hops of trees to the roots (True) and of trees from the origins (False) as one graph, and packets.
+
+    Trees are those of the packets that are combined, and of the others, in the order of the messages. With `whole`, a
+    result waits for all packets of what it depends on, also where the task would have it leave packet by packet.
     """
     messages = case.messages
     row = np.repeat(np.arange(messages.count), np.diff(messages.first_packet()))
     combined = messages.discipline[row] == COMBINE
     halves = []
-    if come is not None:
-        halves.append(_inward(case, come.graph().turned_round(), np.flatnonzero(combined), row))
-    if go is not None:
-        halves.append(_outward(case, go.graph(), np.flatnonzero(~combined), row))
-    return _graph(case, halves, row)
+    if True in forests:
+        halves.append(_inward(case, forests[True].graph().turned_round(), np.flatnonzero(combined), row))
+    if False in forests:
+        halves.append(_outward(case, forests[False].graph(), np.flatnonzero(~combined), row))
+    return _graph(case, halves, row, case.messages.partwise and not whole)
 
 
-def part_of(messages: Messages, kept: npt.NDArray[np.bool_]) -> Messages:
+def _part_of(messages: Messages, kept: npt.NDArray[np.bool_]) -> Messages:
     """Return some of the messages, by themselves."""
     sizes = None if messages.sizes is None else messages.sizes[kept]
     start, targets = messages.target_start, messages.targets
@@ -124,28 +173,6 @@ def part_of(messages: Messages, kept: npt.NDArray[np.bool_]) -> Messages:
         targets = targets[np.repeat(kept, lengths)]
         start = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths[kept])])
     return Messages(messages.ids[kept], messages.origin[kept], messages.discipline[kept], start, targets, sizes=sizes)
-
-
-def _grown(case: Case, roads: Roads, demands: list[Demand], depth_cost: float) -> tuple[Forest | None, Forest | None]:
-    """Return trees to the roots and trees from the origins, of least congestion; None where there are none."""
-    growth, draw = Growth(roads), np.random.default_rng(case.seed)
-    packets = sum(d.origin.size for d in demands)
-    rounds = max(2, min(_ROUNDS, _WORK // max(1, packets * roads.source.size)))
-    dual = replace(case.rules, replication=case.rules.reduction)
-    branches = [branching(case.related(rules=dual.on(case.network))), branching(case)]
-    now: list[Forest | None] = [None, None]
-    best, lowest = now, np.inf
-    for power in np.geomspace(_BLUNT, _STEEP, rounds):
-        for half, inward in ((0, True), (1, False)):
-            if demands[half].origin.size:
-                visit = draw.permutation(demands[half].origin.size)
-                now[half] = growth.grow(
-                    demands[half], branches[half], now[half],
-                    power=float(power), depth_cost=depth_cost, inward=inward, visit=visit,
-                )  # fmt: skip
-        if growth.congestion < lowest - 1e-9:
-            best, lowest = list(now), growth.congestion
-    return best[0], best[1]
 
 
 def _edges(graph: HopGraph) -> tuple[Longs, Longs]:
@@ -178,7 +205,7 @@ def _listed(case: Case, row: Longs, node: IntArray) -> npt.NDArray[np.bool_]:
     return np.asarray(keys[np.minimum(np.searchsorted(keys, wanted), keys.size - 1)] == wanted)
 
 
-def _graph(case: Case, halves: list[_Hops], row: Longs) -> tuple[HopGraph, IntArray]:
+def _graph(case: Case, halves: list[_Hops], row: Longs, partwise: bool) -> tuple[HopGraph, IntArray]:
     """Return all hops as one graph, each after those it waits for, and the packet of each."""
     offsets = np.cumsum([0, *(h.link.size for h in halves)])
     link = np.concatenate([h.link for h in halves] or [np.zeros(0, np.int32)])
@@ -188,7 +215,7 @@ def _graph(case: Case, halves: list[_Hops], row: Longs) -> tuple[HopGraph, IntAr
         for name in ("starts", "ends")
     )
     edges = [(h.before + k, h.behind + k) for h, k in zip(halves, offsets[:-1].tolist(), strict=True)]
-    edges.append(_results(case, packet, starts, ends, row))
+    edges.append(_results(case, packet, starts, ends, row, partwise))
     edges += _waits(case, link, packet, starts, ends, row)
     before, behind = (np.concatenate([edge[k] for edge in edges]) for k in (0, 1))
     # hops in an order in which each comes after what it waits for: by collective, reductions before their results
@@ -217,17 +244,16 @@ def _levels(case: Case) -> Longs:
     return 2 * depth[messages.stage] + result
 
 
-def _results(case: Case, packet: Longs, starts: Longs, ends: Longs, row: Longs) -> tuple[Longs, Longs]:
+def _results(case: Case, packet: Longs, starts: Longs, ends: Longs, row: Longs, partwise: bool) -> tuple[Longs, Longs]:
     """Return the pairs of hops into a root and from it, of contributions and of the result that they make."""
     messages = case.messages
     nothing = np.zeros(0, np.int64)
     if messages.after is None:
         return nothing, nothing
     part = np.arange(row.size) - messages.first_packet()[row]
-    alone = messages.partwise
-    most = int(part.max(initial=0)) + 1 if alone else 1
-    key = row * most + (part if alone else 0)
-    awaited = messages.after[row] * most + (part if alone else 0)
+    most = int(part.max(initial=0)) + 1 if partwise else 1
+    key = row * most + (part if partwise else 0)
+    awaited = messages.after[row] * most + (part if partwise else 0)
     came = ends[messages.discipline[row[packet[ends]]] == COMBINE]
     go = starts[messages.after[row[packet[starts]]] >= 0]
     return _pairs(key[packet[came]], came, awaited[packet[go]], go)
@@ -270,3 +296,15 @@ def propose_together(case: Case) -> Offer[Schedule] | Refusal:
     if not messages.waits and not bool((messages.discipline == COMBINE).any()):
         return Refusal("is for what is combined, or waits for others")
     return Offer(lambda: together(case), effort="search", hop_bytes=150, hop_seconds=1e-5)
+
+
+TREES_TOGETHER = Algorithm(
+    name="trees-together",
+    tasks=GENERAL_TASKS,
+    propose=propose_together,
+    networks="any strongly connected",
+    source="gossamer; no promised time",
+    summary="trees for what is combined, copied and moved, grown together; each hop as soon as it can",
+    passes_on=True,
+    timed=True,
+)

@@ -35,7 +35,7 @@ from gossamer.questions.tasks import MultinodeBroadcast
 from gossamer.schedules import Packets, Schedule
 from gossamer.schedules.torus_on_array import fold_hops, folded_links, ring_labels
 
-__all__ = ["FOLDED_TREE", "Cells", "Host", "folded_cells", "folded_tree", "host_of"]
+__all__ = ["FOLDED_TREE", "Host", "TreeCells", "folded_cells", "folded_tree", "host_of"]
 
 Nodes = npt.NDArray[np.int64]
 
@@ -58,7 +58,7 @@ class Host(NamedTuple):
     folded: npt.NDArray[np.bool_]
 
 
-class Cells(NamedTuple):
+class TreeCells(NamedTuple):
     """A tree on a host, in slots of the array.
 
     Attributes
@@ -164,7 +164,7 @@ def folded_tree(case: Case) -> Schedule:
     return Schedule.of(case, *fold_hops(network, case.task, packets, hops, links))
 
 
-def folded_cells(network: Network, host: Host) -> Cells:
+def folded_cells(network: Network, host: Host) -> TreeCells:
     """Return the tree on the host of an array that takes the fewest slots of the array, and the last slot.
 
     Notes
@@ -181,7 +181,7 @@ def folded_cells(network: Network, host: Host) -> Cells:
     """
     least = _fewest_slots(network)
     duration = np.where(host.folded, 2, 1).astype(np.int64)
-    best: Cells | None = None
+    best: TreeCells | None = None
     for _, slot, link in fillings(host.network, duration):
         end = slot + duration[link % host.folded.size]
         slots, last = int(end.max()), None
@@ -192,7 +192,7 @@ def folded_cells(network: Network, host: Host) -> Cells:
             slots = slots if last is None else even + 1
         if best is None or slots < best.slots:
             keep = slice(None) if last is None else end <= even
-            best = Cells(slots, slot[keep].copy(), link[keep].copy(), last)
+            best = TreeCells(slots, slot[keep].copy(), link[keep].copy(), last)
         if best.slots <= least:
             break
     assert best is not None  # there is a first filling

@@ -19,7 +19,7 @@ from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.preconditions import refuse_buffers, refuse_hops
 from gossamer.errors import NetworkError
 from gossamer.graphs.hops import leads_on
-from gossamer.graphs.precedence import Roads
+from gossamer.graphs.precedence import LinkResources
 from gossamer.graphs.retiming import retimed
 from gossamer.jit import njit
 from gossamer.networks.network import Network
@@ -441,7 +441,7 @@ def greedy_flooding(case: Case, parts: int = 1) -> Schedule:
 
     if case.network.shared_ports is not None:
         return retimed(greedy_flooding(case.related(case.network.with_ports(None))), case.network, case.rules)
-    origin, roads = Packets.of(case.messages, parts).origin, Roads.of(case.network, case.rules)
+    origin, roads = Packets.of(case.messages, parts).origin, LinkResources.of(case.network, case.rules)
     most = _hops(case) * parts
     best: _Flooded | None = None
     least = max(_least(case, origin, roads), ceil(case.floor * parts))
@@ -503,7 +503,7 @@ class _Around(NamedTuple):
     share: int
 
 
-def _all_around(network: Network, roads: Roads, most: int) -> list[_Around]:
+def _all_around(network: Network, roads: LinkResources, most: int) -> list[_Around]:
     """Return what is around nodes in several ways, those that are not too much work for so many hops."""
     found = []
     first = np.empty(network.node_count + 1, np.int64)
@@ -523,7 +523,8 @@ def _flooded(
     case: Case, parts: int, most: int, looks: int, rare: _Around | None, seed: int, deadline: int
 ) -> _Flooded | None:
     """Return a schedule of at most `most` hops, or None if it takes longer than the deadline."""
-    network, origin, roads = case.network, Packets.of(case.messages, parts).origin, Roads.of(case.network, case.rules)
+    network, origin = case.network, Packets.of(case.messages, parts).origin
+    roads = LinkResources.of(network, case.rules)
     ring = np.zeros(network.link_count + 1, np.int64)
     np.cumsum(np.minimum(roads.capacity, origin.size), out=ring[1:])
     first_in = np.zeros(network.node_count + 1, np.int64)
@@ -549,7 +550,7 @@ def _flooded(
     return None if made < 0 else _Flooded(int(over), slot, link, packet)
 
 
-def _least(case: Case, origin: np.ndarray, roads: Roads) -> int:
+def _least(case: Case, origin: np.ndarray, roads: LinkResources) -> int:
     """Return the slots that the busiest terminal needs to receive what it lacks."""
     n, network = case.network.terminal_count, case.network
     lacks = origin.size - np.bincount(origin, minlength=network.node_count)[:n]

@@ -24,9 +24,8 @@ from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.multinode_broadcast.lines import subphase_slots, write_rounds
 from gossamer.algorithms.preconditions import refuse_hops, refuse_ports
 from gossamer.errors import ModelError
-from gossamer.graphs.packing import write_packing
+from gossamer.graphs.mesh_packing import RotatedClass, Rotation, links_along, rotations, write_packing
 from gossamer.graphs.parallel_prefix import PrefixPhase, prefix_phase, prefix_ranks, write_prefix
-from gossamer.graphs.rotation import RotatedClass, Rotation, links_along, rotations
 from gossamer.networks.network import Grid, IntArray, Network
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import MultinodeBroadcast, PartialMultinodeBroadcast

@@ -22,7 +22,7 @@ from gossamer.algorithms.any_network.squeezed import PATIENT, squeezed
 from gossamer.algorithms.preconditions import refuse_hops, refuse_ports
 from gossamer.graphs.hops import Hops, Paths
 from gossamer.graphs.list_scheduling import non_wasting, tightened
-from gossamer.graphs.precedence import Roads
+from gossamer.graphs.precedence import LinkResources
 from gossamer.graphs.routes import balanced_paths
 from gossamer.networks.grids import grid_links
 from gossamer.networks.network import IntArray, Network
@@ -228,7 +228,7 @@ def _squeezed(case: Case, hops: Hops) -> Hops:
     """Return a shorter schedule of the same packets if a bound is below it and one is found, else the same."""
     if not 0 < case.floor < hops.slots:
         return hops
-    roads = Roads.of(case.network, case.rules)
+    roads = LinkResources.of(case.network, case.rules)
     branches = np.ones(case.network.node_count, bool)  # every node; no packet has two targets
     found = squeezed(demand_of(case), roads, branches, hops.slots, ceil(case.floor), case.seed, PATIENT)
     return hops if found is None else Hops(*found)

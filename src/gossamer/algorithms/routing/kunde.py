@@ -3,26 +3,260 @@
 With e x e blocks of n/e rows, the messages of a block for one column are next to each other in the order of the columns
 after sorting, so that few are in one row of it: of all messages in a row of the array, at most 2e-1 go to one column.
 They do not pile up at the turn as in greedy routing.
+
+Blocks are sorted by 4-way mergesort on the nodes of a rectangle, in about 7n steps of compare-exchanges between
+neighbors. A rectangle is *roughly sorted* if every key is in the right column already. Four roughly sorted quarters are
+merged by: sort the columns of the quarters, those on the left down and those on the right up; sort the rows; sort the
+columns, every second one upwards; sort the rows. At last all columns are sorted downwards. (The source exchanges rows
+and columns.) By the 0-1 principle, ceil(w/2) steps are enough for the last sort of rows of w.
+
+The merge is right if the columns have even length; so a rectangle of h rows, h = o * 2^k with o odd, starts from
+rectangles of o rows, which shearsort sorts roughly: ceil(log2 w) times, columns in alternating directions, then rows.
 """
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.preconditions import refuse_ports
 from gossamer.algorithms.routing.greedy import refuse_paths, sources_and_targets
-from gossamer.algorithms.routing.mesh_sort import sort_blocks, sort_steps
 from gossamer.graphs.lock_step import LockStep, legs_between, moves_along
+from gossamer.jit import njit
+from gossamer.networks.grids import grid_links
+from gossamer.networks.network import IntArray, Network
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import Permutation
 from gossamer.schedules import Phase, Schedule
-from gossamer.schedules.sinks import Sink, record
+from gossamer.schedules.sinks import CHUNK, Chunk, Sink, record
 
-__all__ = ["KUNDE", "KUNDE_SPLIT", "kunde", "kunde_split", "most_held"]
+__all__ = ["KUNDE", "KUNDE_SPLIT", "Round", "kunde", "kunde_split", "most_held", "rounds", "sort_blocks", "sort_steps"]
+
+
+# 4-way mergesort.
+
+
+@njit(cache=True, nogil=True, small=100_000)
+def _compare_exchange(
+    step, link, packet, first, done, steps, key, held, stride, pairs, descending, up, down,
+):  # fmt: skip
+    """Make steps of odd-even transposition: nodes u and u+stride exchange what they hold if it is out of order.
+
+    Parameters
+    ----------
+    step, link, packet : int32[h]
+        Written from the first row on, as long as the hops of one more step fit.
+    first, done, steps : int
+        Step of the phase in which the round begins, steps of the round that are made already, and all its steps.
+    key, held : int32[N]
+        Key and packet (-1 for none) of each node, rearranged.
+    pairs : int32[2, p]
+        Lower ends u of the pairs of even and of odd steps, -1 for none.
+    descending : bool[N]
+        Whether the larger key belongs to u.
+    up, down : int32[N]
+        Link from each node to the node above, and below.
+
+    Returns
+    -------
+    filled, done : int
+        Hops written, and steps made now.
+    """
+    filled = 0
+    while done < steps and filled + 2 * pairs.shape[1] <= step.size:
+        for u in pairs[done & 1]:
+            if u < 0:
+                break
+            v = u + stride
+            if (key[v] > key[u]) if descending[u] else (key[u] > key[v]):
+                key[u], key[v] = key[v], key[u]
+                a, b = held[u], held[v]
+                held[u], held[v] = b, a
+                if a >= 0:
+                    step[filled], link[filled], packet[filled] = first + done, up[u], a
+                    filled += 1
+                if b >= 0:
+                    step[filled], link[filled], packet[filled] = first + done, down[v], b
+                    filled += 1
+        done += 1
+    return filled, done
+
+
+class Round(NamedTuple):
+    """Steps in which every line of a region along one axis is sorted.
+
+    Attributes
+    ----------
+    axis : int
+        0: columns are sorted, downwards unless turned; 1: rows, to the right.
+    cuts : tuple of int
+        Where the segments of the lines begin, and the end of the last one.
+    steps : int
+        Steps of odd-even transposition.
+    turned : str
+        Columns that are sorted upwards: ``"none"``; ``"odd"``, every second of a region; ``"right"``, the right halves.
+    across : tuple of int
+        The cuts between regions along the other axis, by which columns are turned.
+    """
+
+    axis: int
+    cuts: tuple[int, ...]
+    steps: int
+    turned: str = "none"
+    across: tuple[int, ...] = ()
+
+
+def rounds(sides: tuple[int, int], blocks: int) -> list[Round]:
+    """Return the rounds that sort every block of an array of which both sides are cut into `blocks` equal parts.
+
+    Examples
+    --------
+    >>> [(r.axis, r.steps, r.turned) for r in rounds((4, 4), 2)]
+    [(1, 1, 'none'), (0, 1, 'odd'), (1, 1, 'none'), (0, 1, 'none')]
+    """
+    rows = [tuple(range(0, sides[0] + 1, sides[0] // blocks))]
+    columns = [tuple(range(0, sides[1] + 1, sides[1] // blocks))]
+    while _longest(rows[-1]) % 2 == 0:
+        rows.append(_halved(rows[-1]))
+        columns.append(_halved(columns[-1]))
+    height, width = _longest(rows[-1]), _longest(columns[-1])
+    made = []
+    if height == 1:
+        made.append(Round(1, columns[-1], _transposition(width)))
+    else:
+        for _ in range((width - 1).bit_length()):
+            made.append(Round(0, rows[-1], _transposition(height), "odd", columns[-1]))
+            made.append(Round(1, columns[-1], _transposition(width)))
+    for level in range(len(rows) - 2, -1, -1):
+        height, width = _longest(rows[level]), _longest(columns[level])
+        made.append(Round(0, rows[level + 1], _transposition(height // 2), "right", columns[level]))
+        made.append(Round(1, columns[level], _transposition(width)))
+        made.append(Round(0, rows[level], _transposition(height), "odd", columns[level]))
+        made.append(Round(1, columns[level], (width + 1) // 2 if width > 1 else 0))
+    made.append(Round(0, rows[0], _transposition(_longest(rows[0]))))
+    return [r for r in made if r.steps]
+
+
+def sort_steps(sides: tuple[int, int], blocks: int) -> int:
+    """Return the steps that sorting the blocks takes: 7b - 10 for blocks of b x b nodes, b a power of two from 4 on.
+
+    Examples
+    --------
+    >>> [sort_steps((n, n), 1) for n in (2, 4, 8, 16, 32)]
+    [4, 18, 46, 102, 214]
+    """
+    return sum(r.steps for r in rounds(sides, blocks))
+
+
+def sort_blocks(network: Network, blocks: int, key: IntArray, held: IntArray, sink: Sink, name: str = "sort") -> int:
+    """Sort the packets of every block by key, column by column, as one phase; return its steps.
+
+    Parameters
+    ----------
+    network : Network
+        A two-dimensional array or torus whose sides are multiples of `blocks`.
+    blocks : int
+        Parts of each side.
+    key : int32[N]
+        Key of the packet of each node, rearranged; largest where there is none.
+    held : int32[N]
+        Packet of each node, -1 for none, rearranged.
+    sink : Sink
+        Where the hops go. A compare-exchange is a step whether or not packets move.
+    name : str
+        Of the phase.
+
+    Notes
+    -----
+    O(N) for each step.
+
+    References
+    ----------
+    Schimmler 1987 (4-way mergesort); Scherson, Sen and Shamir 1986 (shearsort).
+
+    Examples
+    --------
+    >>> from gossamer.networks import array
+    >>> from gossamer.schedules.sinks import RecordingSink
+    >>> key = np.array([3, 1, 0, 2], np.int32)
+    >>> steps = sort_blocks(array(2, 2), 1, key, np.arange(4, dtype=np.int32), RecordingSink())
+    >>> key.tolist(), steps
+    ([0, 2, 1, 3], 4)
+    """
+    assert network.grid is not None
+    made = rounds((network.grid.sides[0], network.grid.sides[1]), blocks)
+    return sink.phase(name, _exchanges(network, made, key, held, sink), length=sum(r.steps for r in made))
+
+
+def _exchanges(network: Network, made: Sequence[Round], key: IntArray, held: IntArray, sink: Sink) -> Iterator[Chunk]:
+    """Yield the hops of the rounds."""
+    assert network.grid is not None
+    where = np.unravel_index(np.arange(network.node_count), network.grid.sides)
+    links = grid_links(network)
+    first = 0
+    for each in made:
+        pairs = _pairs(where[each.axis], each.cuts)
+        turned = _turned(each, where[1])
+        up, down = (np.ascontiguousarray(links[:, each.axis, way]) for way in (0, 1))
+        most = 2 * pairs.shape[1]  # hops of a step
+        size = max(most, min(each.steps * most, sink.chunk_hops or CHUNK))
+        done = 0
+        while done < each.steps:
+            columns = sink.columns(size)
+            filled, done = _compare_exchange(
+                *columns, first, done, each.steps, key, held, network.grid.strides[each.axis], pairs, turned, up, down,
+            )  # fmt: skip
+            yield columns[0][:filled], columns[1][:filled], columns[2][:filled]
+        first += each.steps
+
+
+def _turned(each: Round, column: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+    """Return which nodes, in the given columns, stand in lines that a round sorts upwards."""
+    if each.turned == "none":
+        return np.zeros(column.size, np.bool_)
+    cuts = np.array(each.across)
+    region = np.searchsorted(cuts, column, "right") - 1
+    place, length = column - cuts[region], np.diff(cuts)[region]
+    turned = place % 2 == 1 if each.turned == "odd" else 2 * place >= length + length % 2
+    found: npt.NDArray[np.bool_] = turned & (length > 1)
+    return found
+
+
+def _longest(cuts: tuple[int, ...]) -> int:
+    return int(np.diff(cuts).max())
+
+
+def _halved(cuts: tuple[int, ...]) -> tuple[int, ...]:
+    """Return cuts with one more in the middle of every segment of 2 or more; the first half is the longer one."""
+    middles = [(a + b + 1) // 2 for a, b in itertools.pairwise(cuts) if b - a > 1]
+    return tuple(sorted({*cuts, *middles}))
+
+
+def _transposition(length: int) -> int:
+    """Return the steps that sort a line of `length` nodes by odd-even transposition."""
+    return length if length > 2 else length - 1
+
+
+def _pairs(place: npt.NDArray[np.intp], cuts: tuple[int, ...]) -> IntArray:
+    """Return the lower ends of the pairs of nodes that are compared in even and in odd steps, -1 for none."""
+    start = np.array(cuts)
+    segment = np.searchsorted(start, place, "right") - 1
+    within, last = place - start[segment], start[segment + 1] - 1
+    found = [np.flatnonzero((within % 2 == odd) & (place < last)) for odd in (0, 1)]
+    pairs = np.full((2, max(f.size for f in found)), -1, np.int32)
+    for row, nodes in zip(pairs, found, strict=True):
+        row[: nodes.size] = nodes
+    return pairs
+
+
+# Routing over sorted blocks.
 
 
 def kunde(case: Case, blocks: int = 2) -> Schedule:

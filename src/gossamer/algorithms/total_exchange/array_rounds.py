@@ -34,7 +34,6 @@ __all__ = [
     "begin_of_runs",
     "best_rounds",
     "exchange_steps",
-    "furthest_first_steps",
 ]
 
 # Total exchange on a linear array, furthest first (TE1 of Dimakopoulos 1996, section 4.2).
@@ -49,38 +48,6 @@ def exchange_steps(n: int) -> int:
     [1, 2, 4, 6, 9, 12, 16, 20, 25]
     """
     return n // 2 * ((n + 1) // 2)
-
-
-def furthest_first_steps(n: int) -> npt.NDArray[np.int32]:
-    """Return the step in which each message of the furthest-first exchange crosses each link, counted from 0.
-
-    Every node sends on, in either direction, the message with the furthest destination; ties go to the furthest source.
-
-    Returns
-    -------
-    int32[n, n, n]
-        ``[k, i, j]`` is the step in which the message from k to i leaves node j towards i; -1 off its way.
-
-    Notes
-    -----
-    Towards the right and counting nodes and steps from 1: ``t = j - k + 1`` for i = n and ``t = j*n - j*i + k`` for
-    i < n. Leftward messages are the mirror image.
-
-    References
-    ----------
-    Dimakopoulos 1996, Lemma 4.1, (4.6)-(4.9), Theorem 4.3.
-
-    Examples
-    --------
-    >>> steps = furthest_first_steps(6)
-    >>> steps[0, 5, :5].tolist(), int(steps.max()) + 1
-    ([0, 1, 2, 3, 4], 9)
-    """
-    from gossamer.algorithms.total_exchange import edge_colored
-
-    steps = np.full((n, n, n), -1, np.int32)
-    edge_colored.line_steps(n, steps)
-    return steps
 
 
 class Rounds(NamedTuple):

@@ -29,7 +29,6 @@ __all__ = [
     "balanced_words",
     "edge_colored_exchange",
     "line_step",
-    "line_steps",
     "move_in_lines",
     "move_offsets",
     "reroute",
@@ -198,22 +197,17 @@ def walk(offset, generator, link_target, degree, source):
 
 @njit(cache=True, nogil=True, small=100_000)
 def line_step(n, k, i, j):
-    """Return the step from 0 in which the message from k to i leaves node j of a line of n nodes, furthest first."""
+    """Return the step from 0 in which the message from k to i leaves node j of a line of n nodes, furthest first.
+
+    Every node sends on, in either direction, the message with the furthest destination; ties go to the furthest source.
+    Towards the right and counting nodes and steps from 1: ``t = j - k + 1`` for i = n and ``t = j*n - j*i + k`` for
+    i < n; leftward messages are the mirror image (Dimakopoulos 1996, Lemma 4.1, (4.6)-(4.9), Theorem 4.3).
+    """
     if i < k:
         k, i, j = n - 1 - k, n - 1 - i, n - 1 - j
     if i == n - 1:
         return j - k
     return (j + 1) * (n - i - 1) + k
-
-
-@njit(cache=True, nogil=True, small=100_000)
-def line_steps(n, steps):
-    """Fill `steps` int32[n, n, n] with `line_step` of [k, i, j] wherever node j sends the message on."""
-    for k in range(n):
-        for i in range(n):
-            for j in range(min(k, i), max(k, i) + 1):
-                if j != i:
-                    steps[k, i, j] = line_step(n, k, i, j)
 
 
 @njit(cache=True, nogil=True)

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.preconditions import refuse_buffers
 from gossamer.errors import NetworkError
-from gossamer.graphs.port_table import PortTable
-from gossamer.graphs.precedence import HopGraph, Roads, scheduled
+from gossamer.graphs.hops import PortTable
+from gossamer.graphs.precedence import HopGraph, LinkResources, scheduled
 from gossamer.jit import njit
 from gossamer.networks import free_group
 from gossamer.networks.network import IntArray
@@ -175,10 +175,10 @@ def _symmetry(case: Case) -> Symmetry | None:
         return None
 
 
-def _quotient(case: Case, symmetry: Symmetry) -> Roads:
+def _quotient(case: Case, symmetry: Symmetry) -> LinkResources:
     """Return the orbits of links, between orbits of nodes."""
     network = case.network
-    roads = Roads.of(network, case.rules)
+    roads = LinkResources.of(network, case.rules)
     one = np.unique(symmetry.link_orbit(np.arange(network.link_count)), return_index=True)[1]
     source, target = (symmetry.orbit[ends[one]] for ends in (roads.source, roads.target))
     return roads._replace(

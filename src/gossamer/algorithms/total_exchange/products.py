@@ -36,7 +36,7 @@ __all__ = [
     "PRODUCT_ROUNDS",
     "TWO_PHASE_PRODUCT",
     "FactorExchange",
-    "Factors",
+    "FactorExchanges",
     "columns_of",
     "product_rounds_exchange",
     "two_phase_product_exchange",
@@ -83,7 +83,7 @@ def columns_of(schedule: Schedule) -> FactorExchange:
 
 
 @dataclass(frozen=True)
-class Factors:
+class FactorExchanges:
     """Which exchanges of its factors an algorithm for products puts together.
 
     Attributes
@@ -225,7 +225,7 @@ def _two_phase_algorithms(factor: Network) -> tuple[Algorithm, ...]:
     return (NODE_INVARIANT_FIFO,) if factor.group is not None else (TWO_PHASE_PRODUCT, BUSIEST_FIRST)
 
 
-_TWO_PHASE_FACTORS = Factors(Rules(ports="one"), _two_phase_algorithms)
+_TWO_PHASE_FACTORS = FactorExchanges(Rules(ports="one"), _two_phase_algorithms)
 
 
 def _propose_two_phase(case: Case) -> Offer[Schedule] | Refusal:
@@ -340,7 +340,7 @@ def _algorithms(factor: Network) -> tuple[Algorithm, ...]:
     return (EDGE_COLORED, ARRAY_ROUNDS, HOMOGENEOUS_PRODUCT, PRODUCT_ROUNDS, GREEDY_OFFSETS)
 
 
-_FACTORS = Factors(Rules(), _algorithms)
+_FACTORS = FactorExchanges(Rules(), _algorithms)
 
 
 def _homogeneous(network: Network) -> bool:

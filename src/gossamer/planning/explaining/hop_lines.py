@@ -12,7 +12,7 @@ from gossamer.planning.explaining.explanation import Found, message_row
 from gossamer.planning.explaining.explanation import at_node as node_lines
 from gossamer.questions.tasks import COMBINE, MOVE
 from gossamer.schedules import CONTROL, Schedule
-from gossamer.schedules.spans import hop_ends
+from gossamer.schedules.hop_table import hop_ends
 from gossamer.schedules.words import chosen_hops, message_words
 from gossamer.writing import quantity
 

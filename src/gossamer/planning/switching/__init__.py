@@ -14,7 +14,7 @@ from gossamer.planning.switching.protocol import AnySchedule, Facts, Streamed, S
 from gossamer.planning.switching.store_and_forward import StoreAndForward
 from gossamer.planning.switching.wormhole import Wormhole
 from gossamer.reading import choice
-from gossamer.schedules.files import open_stored
+from gossamer.schedules.file_formats import open_tables
 from gossamer.verification import Verification
 
 __all__ = ["SWITCHINGS", "AnySchedule", "Facts", "Streamed", "Switching", "load", "named", "of", "save", "verify"]
@@ -93,7 +93,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     FileFormatError
         If the file is missing, unreadable, truncated, not a schedule, or of a newer format version.
     """
-    with open_stored(path, max(s.format_version for s in SWITCHINGS.values())) as file:
+    with open_tables(path, max(s.format_version for s in SWITCHINGS.values())) as file:
         name = file.header.get("switching", "store-and-forward")
     if not isinstance(name, str) or name not in SWITCHINGS:
         raise FileFormatError(f"{str(path)!r} holds a schedule for {shown(name)} switching, which is unknown here")

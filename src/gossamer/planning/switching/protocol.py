@@ -105,8 +105,6 @@ class Switching(Protocol[C, S]):
     ----------
     name, summary : str
         What it is called, and what it is in a line.
-    algorithms : tuple of Proposer
-        Its algorithms.
     noun : str
         What its algorithms are called.
     words : tuple of str
@@ -130,9 +128,8 @@ class Switching(Protocol[C, S]):
     rules: tuple[str, ...]
     renames: bool
 
-    @property
-    def algorithms(self) -> tuple[Proposer[C, S], ...]:
-        """The algorithms, for all tasks."""
+    def algorithms(self, kind: type[Task] | None = None) -> tuple[Proposer[C, S], ...]:
+        """Return the algorithms for a kind of task, or for all tasks."""
         ...
 
     def case(self, network: Network, task: Task, rules: Rules | None, cost: AskedCost | None, seed: int) -> C:

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from gossamer.algorithms import ALGORITHMS, Algorithm
+from gossamer.algorithms import Algorithm, algorithms_for
 from gossamer.bounds import Bound, bounds
 from gossamer.bounds.table import slow
 from gossamer.errors import ModelError
@@ -41,10 +41,9 @@ class StoreAndForward:
     renames = True
     rules: tuple[str, ...] = tuple(field.name for field in fields(Rules))
 
-    @property
-    def algorithms(self) -> tuple[Algorithm, ...]:
-        """The algorithms, for all tasks."""
-        return ALGORITHMS
+    def algorithms(self, kind: type[Task] | None = None) -> tuple[Algorithm, ...]:
+        """Return the algorithms for a kind of task, or for all tasks."""
+        return algorithms_for(kind)
 
     def case(self, network: Network, task: Task, rules: Rules | None, cost: AskedCost | None, seed: int) -> Case:
         """Return the case."""
@@ -94,7 +93,7 @@ class StoreAndForward:
 
     def load(self, path: str | os.PathLike[str]) -> Schedule:
         """Read a schedule from a file."""
-        return files.load(path)
+        return files.load(path, Schedule)
 
     def stream(self, case: Case, offer: Offer[Schedule], say: Say) -> Streamed:
         """Check the hops of an offer as they are made, keeping none."""

@@ -1,4 +1,7 @@
-"""Wormhole switching: a message follows its whole path in one step that costs a start-up and its length."""
+"""Wormhole switching: a message follows its whole path in one step that costs a start-up and its length.
+
+The rooms of wormhole schedules and of flits are imported when they are asked for something.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import os
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil
+from typing import TYPE_CHECKING
 
 from gossamer.bounds import Bound
 from gossamer.errors import ModelError, NotApplicableError
@@ -15,14 +19,13 @@ from gossamer.questions.cases import Needs, Offer
 from gossamer.questions.costs import AskedCost, Cost, LinearCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Task
-from gossamer.schedules.wormhole import files
-from gossamer.schedules.wormhole.case import WormholeCase
-from gossamer.simulation.flits import Routers, simulate_schedule
-from gossamer.simulation.flits.settings import Interface
+from gossamer.schedules import files
 from gossamer.verification import Verification
-from gossamer.wormhole import WormholeAlgorithm, WormholeSchedule, verify
-from gossamer.wormhole.bounds import bounds, wormhole_needs
-from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
+
+if TYPE_CHECKING:
+    from gossamer.schedules.wormhole.case import WormholeCase
+    from gossamer.simulation.flits.settings import Interface
+    from gossamer.wormhole import WormholeAlgorithm, WormholeSchedule
 
 __all__ = ["Wormhole"]
 
@@ -42,15 +45,18 @@ class Wormhole:
     rules: tuple[str, ...] = ("ports",)
     renames = False
 
-    @property
-    def algorithms(self) -> tuple[WormholeAlgorithm, ...]:
-        """The algorithms, for all tasks."""
-        return WORMHOLE_ALGORITHMS
+    def algorithms(self, kind: type[Task] | None = None) -> tuple[WormholeAlgorithm, ...]:
+        """Return the algorithms for a kind of task, or for all tasks."""
+        from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
+
+        return tuple(a for a in WORMHOLE_ALGORITHMS if kind is None or issubclass(kind, a.tasks))
 
     def case(
         self, network: Network, task: Task, rules: Rules | None, cost: AskedCost | None, seed: int
     ) -> WormholeCase:
         """Return the case."""
+        from gossamer.schedules.wormhole.case import WormholeCase
+
         if rules is not None and rules != Rules(ports=rules.ports):
             raise ModelError("of the rules only ports are a choice of wormhole switching; messages are cut as is best")
         if cost is not None and not isinstance(cost, LinearCost):
@@ -68,6 +74,9 @@ class Wormhole:
 
     def bounds(self, case: WormholeCase) -> tuple[Bound, ...]:
         """Return lower bounds on the completion time in the unit of the cost, the largest first."""
+        from gossamer.simulation.flits import Routers
+        from gossamer.wormhole.bounds import bounds
+
         if case.cost.price == "steps":
             return bounds(case)
         # a flit a cycle: no message that carries bytes is faster, nor starts sooner
@@ -90,6 +99,8 @@ class Wormhole:
 
     def needs(self, case: WormholeCase, offer: Offer[WormholeSchedule]) -> Needs | None:
         """Return about what building and checking an offer takes."""
+        from gossamer.wormhole.bounds import wormhole_needs
+
         return wormhole_needs(case, offer)
 
     def completion(self, schedule: WormholeSchedule) -> Fraction:
@@ -97,6 +108,8 @@ class Wormhole:
 
         A schedule that deadlocks without barriers is priced with them.
         """
+        from gossamer.simulation.flits import Routers, simulate_schedule
+
         if schedule.cost.price == "steps":
             return schedule.completion_time
         interface: Interface = "channels" if schedule.ports == "all" else "node"
@@ -108,6 +121,8 @@ class Wormhole:
 
     def verify(self, schedule: WormholeSchedule, limit: int = 20) -> Verification:
         """Check every rule and goal of a schedule."""
+        from gossamer.wormhole import verify
+
         return verify(schedule, limit)
 
     def stream(self, case: WormholeCase, offer: Offer[WormholeSchedule], say: Say) -> Streamed:
@@ -116,7 +131,9 @@ class Wormhole:
 
     def load(self, path: str | os.PathLike[str]) -> WormholeSchedule:
         """Read a schedule from a file."""
-        return files.load(path)
+        from gossamer.wormhole import WormholeSchedule
+
+        return files.load(path, WormholeSchedule)
 
     def facts(self, schedule: WormholeSchedule) -> Facts:
         """Return what can be measured of a schedule."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from gossamer.errors import NetworkError
 from gossamer.networks.network import Network
-from gossamer.processes.trials import ALONE, Tries
+from gossamer.processes.trials import ALONE, Trials
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand, demands_of
 from gossamer.questions.cases.links import Links, links_of
 from gossamer.questions.cases.metric import Metric, metric_of
@@ -51,7 +51,7 @@ class Case:
     ----------
     budget : float or None
         Seconds that a solver may take; None for an amount of work that is the same everywhere. Set by `within`.
-    tries : Tries
+    tries : Trials
         Who carries out the tries of a search: this process alone, or several. Set by `within`.
     rules : Rules
         As given, but for what they say of switches where there are none.
@@ -143,7 +143,7 @@ class Case:
         known: T = self._known[key]
         return known
 
-    def within(self, budget: float | None, tries: Tries = ALONE) -> Self:
+    def within(self, budget: float | None, tries: Trials = ALONE) -> Self:
         """Return the case for solvers that may take so many seconds, and with who tries, as nothing is known of it.
 
         >>> import gossamer

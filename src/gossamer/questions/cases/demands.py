@@ -19,13 +19,13 @@ from gossamer.networks.network import Network
 from gossamer.questions import tasks
 from gossamer.questions.tasks import COMBINE, COPY, MOVE, Task
 
-__all__ = ["Counts", "Demand", "HubDemand", "Line", "PairDemand", "demands_of"]
+__all__ = ["Counts", "Demand", "HubDemand", "NodeLine", "PairDemand", "demands_of"]
 
 Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class NodeLine:
     """Nodes placed at positions 0..size-1.
 
     Attributes
@@ -42,9 +42,9 @@ class Line:
     place: Callable[[Counts], Counts]
     terminals: Counts
 
-    def mirrored(self) -> Line:
+    def mirrored(self) -> NodeLine:
         """Return the line read from its other end."""
-        return Line(self.size, lambda nodes: self.size - 1 - self.place(nodes), self.terminals[::-1])
+        return NodeLine(self.size, lambda nodes: self.size - 1 - self.place(nodes), self.terminals[::-1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,13 +103,13 @@ class HubDemand:
         out, into = hubs * outside, (self.hubs.size - hubs) * inside
         return (out, into) if self.outward else (into, out)
 
-    def hubs_along(self, line: Line) -> Counts:
+    def hubs_along(self, line: NodeLine) -> Counts:
         """Return the number of hubs at each position of a line."""
         if self.everywhere:
             return line.terminals
         return np.bincount(line.place(self.hubs), minlength=line.size)
 
-    def upward(self, line: Line, matrix: bool) -> Counts:
+    def upward(self, line: NodeLine, matrix: bool) -> Counts:
         """Return how many messages must get from positions <= i to positions >= j.
 
         int64[m-1] for j = i+1, or with `matrix` int64[m, m] for all i < j.
@@ -195,7 +195,7 @@ class PairDemand:
         ends = self.wanters if incoming else self.holders
         return np.bincount(ends, minlength=int(nodes.max()) + 1)[nodes]
 
-    def upward(self, line: Line, matrix: bool) -> Counts:
+    def upward(self, line: NodeLine, matrix: bool) -> Counts:
         """Return how many messages must get from positions <= i to positions >= j; see `HubDemand.upward`."""
         low, places = line.place(self.origin), line.place(self.target)
         high = np.maximum.reduceat(places, self.first[:-1])

@@ -11,41 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.jit import njit
+from gossamer.jit.heap import pop, push
 from gossamer.networks.network import Network
 from gossamer.networks.shared_ports import SharedPorts
 from gossamer.questions.cases.demands import Counts
 from gossamer.questions.rules import Rules
 
 __all__ = ["FAR", "Links", "Shares", "Travel", "earliest", "least_time", "lengths_of_ways", "links_of"]
-
-
-@njit(cache=True, nogil=True, _nrt=False)
-def _push(heap, size, key):
-    """Add a key to a binary heap of so many; return its new size."""
-    at = size
-    while at > 0 and heap[(at - 1) >> 1] > key:
-        heap[at] = heap[(at - 1) >> 1]
-        at = (at - 1) >> 1
-    heap[at] = key
-    return size + 1
-
-
-@njit(cache=True, nogil=True, _nrt=False)
-def _pop(heap, size):
-    """Take the least key off a binary heap of so many, one fewer afterwards; return it."""
-    least, last = heap[0], heap[size - 1]
-    size -= 1
-    at = 0
-    while 2 * at + 1 < size:
-        below = 2 * at + 1
-        if below + 1 < size and heap[below + 1] < heap[below]:
-            below += 1
-        if heap[below] >= last:
-            break
-        heap[at] = heap[below]
-        at = below
-    heap[at] = last
-    return least
 
 
 @njit(cache=True, nogil=True, _nrt=False, small=100_000)
@@ -71,9 +43,9 @@ def earliest(first, target, hold, latency, kind, kind_hold, stores, start, far, 
         if time[state] != 0:
             time[state] = 0
             usable[start[i]] = 0
-            size = _push(heap, size, state)
+            size = push(heap, 0, size, state)
     while size > 0:
-        key = _pop(heap, size)
+        key = pop(heap, 0, size)
         size -= 1
         now, state = key // states, key % states
         if time[state] < now:
@@ -94,7 +66,7 @@ def earliest(first, target, hold, latency, kind, kind_hold, stores, start, far, 
                 then, there = t + latency[e], v * kinds + kind[e]
             if then < time[there]:
                 time[there] = then
-                size = _push(heap, size, then * states + there)
+                size = push(heap, 0, size, then * states + there)
 
 
 @njit(cache=True, nogil=True, _nrt=False, small=100_000)
@@ -118,9 +90,9 @@ def lengths_of_ways(
             distance[u], carried[u] = far, 0.0
         distance[source] = 0
         link_to[source] = -1
-        size, reached = _push(heap, 0, source), 0
+        size, reached = push(heap, 0, 0, source), 0
         while size > 0:
-            key = _pop(heap, size)
+            key = pop(heap, 0, size)
             size -= 1
             now, u = key // n, key % n
             if carried[u] < 0.0 or distance[u] < now:
@@ -133,7 +105,7 @@ def lengths_of_ways(
                 if now + length[e] < distance[v]:
                     distance[v] = now + length[e]
                     link_to[v] = e
-                    size = _push(heap, size, distance[v] * n + v)
+                    size = push(heap, 0, size, distance[v] * n + v)
         for u in range(n):
             carried[u] = 0.0
         for j in range(begin, end):

@@ -19,6 +19,7 @@ from gossamer.networks.network import Network
 from gossamer.questions.tasks.task import Ids, Messages, Task, check_node, listed, node_number
 from gossamer.questions.tasks.together import in_group, ranks, united
 from gossamer.reading.files import file_name, text_lines
+from gossamer.reading.quantities import nodes as listed_nodes
 from gossamer.writing import quantity
 
 __all__ = ["Grouped", "along_dimensions", "named_groups", "read_groups"]
@@ -184,7 +185,6 @@ def along_dimensions(network: Network, dimensions: Iterable[int]) -> tuple[tuple
 Groups = tuple[tuple[int, ...], ...]
 
 _ALLOWED = "lists such as 0-7 or 0,2,4;1,3,5, 'dimension 1', 'blocks 8', 'rails 8', or a file with a group a line"
-_NODES = re.compile(r"[0-9]{1,10}(-[0-9]{1,10})?")
 _LISTS = re.compile(r"[\s0-9,;-]+")
 
 
@@ -265,16 +265,7 @@ def read_groups(path: str | os.PathLike[str], node_count: int) -> dict[str, tupl
 
 
 def _listed(text: str, where: str, n: int) -> tuple[int, ...]:
-    nodes: list[int] = []
-    for word in text.replace(",", " ").split():
-        if not _NODES.fullmatch(word):
-            raise TaskError(f"{where}: {shown(word)} is no node number or range such as 0-7")
-        first, _, last = word.partition("-")
-        low, high = int(first), int(last or first)
-        if not low <= high < n:
-            fault = f"the range {word} is empty" if high < low else f"node {high} is outside 0..{n - 1}"
-            raise TaskError(f"{where}: {fault}")
-        nodes += range(low, high + 1)
+    nodes = listed_nodes(text.replace(",", " "), where, n)
     seen: set[int] = set()
     for node in nodes:
         if node in seen:

@@ -14,7 +14,7 @@ from gossamer.questions.tasks.chunked import MAX_CHUNKS, chunked
 from gossamer.questions.tasks.exchanges import UnevenExchange
 from gossamer.questions.tasks.grouped import Grouped, Groups, named_groups
 from gossamer.questions.tasks.parsing import task as make_task
-from gossamer.questions.tasks.patterns.traffic import named_traffic
+from gossamer.questions.tasks.patterns import named_traffic
 from gossamer.questions.tasks.sizes import sizing_of
 from gossamer.questions.tasks.task import Task
 from gossamer.questions.tasks.together import Together, ranks

@@ -33,8 +33,7 @@ from gossamer.questions.tasks.multinode import (
     ReduceScatter,
 )
 from gossamer.questions.tasks.neighbors import NeighborExchange
-from gossamer.questions.tasks.patterns import one_to_many, permutation
-from gossamer.questions.tasks.patterns.traffic import named_traffic
+from gossamer.questions.tasks.patterns import named_traffic, one_to_many, permutation
 from gossamer.questions.tasks.rooted import Broadcast, Gather, Reduce, Scatter
 from gossamer.questions.tasks.routing import OneToManyRouting, Permutation
 from gossamer.questions.tasks.task import Task

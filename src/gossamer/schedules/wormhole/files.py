@@ -1,58 +1,85 @@
-"""Wormhole schedules in files: one Parquet file, readable by any tool that reads Parquet.
+"""Wormhole schedules in files: how one stands in Parquet or in text; `gossamer.schedules.files` writes and reads it.
 
-A row is a message: ``step, source, displacement_0, displacement_1, ..., payload, control_bytes``, sorted by step. The
-file's key-value metadata holds, under ``gossamer``, a JSON object with the format version, ``"switching": "wormhole"``,
-network, task, cost, phases, algorithm, the number of sets, the pieces (``origin, message, piece, size``) and the set
-entries (``set, packet``: piece `packet` is in set `set`). In version 1 these are rows before the messages.
+In Parquet a row is a message: ``step, source, displacement_0, displacement_1, ..., payload, control_bytes``, sorted by
+step. The file's key-value metadata holds, under ``gossamer``, a JSON object with the format version, ``"switching":
+"wormhole"``, network, task, cost, phases, algorithm, the number of sets, the pieces (``origin, message, piece, size``)
+and the set entries (``set, packet``: piece `packet` is in set `set`). In version 1 these are rows before the messages.
 """
 
 from __future__ import annotations
 
-import os
+from typing import Any
 
 import numpy as np
 
-from gossamer.errors import FileFormatError
+from gossamer.networks.network import Network
 from gossamer.questions.costs import LinearCost
-from gossamer.questions.tasks import task_from_dict
+from gossamer.questions.tasks import Task
 from gossamer.schedules.columns import column, whole
-from gossamer.schedules.files import open_stored
-from gossamer.schedules.serialization import complete, network_from_dict, with_control
-from gossamer.schedules.stored import Rows, Stored, whole_schedule
+from gossamer.schedules.file_formats import OpenFile, Table, TableRows
+from gossamer.schedules.files import FORMAT_VERSION, FileForm
+from gossamer.schedules.serialization import complete, control_phases, network_to_dict, with_control
 from gossamer.schedules.wormhole.channels import Channels
-from gossamer.schedules.wormhole.message_table import Phase
-from gossamer.schedules.wormhole.payloads import Payloads, Pieces
-from gossamer.schedules.wormhole.schedule import WormholeSchedule
-from gossamer.schedules.wormhole.storing import FORMAT_VERSION, LOWEST, PIECES, SETS, message_columns, save, sections
+from gossamer.schedules.wormhole.payloads import Payloads, Phase, Pieces
 
-__all__ = ["FORMAT_VERSION", "load", "save"]
+__all__ = ["FORM"]
 
 _PER_SET, _PER_STEP = 24, 120
 """Bytes that a set and a step take, the latter with its exact cost, when the schedule is looked at."""
 
+_LOWEST = "the lowest-numbered link that brings a message nearer"
+"""How a file of a network that is no array or torus tells the ways of messages."""
 
-def load(path: str | os.PathLike[str]) -> WormholeSchedule:
-    """Read a wormhole schedule that `save` wrote. It is not verified; ask `gossamer.verify`.
-
-    Raises
-    ------
-    FileFormatError
-        If the file is missing, unreadable, truncated, not a wormhole schedule, or of a newer format version.
-    """
-    with open_stored(path, FORMAT_VERSION, ("wormhole", "pieces")) as file:
-        if file.header.get("switching") != "wormhole":
-            raise FileFormatError(f"{file.name!r} does not hold a wormhole schedule")
-        with whole_schedule(file.name):
-            return _schedule(file)
+_PIECES = Table(
+    "pieces",
+    "piece",
+    ("origin", "message", "piece", "size"),
+    "piece {number}: piece {piece} of message {message}, {size} bytes from {origin}",
+)
+_SETS = Table("set_entries", "set", ("set", "packet"), "set {set}: piece {packet}")
 
 
-def _schedule(file: Stored) -> WormholeSchedule:
+def _message_table(dimensions: int) -> Table:
+    """Return the table of messages on a network of some dimensions."""
+    moves = [f"displacement_{i}" for i in range(dimensions)]
+    way = ",".join(f"{{{name}}}" for name in moves)
+    line = f"step {{step}}: from {{source}} by {way} set {{payload:control}} control bytes {{control_bytes}}"
+    return Table("messages", "message", ["step", "source", *moves, "payload", "control_bytes"], line)
+
+
+def _describe(schedule: Any, text: bool) -> tuple[dict[str, Any], list[TableRows]]:
+    """Return the description and the tables of a wormhole schedule."""
+    sets, pieces = schedule.payloads, {name: getattr(schedule.packets, name) for name in _PIECES.columns}
+    table = _message_table(schedule.channels.dimensions)
+    values = [schedule.step, schedule.source, *schedule.displacement.T, schedule.payload, schedule.control_bytes]
+    newer = not text or schedule.ports != "all" or not schedule.channels.on_grid
+    header = {
+        "version": FORMAT_VERSION if newer else 1,
+        "switching": "wormhole",
+        "network": network_to_dict(schedule.network, text=text),
+        "task": schedule.task.to_dict(),
+        "model": {**schedule.cost.to_dict(), "ports": schedule.ports},
+        "phases": [[p.name, p.steps, p.length] for p in schedule.phases],
+        "algorithm": schedule.algorithm,
+        "pieces": schedule.packets.count,
+        "sets": sets.count,
+        "set_entries": int(sets.packet.size),
+        **control_phases(schedule.phases),
+        **({} if schedule.channels.on_grid else {"ways": _LOWEST}),
+    }
+    return header, [
+        TableRows.of(_PIECES, pieces),
+        TableRows.of(_SETS, {"set": sets.owner, "packet": sets.packet}),
+        TableRows.of(table, dict(zip(table.columns, values, strict=True))),
+    ]
+
+
+def _arguments(file: OpenFile, network: Network, task: Task) -> dict[str, Any]:
+    """Return the arguments of a wormhole schedule but network and task."""
     header, room = file.header, file.room
-    network = network_from_dict(header["network"], room)
     channels = Channels(network)
-    if not channels.on_grid and header.get("ways") != LOWEST:
+    if not channels.on_grid and header.get("ways") != _LOWEST:
         raise ValueError(f"network {network.spec} is not an array or torus, and the ways of messages are not told")
-    dimensions = channels.dimensions
     model = complete(header["model"], LinearCost().to_dict())
     sets = whole(header["sets"], "the number of sets")
     room.take(_PER_SET * sets, f"{sets:,} sets")
@@ -62,31 +89,22 @@ def _schedule(file: Stored) -> WormholeSchedule:
     ]
     steps = sum(phase.steps for phase in phases)
     room.take(_PER_STEP * steps, f"{steps:,} steps")
-    names = message_columns(dimensions)
-    forms = sections(dimensions)
-    keys = ("pieces", "set_entries")
-    rows = not file.text and not isinstance(header["pieces"], dict)  # tables one after the other
-    counts = [whole(header[key], key) if rows else None for key in keys]
-    columns = file.read([
-        Rows(PIECES, counts[0], "piece", forms[0]),
-        Rows(SETS, counts[1], "set", forms[1]),
-        Rows(names, None, "message", forms[2]),
-    ])  # fmt: skip
+    table = _message_table(channels.dimensions)
+    columns = file.read([_PIECES, _SETS, table])
     owner = column(columns["set"], "set")
     if owner.size and (bool((owner[1:] < owner[:-1]).any()) or owner[0] < 0 or owner[-1] >= sets):
         raise ValueError(f"column 'set' must ascend within 0..{sets - 1}")
-    return WormholeSchedule(
-        network,
-        task_from_dict(header["task"]),
-        LinearCost.from_dict({**model, "ports": "all"}),
-        columns["step"],
-        columns["source"],
-        np.stack([columns[name] for name in names[2:-2]], axis=1),
-        columns["payload"],
-        payloads=Payloads(np.searchsorted(owner, np.arange(sets + 1)).astype(np.int64), columns["packet"]),
-        packets=Pieces(*(columns[name] for name in PIECES)),
-        phases=phases,
-        control_bytes=columns["control_bytes"],
-        algorithm=header["algorithm"],
-        ports=model["ports"],
-    )
+    return {
+        "cost": LinearCost.from_dict({**model, "ports": "all"}),
+        "displacement": np.stack([columns[name] for name in table.columns[2:-2]], axis=1),
+        **{name: columns[name] for name in ("step", "source", "payload", "control_bytes")},
+        "payloads": Payloads(np.searchsorted(owner, np.arange(sets + 1)).astype(np.int64), columns["packet"]),
+        "packets": Pieces(*(columns[name] for name in _PIECES.columns)),
+        "phases": phases,
+        "algorithm": header["algorithm"],
+        "ports": model["ports"],
+    }
+
+
+FORM = FileForm("wormhole messages", _PIECES.name, _describe, _arguments)
+"""How wormhole schedules stand in files."""

@@ -1,4 +1,4 @@
-"""What messages carry: pieces of the task's messages, and sets of them that are stored once."""
+"""What messages carry, and when: pieces of the task's messages, sets of them that are stored once, and phases."""
 
 from __future__ import annotations
 
@@ -15,10 +15,36 @@ from gossamer.errors import ScheduleError
 from gossamer.networks.network import IntArray
 from gossamer.questions.tasks import Messages
 
-__all__ = ["CONTROL", "PayloadTable", "Payloads", "Pieces"]
+__all__ = ["CONTROL", "PayloadTable", "Payloads", "Phase", "Pieces"]
 
 CONTROL = -1
 """Payload number of a control message."""
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A run of consecutive steps.
+
+    Attributes
+    ----------
+    name : str
+        What happens in it.
+    steps : int
+        Number of steps.
+    length : int or None
+        Bytes for which every step of the phase lasts at least, even if it has no messages; None where a step lasts as
+        long as its messages and costs nothing without any.
+    control : bool
+        Whether its steps are for control messages.
+    first_step : int
+        Set by the schedule: the steps of the phases follow each other from step 0.
+    """
+
+    name: str
+    steps: int
+    length: int | None = None
+    control: bool = False
+    first_step: int = 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,11 +11,9 @@ import numpy.typing as npt
 
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.tasks import Messages
-from gossamer.schedules.frames import frame, table
-from gossamer.schedules.words import message_words
+from gossamer.schedules.words import frame, message_words, table
 from gossamer.schedules.wormhole.channels import Channels
-from gossamer.schedules.wormhole.message_table import Phase
-from gossamer.schedules.wormhole.payloads import CONTROL, Payloads, Pieces
+from gossamer.schedules.wormhole.payloads import CONTROL, Payloads, Phase, Pieces
 from gossamer.writing import quantity
 
 __all__ = ["Worm", "chosen_worms", "to_arrow", "to_frame", "worms"]

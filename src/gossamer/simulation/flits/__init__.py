@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from gossamer.simulation.flits.arrivals import Trace, read_trace, write_trace
+from gossamer.simulation.flits.arrivals import MessageTrace, read_trace, write_trace
 from gossamer.simulation.flits.deadlock import Deadlock
 from gossamer.simulation.flits.destinations import destinations
 from gossamer.simulation.flits.fabric import Fabric
 from gossamer.simulation.flits.recording import FlitRecording, record_run, record_traffic
-from gossamer.simulation.flits.routing import ROUTINGS, Freedom, deadlock_freedom, routing
+from gossamer.simulation.flits.routing import ROUTINGS, DeadlockFreedom, deadlock_freedom, routing
 from gossamer.simulation.flits.saturation import Saturation, ideal_throughput, saturation_throughput
 from gossamer.simulation.flits.schedule_run import ScheduleRun, simulate_schedule
 from gossamer.simulation.flits.settings import ENERGY_COSTS, PRESETS, Energy, Routers, TrafficSettings
@@ -19,14 +19,14 @@ __all__ = [
     "PRESETS",
     "ROUTINGS",
     "Deadlock",
+    "DeadlockFreedom",
     "Energy",
     "Fabric",
     "FlitRecording",
-    "Freedom",
+    "MessageTrace",
     "Routers",
     "Saturation",
     "ScheduleRun",
-    "Trace",
     "TrafficRun",
     "TrafficSettings",
     "deadlock_freedom",

@@ -552,17 +552,18 @@ def _switch(rules, queue, channel, turn, lists, counters):
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def _ejected(rules, message, dependent_first, dependent, released, delivered, counters, m, c):
+def _ejected(s, m, c):
     """Note that the last flit of message m reaches its terminal in cycle c."""
+    rules, message, dependent_first, released, counters = s.rules, s.message, s.dependent_first, s.released, s.counters
     assume(message.shape[1] == MESSAGES)
     message[m, FINISHED] = c
-    delivered[natural(counters[ENDED])] = m
+    s.delivered[natural(counters[ENDED])] = m
     counters[ENDED] += 1
     counters[DELIVERED] += 1
     counters[IN_FLIGHT] -= 1
     if dependent_first.size > 1:
         for k in range(dependent_first[m], dependent_first[m + 1]):
-            _released(message, released, counters, rules[STARTUP], dependent[k], c)
+            _released(message, released, counters, rules[STARTUP], s.dependent[k], c)
 
 
 @njit(cache=True, nogil=True, _nrt=False)
@@ -587,11 +588,10 @@ def _tail_left(rules, queue, channel, wheel, lists, counters, q, w, left):
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def _leave(
-    rules, queue, slot, channel, turn, wheel, lists, message, dependent_first, dependent, released, delivered, record,
-    counters, wanted, c,
-):  # fmt: skip
+def _leave(s, wanted, c):
     """Send the flits that the outputs chose on their way."""
+    rules, queue, slot, channel, turn, counters = s.rules, s.queue, s.slot, s.channel, s.turn, s.counters
+    wheel, lists, message, released, record = s.wheel, s.lists, s.message, s.released, s.record
     assume(queue.shape[1] == QUEUES)
     assume(slot.shape[1] == SLOTS)
     assume(channel.shape[1] == CHANNELS)
@@ -654,7 +654,7 @@ def _leave(
             slot[place, OPENS] = there + 1 + rules[CREDIT_DELAY]
             ejected += 1
             if flit & 1:
-                _ejected(rules, message, dependent_first, dependent, released, delivered, counters, flit >> 1, there)
+                _ejected(s, flit >> 1, there)
         if flit & 1:
             _tail_left(rules, queue, channel, wheel, lists, counters, q, w, left)
             continue
@@ -690,10 +690,7 @@ def _cycle(s, c):
         moved += wanted
     wanted = _switch(rules, queue, channel, turn, lists, counters)
     if wanted:
-        _leave(
-            rules, queue, slot, channel, turn, wheel, lists, message, s.dependent_first, s.dependent, s.released,
-            s.delivered, s.record, counters, wanted, c,
-        )  # fmt: skip
+        _leave(s, wanted, c)
     for k in range(counters[GRANTED]):
         _want(rules, queue, slot, channel, wheel, lists, counters, natural(lists[GRANTED, k]), c + 1)
     return moved + wanted

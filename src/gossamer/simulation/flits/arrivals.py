@@ -14,10 +14,10 @@ import numpy.typing as npt
 from gossamer.errors import TaskError, shown
 from gossamer.reading.files import file_name, text_lines
 from gossamer.simulation.flits.destinations import Destinations
-from gossamer.simulation.flits.settings import Lengths
+from gossamer.simulation.flits.settings import MessageLengths
 from gossamer.writing import whole_file
 
-__all__ = ["Arrivals", "Created", "RandomArrivals", "Trace", "TraceArrivals", "read_trace", "write_trace"]
+__all__ = ["Created", "MessageSource", "MessageTrace", "RandomArrivals", "TraceArrivals", "read_trace", "write_trace"]
 
 # Traces of messages: a text format of one line a message.
 
@@ -26,7 +26,7 @@ _WORDS = ("cycle", "source", "target", "flits")
 
 
 @dataclass(frozen=True)
-class Trace:
+class MessageTrace:
     """Messages in order of time.
 
     Attributes
@@ -41,7 +41,7 @@ class Trace:
 
     Examples
     --------
-    >>> Trace([0, 3], [0, 1], [1, 0], [8, 1]).cycles
+    >>> MessageTrace([0, 3], [0, 1], [1, 0], [8, 1]).cycles
     4
     """
 
@@ -77,7 +77,7 @@ class Trace:
         return int(self.when[-1]) + 1 if self.count else 0
 
 
-def read_trace(path: str | Path) -> Trace:
+def read_trace(path: str | Path) -> MessageTrace:
     """Read a trace: lines of ``cycle source target flits``, in order of time; ``#`` begins a comment.
 
     Raises
@@ -95,10 +95,10 @@ def read_trace(path: str | Path) -> Trace:
             raise TaskError(f"{where}: expected 'cycle source target flits', got {shown(line)}")
         rows.append(tuple(map(int, words)))
     columns = np.array(rows, np.int64).reshape(-1, 4).T
-    return Trace(*columns)
+    return MessageTrace(*columns)
 
 
-def write_trace(trace: Trace, path: str | Path) -> None:
+def write_trace(trace: MessageTrace, path: str | Path) -> None:
     """Write a trace that `read_trace` reads."""
     lines = [f"# {' '.join(_WORDS)}"]
     columns = (trace.when, trace.source, trace.target, trace.flits)
@@ -119,7 +119,7 @@ class Created(NamedTuple):
     flits: npt.NDArray[np.int64]
 
 
-class Arrivals(Protocol):
+class MessageSource(Protocol):
     """A source of messages."""
 
     @property
@@ -140,7 +140,7 @@ class RandomArrivals:
         where: Destinations,
         terminals: int,
         rate: float,
-        lengths: Lengths,
+        lengths: MessageLengths,
         burst: float,
         random: np.random.Generator,
     ) -> None:
@@ -158,7 +158,7 @@ class RandomArrivals:
         return self.rate * self.nodes.size
 
     def take(self, first: int, cycles: int) -> Created:
-        """Return messages; see `Arrivals`."""
+        """Return messages; see `MessageSource`."""
         cell = self._in_bursts(cycles) if self.burst else self._cells(cycles * self.nodes.size)
         when = cell // self.nodes.size
         source = self.nodes.take(np.subtract(cell, when * self.nodes.size, out=cell))
@@ -207,7 +207,7 @@ def _geometric(random: np.random.Generator, share: float, count: int) -> npt.NDA
 class TraceArrivals:
     """The messages of a trace."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: MessageTrace) -> None:
         self.trace = trace
 
     @property
@@ -216,7 +216,7 @@ class TraceArrivals:
         return self.trace.count / max(1, self.trace.cycles)
 
     def take(self, first: int, cycles: int) -> Created:
-        """Return messages; see `Arrivals`."""
+        """Return messages; see `MessageSource`."""
         low, high = np.searchsorted(self.trace.when, [first, first + cycles])
         t = self.trace
         return Created(t.when[low:high], t.source[low:high], t.target[low:high], t.flits[low:high])

@@ -17,7 +17,7 @@ __all__ = [
     "Dateline",
     "Energy",
     "Interface",
-    "Lengths",
+    "MessageLengths",
     "Preset",
     "Routers",
     "TrafficSettings",
@@ -243,7 +243,7 @@ _MOST_FLITS = 1 << 20
 
 
 @dataclass(frozen=True)
-class Lengths:
+class MessageLengths:
     """Lengths of messages and their shares, such as 80 % of one flit and 20 % of five.
 
     Attributes
@@ -255,9 +255,9 @@ class Lengths:
 
     Examples
     --------
-    >>> Lengths.of("1:0.8,5:0.2").mean
+    >>> MessageLengths.of("1:0.8,5:0.2").mean
     1.8
-    >>> str(Lengths.of(8))
+    >>> str(MessageLengths.of(8))
     '8'
     """
 
@@ -265,9 +265,9 @@ class Lengths:
     shares: tuple[float, ...]
 
     @classmethod
-    def of(cls, value: int | str | Lengths) -> Lengths:
+    def of(cls, value: int | str | MessageLengths) -> MessageLengths:
         """Read a length, or lengths with weights such as ``1:4,5:1``; ModelError if it is neither."""
-        if isinstance(value, Lengths):
+        if isinstance(value, MessageLengths):
             return value
         text = str(value).strip() if isinstance(value, str) else value
         if not isinstance(text, str) or ":" not in text:
@@ -362,7 +362,7 @@ class TrafficSettings:
     def __post_init__(self) -> None:
         if not isinstance(self.message_flits, str):
             object.__setattr__(self, "message_flits", whole(self.message_flits, "message_flits", 1))
-        object.__setattr__(self, "lengths", Lengths.of(self.message_flits))
+        object.__setattr__(self, "lengths", MessageLengths.of(self.message_flits))
         object.__setattr__(self, "measured", whole(self.measured, "measured", 100))
         if self.warmup is not None:
             object.__setattr__(self, "warmup", whole(self.warmup, "warmup", 0))
@@ -374,7 +374,7 @@ class TrafficSettings:
         object.__setattr__(self, "burst", burst)
         object.__setattr__(self, "seed", seed(self.seed))
 
-    lengths: Lengths = field(init=False, repr=False, compare=False)
+    lengths: MessageLengths = field(init=False, repr=False, compare=False)
 
     def check_load(self, load: float) -> float:
         """Return a load in flits per sending node and cycle, as a float; ModelError if no traffic can have it."""

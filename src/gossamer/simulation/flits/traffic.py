@@ -12,12 +12,12 @@ import numpy.typing as npt
 from gossamer.errors import TaskError
 from gossamer.networks.network import Network
 from gossamer.reading import instance
-from gossamer.simulation.flits.arrivals import Arrivals, RandomArrivals, Trace, TraceArrivals
+from gossamer.simulation.flits.arrivals import MessageSource, MessageTrace, RandomArrivals, TraceArrivals
 from gossamer.simulation.flits.deadlock import Deadlock, find_deadlock
 from gossamer.simulation.flits.destinations import destinations
 from gossamer.simulation.flits.fabric import Fabric
 from gossamer.simulation.flits.routing import Routing, routing_on
-from gossamer.simulation.flits.routing.function import Sent
+from gossamer.simulation.flits.routing.function import RoutedMessages
 from gossamer.simulation.flits.routing.tables import written_routes
 from gossamer.simulation.flits.settings import Energy, TrafficSettings
 from gossamer.simulation.flits.state import crossings, grown, new_state, with_routes
@@ -114,7 +114,7 @@ def prepare(
 
 def simulate_trace(
     network: Network,
-    trace: Trace,
+    trace: MessageTrace,
     *,
     settings: TrafficSettings | None = None,
     progress: Callable[[str], None] | None = None,
@@ -125,7 +125,7 @@ def simulate_trace(
     ----------
     network : Network
         Any.
-    trace : Trace
+    trace : MessageTrace
         Between terminals of the network.
     settings : TrafficSettings, optional
         Routing, routers, terminals and replies; the rest is ignored.
@@ -140,8 +140,8 @@ def simulate_trace(
     Examples
     --------
     >>> import gossamer
-    >>> from gossamer.simulation.flits import Trace
-    >>> simulate_trace(gossamer.network("ring:4"), Trace([0, 50], [0, 1], [2, 2], [8, 8])).latency
+    >>> from gossamer.simulation.flits import MessageTrace
+    >>> simulate_trace(gossamer.network("ring:4"), MessageTrace([0, 50], [0, 1], [2, 2], [8, 8])).latency
     12.0
     """
     settings = TrafficSettings() if settings is None else instance(settings, TrafficSettings, "settings")
@@ -169,7 +169,7 @@ class Simulation:
     def __init__(
         self,
         rule: Routing,
-        arrivals: Arrivals,
+        arrivals: MessageSource,
         name: str,
         settings: TrafficSettings,
         random: np.random.Generator,
@@ -267,7 +267,7 @@ class Simulation:
         rule, state = self.rule, self.state
         begin, drawn = np.zeros(0, np.int64), np.zeros((0, 0), np.int64)
         if self.written is None:
-            rule.write(Sent(state.route, rows * rule.row_size + 1, source, target, self.random))
+            rule.write(RoutedMessages(state.route, rows * rule.row_size + 1, source, target, self.random))
         else:
             begin, drawn = self.written.begin, self.written.draw(source.size, self.random)
         second = rule.longest + 2 if rule.routes == 2 else 0

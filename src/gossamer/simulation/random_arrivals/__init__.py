@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from gossamer.simulation.random_arrivals.arrivals import Arrivals, Bernoulli, OnOff, Poisson, Trace
+from gossamer.simulation.random_arrivals.arrivals import ArrivalProcess, Bernoulli, OnOff, Poisson, RequestTrace
 from gossamer.simulation.random_arrivals.recording import Recording, record
-from gossamer.simulation.random_arrivals.replication import scheme_from_parents
 from gossamer.simulation.random_arrivals.result import Result
-from gossamer.simulation.random_arrivals.scheme import Scheme
+from gossamer.simulation.random_arrivals.scheme import Scheme, scheme_from_parents
 from gossamer.simulation.random_arrivals.settings import Settings
 from gossamer.simulation.random_arrivals.simulator import simulate
-from gossamer.simulation.random_arrivals.statistics import Estimate, Histogram
+from gossamer.simulation.random_arrivals.statistics import ConfidenceInterval, Histogram
 
 __all__ = [
-    "Arrivals",
+    "ArrivalProcess",
     "Bernoulli",
-    "Estimate",
+    "ConfidenceInterval",
     "Histogram",
     "OnOff",
     "Poisson",
     "Recording",
+    "RequestTrace",
     "Result",
     "Scheme",
     "Settings",
-    "Trace",
     "record",
     "scheme_from_parents",
     "simulate",

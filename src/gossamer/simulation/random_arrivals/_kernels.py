@@ -5,16 +5,15 @@ and the next arrival, and there is no heap of events. One *instant* is all that 
 that end, in the order in which they began, then the arrivals, then every link that is idle or has become idle takes
 the copy of its queue that comes first, in the order in which the links were touched.
 
-Tables (see `machine.py`): ``rows`` int32[K, 4] is (first child, children, step, class * 2 + counted) of each place of
-the list of children. ``queue`` int32[L, ...] is (state, services, target, words of the class mask, then head and
-tail of each class) of each link; with other ties than first come, the words are missing and the only head is the root
-of a pairing heap. ``copies`` int32[., 4] is (place, broadcast, next, first child in the heap) of each copy that waits,
-``ring`` int32[., 4] is (place, broadcast, link, target) of each copy in service, ``casts`` int32[., 4] is (receivers
-left, copies, cell, age) of each broadcast. Free entries are linked through ``next`` and ``age``.
+The kernel reads `Rules`, `Trees`, `Choices` and `Requests`, and changes `Queues`, `InFlight`, `Statistics` and, where a
+run is recorded, a `Log`. Free copies and free broadcasts are linked through the columns ``next`` and ``age``.
 
 In large networks most of the time goes into waiting for memory. As the order of events is known, what the services a
 few places further on in the ring will touch is asked for ahead.
 """
+
+# NumPy's integers pass for int here:
+# mypy: disable-error-code="arg-type,assignment"
 
 from __future__ import annotations
 
@@ -23,9 +22,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gossamer.jit import njit
-from gossamer.jit.intrinsics import ask_for
+from gossamer.jit.intrinsics import ask_for, lowest, natural
 
-__all__ = ["MASK_BITS", "QUEUE_HEADER", "Log", "run"]
+__all__ = [
+    "MASK_BITS", "QUEUE_HEADER", "Choices", "InFlight", "Log", "Queues", "Requests", "Rules", "Statistics", "Trees",
+    "run",
+]  # fmt: skip
 
 # why `run` came back
 WANTS_ARRIVALS, WANTS_COPIES, WANTS_CASTS, FINISHED, WANTS_ROOM = range(5)
@@ -48,8 +50,7 @@ WANTS_ARRIVALS, WANTS_COPIES, WANTS_CASTS, FINISHED, WANTS_ROOM = range(5)
 ) = range(13)
 NOW, LAST_BIRTH, CELLS_PER_UNIT = range(3)  # the last one for receptions; broadcasts follow
 
-# what is asked of the kernel
-LINKS, TIES, CHOOSE, PARTS, FIRST_CELL, UNTIL, FAN, WORDS = range(8)
+# values of the rules
 AS_GIVEN, BY_DEGREE, BY_TABLE = range(3)
 FIRST_COME, OLDEST, LONGEST = range(3)
 ARRIVALS_USED, ALL_DONE, MEASURED_DONE = range(3)
@@ -65,9 +66,92 @@ FAR = 50_000
 
 ROWS, BIRTHS = 0, 1  # entries of the counts of a log
 
-LOWEST_BIT = np.zeros(32, np.int64)
-for _bit in range(32):
-    LOWEST_BIT[((1 << _bit) * 0x077CB531 & 0xFFFFFFFF) >> 27] = _bit
+
+class Rules(NamedTuple):
+    """What is asked of the kernel."""
+
+    links: int  # how a step names its link: AS_GIVEN, BY_DEGREE or BY_TABLE
+    ties: int  # FIRST_COME, OLDEST or LONGEST inside a class
+    choose: int  # OBLIVIOUS, GLOBAL, LOCAL, GUARDED or NEIGHBORS
+    parts: int  # copies that a node must get
+    first_cell: int  # the first cell in which delays count for waits and histograms
+    until: int  # ARRIVALS_USED; ALL_DONE: nothing is in flight; MEASURED_DONE: no measured broadcast is unfinished
+    fan: int  # copies at most that one event queues
+    words: int  # of the class mask of a queue
+    mixture: float  # part of the broadcasts for which a guarded choice is drawn
+    guard: float  # copies waiting per outgoing link of a node above which it is drawn, too
+
+
+class Trees(NamedTuple):
+    """The trees of a scheme; K places of the list of children, D dimensions."""
+
+    rows: Any  # int32[K, 4] first child, children, step, class * 2 + counted
+    key: Any  # int64[K] class, then remaining height
+    below: Any  # int64[K, D] transmissions in each dimension of the subtree
+    link_table: Any  # int32[nodes, degree]
+    link_source: Any  # int32[links]
+    dimension: Any  # int32[steps]
+
+
+class Choices(NamedTuple):
+    """The trees among which a source chooses; S sources (1 for all alike), C choices, P parts, D dimensions."""
+
+    source_nodes: Any  # the node of each source
+    entry_first: Any  # int64[S, C, P] first place of what the source sends
+    entry_last: Any  # int64[S, C, P] one more than the last
+    total: Any  # int64[S, C] transmissions of a broadcast
+    receivers: Any  # int64[S, C]
+    probability: Any  # float64[S, C]
+    demand: Any  # int64[S, C, D] transmissions in each dimension
+    weight: Any  # float64[D]
+
+
+class Requests(NamedTuple):
+    """The broadcasts to come, n of them, in order of time."""
+
+    time: Any  # float64[n]
+    source: Any  # int32[n]
+    choice: Any  # int32[n] the choice drawn
+    cell: Any  # int32[n] where the delays count, or -1
+    uniform: Any  # float64[n, 2] in [0, 1), for choices that look at the load
+
+
+class Queues(NamedTuple):
+    """The queues of the links and the copies in them; arrays are changed in place.
+
+    A line of `queue` is state, services, target, words of the class mask, then head and tail of each class. With other
+    ties than first come, the words are missing and the only head is the root of a pairing heap.
+    """
+
+    queue: Any  # int32[links, 3 + ...]
+    touched: Any  # int32[links] the links touched in this instant
+    copies: Any  # int32[., 4] place, broadcast, next, first child in the heap of each copy that waits
+    copy_key: Any  # int64[.] of the heap
+    copy_order: Any  # int64[.] in which the copies came
+
+
+class InFlight(NamedTuple):
+    """What else changes as time goes on; arrays are changed in place."""
+
+    state: Any  # int64[13]
+    clock: Any  # float64[4] the time, the last request's, cells of both histograms per unit of time
+    ring: Any  # int32[2^k, 4] place, broadcast, link, target of each copy in service
+    ring_time: Any  # float64[2^k] when the service ends
+    casts: Any  # int32[., 4] receivers left, copies, cell, age of each broadcast
+    birth: Any  # float64[.] when it was generated
+    got: Any  # uint8[., nodes] parts that each node has
+    load: Any  # int64[1 or nodes or nodes + 1, D] transmissions to be made
+    waiting: Any  # int64[nodes] copies that wait at each node
+
+
+class Statistics(NamedTuple):
+    """What is measured: of receptions in line 0, of broadcasts in line 1."""
+
+    cell_sum: Any  # float64[2, cells] delays
+    cell_count: Any  # int64[2, cells]
+    histogram: Any  # int64[2, bins]
+    wait_sum: Any  # float64[classes]
+    wait_count: Any  # int64[classes]
 
 
 class Log(NamedTuple):
@@ -84,17 +168,7 @@ class Log(NamedTuple):
     number: Any  # int32[casts] number of the broadcast in each entry
 
 
-@njit(cache=True, nogil=True, _nrt=False)
-def _prefetch_ahead(ring, soon, later, queue, head_at, ties, copies):
-    """Ask for what two services further on in the ring will need: the next copy of a queue, and a queue."""
-    ask_for(queue, np.int64(ring[later, 2]))
-    link = np.int64(ring[soon, 2])
-    at = head_at
-    if ties == FIRST_COME:
-        m = np.int64(queue[link, QUEUE_HEADER])
-        low = m & -m
-        at += 2 * LOWEST_BIT[((low * 0x077CB531) & 0xFFFFFFFF) >> 27]
-    ask_for(copies, max(np.int64(queue[link, at]), 0))
+# -- queues ------------------------------------------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True, _nrt=False)
@@ -131,6 +205,60 @@ def _without_root(copies, key, order, root):
     return root
 
 
+@njit(cache=True, nogil=True, _nrt=False, forceinline=True)
+def _take_first(rules, rows, queues, link):
+    """Take the copy that comes first from the queue of a link; return it, or -1, and its class."""
+    queue, copies = queues.queue, queues.copies
+    head_at = natural(QUEUE_HEADER + rules.words)
+    c, rank = np.int64(-1), np.int64(0)
+    if rules.ties != FIRST_COME:
+        c = np.int64(queue[link, head_at])
+        if c >= 0:
+            queue[link, head_at] = _without_root(copies, queues.copy_key, queues.copy_order, c)
+            rank = np.int64(rows[copies[c, 0], 3]) >> 1
+    else:
+        for w in range(rules.words):
+            m = np.int64(queue[link, natural(QUEUE_HEADER + w)])
+            if m != 0:
+                rank = natural(w * MASK_BITS + lowest(m))
+                c = natural(queue[link, natural(head_at + 2 * rank)])
+                rest = np.int64(copies[c, 2])
+                queue[link, natural(head_at + 2 * rank)] = rest
+                queue[link, natural(QUEUE_HEADER + w)] = m ^ (m & -m & (rest >> 63))
+                break
+    return c, rank
+
+
+@njit(cache=True, nogil=True, _nrt=False, forceinline=True)
+def _queue_up(rules, key, queues, state, link, c, rank, age):
+    """Put a copy into the queue of a link; one that is idle is to start."""
+    queue, copies = queues.queue, queues.copies
+    head_at = natural(QUEUE_HEADER + rules.words)
+    if rules.ties != FIRST_COME:
+        copies[c, 2] = copies[c, 3] = -1
+        queues.copy_key[c] = key[copies[c, 0]] if rules.ties == LONGEST else (rank << CLASS_SHIFT) | age
+        queues.copy_order[c] = state[ORDER]
+        state[ORDER] += 1
+        root = np.int64(queue[link, head_at])
+        queue[link, head_at] = c if root < 0 else _merge(copies, queues.copy_key, queues.copy_order, root, c)
+    else:
+        # without branches: an empty queue's new copy is its own predecessor
+        at = natural(head_at + 2 * rank)
+        head = np.int64(queue[link, at])
+        copies[natural(c if head < 0 else np.int64(queue[link, natural(at + 1)])), 2] = c
+        copies[c, 2] = -1
+        queue[link, at] = c if head < 0 else head
+        queue[link, natural(at + 1)] = c
+        queue[link, natural(QUEUE_HEADER + (rank >> WORD_SHIFT))] |= 1 << (rank & (MASK_BITS - 1))
+    if queue[link, STATE] == IDLE:
+        queue[link, STATE] = TO_START
+        queues.touched[natural(state[TOUCHED])] = link
+        state[TOUCHED] += 1
+
+
+# -- statistics --------------------------------------------------------------------------------------------------------
+
+
 @njit(cache=True, nogil=True, _nrt=False)
 def _widened(histogram, line, clock, delay):
     """Join the cells of a histogram in pairs until there is one for this delay; return the cells per unit of time."""
@@ -142,6 +270,42 @@ def _widened(histogram, line, clock, delay):
             histogram[line, i] = 0
         clock[CELLS_PER_UNIT + line] *= 0.5
     return clock[CELLS_PER_UNIT + line]
+
+
+@njit(cache=True, nogil=True, _nrt=False, forceinline=True)
+def _count_delay(rules, clock, statistics, line, cell, delay):
+    """Count the delay of a reception (line 0) or of a broadcast (line 1)."""
+    statistics.cell_sum[line, cell] += delay
+    statistics.cell_count[line, cell] += 1
+    if cell >= rules.first_cell:
+        histogram = statistics.histogram
+        scale = clock[CELLS_PER_UNIT + line]
+        if delay * scale >= histogram.shape[1]:
+            scale = _widened(histogram, line, clock, delay)
+        histogram[line, np.int64(delay * scale)] += 1
+
+
+@njit(cache=True, nogil=True, _nrt=False, forceinline=True)
+def _count_arrival(rules, flight, statistics, b, node):
+    """Count that a copy of broadcast b reached a node that is to get one."""
+    casts = flight.casts
+    if rules.parts > 1:
+        flight.got[b, node] += 1
+        if flight.got[b, node] != rules.parts:
+            return
+    casts[b, 0] -= 1
+    cell = np.int64(casts[b, 2])
+    if cell < 0:
+        return
+    delay = flight.clock[NOW] - flight.birth[b]
+    _count_delay(rules, flight.clock, statistics, 0, cell, delay)
+    if casts[b, 0] == 0:
+        _count_delay(rules, flight.clock, statistics, 1, cell, delay)
+        if cell >= rules.first_cell:
+            flight.state[OPEN] -= 1
+
+
+# -- arrivals ----------------------------------------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True, _nrt=False)
@@ -189,272 +353,238 @@ def _cheapest(probability, demand, weight, load, many, uniform):
     return 0
 
 
+@njit(cache=True, nogil=True, _nrt=False, forceinline=True)
+def _chosen(rules, choices, requests, flight, queue, link_source, degree, i, node, table):
+    """Return the tree that request i takes: the one drawn, or the one that the load at its node asks for."""
+    choose, load = rules.choose, flight.load
+    line, many = np.int64(-1), 1
+    if choose == GLOBAL:
+        line = np.int64(0)
+    elif choose == LOCAL or (
+        choose == GUARDED and requests.uniform[i, 1] >= rules.mixture and flight.waiting[node] <= rules.guard * degree
+    ):
+        line = node
+    elif choose == NEIGHBORS:
+        line, many = np.int64(load.shape[0] - 1), _around(load, queue, link_source, node)
+    if line < 0:
+        return np.int64(requests.choice[i])
+    uniform = requests.uniform[i, 0]
+    return np.int64(
+        _cheapest(choices.probability[table], choices.demand[table], choices.weight, load[line], many, uniform)
+    )
+
+
+@njit(cache=True, nogil=True, _nrt=False, forceinline=True)
+def _enter(rules, trees, choices, requests, flight, queue, log):
+    """Generate the broadcast of the next request; return it, its node, and the table and choice of its tree."""
+    state, clock, casts = flight.state, flight.clock, flight.casts
+    b, i, now = state[FREE_CAST], state[ENTERED], clock[NOW]
+    source = np.int64(requests.source[i])
+    node = np.int64(choices.source_nodes[source])
+    if log is not None:
+        at = log.counts[BIRTHS]
+        log.counts[BIRTHS] = at + 1
+        log.number[b], log.birth[at], log.source[at] = at, now, node
+    table = source if choices.entry_first.shape[0] > 1 else np.int64(0)
+    choice = _chosen(
+        rules, choices, requests, flight, queue, trees.link_source, trees.link_table.shape[1], i, node, table
+    )
+    if rules.choose == GLOBAL:
+        for d in range(flight.load.shape[1]):
+            flight.load[0, d] += choices.demand[table, choice, d]
+    if now > clock[LAST_BIRTH]:
+        clock[LAST_BIRTH] = now
+        state[AGE] += 1
+    state[FREE_CAST] = casts[b, 3]
+    flight.birth[b] = now
+    casts[b, 0] = choices.receivers[table, choice]
+    casts[b, 1] = 0
+    casts[b, 2] = requests.cell[i]
+    casts[b, 3] = state[AGE]
+    if requests.cell[i] >= rules.first_cell:
+        state[OPEN] += 1
+    state[WORK] += choices.total[table, choice]
+    if rules.parts > 1:
+        for u in range(flight.got.shape[1]):
+            flight.got[b, u] = 0
+    state[ENTERED] = i + 1
+    return b, node, table, choice
+
+
+# -- service -----------------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True, _nrt=False, forceinline=True)
+def _send(rules, trees, queues, flight, statistics, b, node, first, more, log):
+    """Queue copies of broadcast b at a node: those of `more` places from `first` on."""
+    state, copies, casts = flight.state, queues.copies, flight.casts
+    now, measured = flight.clock[NOW], casts[b, 2] >= rules.first_cell
+    degree = np.int64(trees.link_table.shape[1])
+    c = state[FREE_COPY]
+    for k in range(more):
+        row = natural(first + k)
+        link = np.int64(trees.rows[row, 2])
+        if rules.links == BY_DEGREE:
+            link += node * degree
+        elif rules.links == BY_TABLE:
+            link = np.int64(trees.link_table[node, link])
+        link, c = natural(link), natural(c)
+        following = np.int64(copies[c, 2])
+        copies[c, 0] = row
+        copies[c, 1] = b
+        if log is not None:
+            log.queued[c], log.link[c] = now, link
+        rank = natural(np.int64(trees.rows[row, 3]) >> 1)
+        _queue_up(rules, trees.key, queues, state, link, c, rank, casts[b, 3])
+        if measured:
+            statistics.wait_sum[rank] -= now
+        if rules.choose >= LOCAL:
+            flight.waiting[node] += 1
+            for d in range(flight.load.shape[1]):
+                flight.load[node, d] += trees.below[row, d]
+        c = following
+    state[FREE_COPY] = c
+    state[FREE_COPIES] -= more
+    casts[b, 1] += more
+
+
+@njit(cache=True, nogil=True, _nrt=False, forceinline=True)
+def _start(rules, trees, queues, flight, statistics, log):
+    """Let each link touched in this instant take up the copy that comes first in its queue."""
+    state, queue, copies, ring = flight.state, queues.queue, queues.copies, flight.ring
+    now, mask = flight.clock[NOW], np.int64(flight.ring_time.size - 1)
+    end = state[RING_FIRST] + state[RING_COUNT]
+    first, free = end, state[FREE_COPY]
+    for t in range(state[TOUCHED]):
+        link = natural(queues.touched[t])
+        c, rank = _take_first(rules, trees.rows, queues, link)
+        if c < 0:
+            queue[link, STATE] = IDLE
+            continue
+        c = natural(c)
+        queue[link, STATE] = BUSY
+        queue[link, SERVICES] += 1
+        place, b = natural(copies[c, 0]), natural(copies[c, 1])
+        if log is not None:
+            log.link[c] = -1
+            if now + 1.0 > log.since[0]:
+                row = log.counts[ROWS]
+                log.counts[ROWS] = row + 1
+                log.time[row, 0], log.time[row, 1] = log.queued[c], now
+                log.which[row, 0], log.which[row, 1] = link, log.number[b]
+        copies[c, 2] = free
+        free = c
+        if flight.casts[b, 2] >= rules.first_cell:
+            statistics.wait_sum[rank] += now
+            statistics.wait_count[rank] += 1
+        if rules.choose >= LOCAL:
+            node = natural(trees.link_source[link])
+            flight.waiting[node] -= 1
+            for d in range(flight.load.shape[1]):
+                flight.load[node, d] -= trees.below[place, d]
+        at = natural(end & mask)
+        ring[at, 0] = place
+        ring[at, 1] = b
+        ring[at, 2] = link
+        ring[at, 3] = queue[link, TARGET]
+        flight.ring_time[at] = now + 1.0
+        end += 1
+    state[TOUCHED] = 0
+    state[FREE_COPY] = free
+    state[FREE_COPIES] += end - first
+    state[RING_COUNT] += end - first
+
+
+@njit(cache=True, nogil=True, _nrt=False, forceinline=True)
+def _prefetch(rules, rows, degree, queues, ring, first):
+    """Ask for what services further on in the ring will touch: the next copy of a queue, a queue, queues beyond."""
+    queue, mask = queues.queue, np.int64(ring.shape[0] - 1)
+    ask_for(queue, np.int64(ring[(first + 11) & mask, 2]))
+    link = np.int64(ring[(first + 5) & mask, 2])
+    at = np.int64(QUEUE_HEADER + rules.words)
+    if rules.ties == FIRST_COME:
+        at += 2 * (lowest(np.int64(queue[link, QUEUE_HEADER]) | (1 << MASK_BITS)) & (MASK_BITS - 1))
+    ask_for(queues.copies, max(np.int64(queue[link, at]), 0))
+    soon = (first + 8) & mask
+    place = np.int64(ring[soon, 0])
+    shift = np.int64(ring[soon, 3]) * degree if rules.links == BY_DEGREE else np.int64(0)
+    for child in range(rows[place, 0], rows[place, 0] + rows[place, 1]):
+        ask_for(queue, shift + rows[child, 2])
+
+
+@njit(cache=True, nogil=True, _nrt=False, forceinline=True)
+def _end(rules, trees, queues, flight, statistics):
+    """End the service that began first; return its broadcast, the node reached, and the place of the tree."""
+    state, ring, casts = flight.state, flight.ring, flight.casts
+    at = natural(state[RING_FIRST])
+    place, b = natural(ring[at, 0]), natural(ring[at, 1])
+    link, node = natural(ring[at, 2]), natural(ring[at, 3])
+    state[RING_FIRST] = (at + 1) & np.int64(flight.ring_time.size - 1)
+    state[RING_COUNT] -= 1
+    if rules.links != BY_TABLE and queues.queue.size > FAR:
+        _prefetch(rules, trees.rows, trees.link_table.shape[1], queues, ring, state[RING_FIRST])
+    queues.queue[link, STATE] = TO_START
+    queues.touched[natural(state[TOUCHED])] = link
+    state[TOUCHED] += 1
+    state[DONE] += 1
+    state[WORK] -= 1
+    if rules.choose == GLOBAL:
+        flight.load[0, trees.dimension[link if rules.links == AS_GIVEN else np.int64(trees.rows[place, 2])]] -= 1
+    if trees.rows[place, 3] & 1:
+        _count_arrival(rules, flight, statistics, b, node)
+    casts[b, 1] -= 1
+    return b, node, place
+
+
 @njit(cache=True, nogil=True, _nrt=False)
-def run(
-    settings, mixture, guard,
-    rows, key_of_row, below, link_table, link_source, dimension, source_nodes,
-    entry_first, entry_last, entry_total, receivers, probability, demand, weight,
-    arrival_time, arrival_source, arrival_choice, arrival_cell, arrival_uniform,
-    state, clock, queue, ring, ring_time, touched, copies, copy_key, copy_order, casts, birth, got,
-    load, waiting, cell_sum, cell_count, histogram, wait_sum, wait_count, log=None,
-):  # fmt: skip
-    """Simulate until the arrivals given are used up, or a table is full; return why, with everything in `state`.
+def run(rules, trees, choices, requests, queues, flight, statistics, log):
+    """Simulate until the requests given are used up, or a table is full; return why.
 
-    ``state[ENTERED]`` counts the arrivals used. ``settings[UNTIL]`` is ARRIVALS_USED, or ALL_DONE to go on until
-    nothing is in flight, or MEASURED_DONE to stop as soon as no broadcast of a measured cell is unfinished.
-    Everything is written to a `Log` if one is given.
+    ``state[ENTERED]`` counts the requests used. Everything is written to the log unless it is None; the kernel without
+    one is compiled as if there were no such thing.
     """
-    links, ties, choose, parts = settings[LINKS], settings[TIES], settings[CHOOSE], settings[PARTS]
-    first_cell, until, fan, words = settings[FIRST_CELL], settings[UNTIL], settings[FAN], settings[WORDS]
-    ring_first, ring_count, touched_count = state[RING_FIRST], state[RING_COUNT], state[TOUCHED]
-    free_copy, free_copies, free_cast = state[FREE_COPY], state[FREE_COPIES], state[FREE_CAST]
-    open_casts, most, done, work = state[OPEN], state[MOST], state[DONE], state[WORK]
-    order, age, i = state[ORDER], state[AGE], state[ENTERED]
-    now, last_birth = clock[NOW], clock[LAST_BIRTH]
-    mask = np.int64(ring_time.size - 1)
-    degree = np.int64(link_table.shape[1])
-    head_at = QUEUE_HEADER + words
-    local = choose >= LOCAL
-    far = links != BY_TABLE and queue.size > FAR
-    bins = histogram.shape[1]
-    scale_0, scale_1 = clock[CELLS_PER_UNIT], clock[CELLS_PER_UNIT + 1]
-    n = arrival_time.size
-
+    state, clock, casts = flight.state, flight.clock, flight.casts
+    n = requests.time.size
     while True:
-        if until == MEASURED_DONE and open_casts == 0:
-            why = FINISHED
-            break
-        if i >= n and until != ALL_DONE:
-            why = WANTS_ARRIVALS
-            break
-        ends = ring_time[ring_first] if ring_count > 0 else np.inf
-        comes = arrival_time[i] if i < n else np.inf
-        if min(ends, comes) > now:
+        if rules.until == MEASURED_DONE and state[OPEN] == 0:
+            return FINISHED
+        i = state[ENTERED]
+        if i >= n and rules.until != ALL_DONE:
+            return WANTS_ARRIVALS
+        ends = flight.ring_time[natural(state[RING_FIRST])] if state[RING_COUNT] > 0 else np.inf
+        comes = requests.time[i] if i < n else np.inf
+        if min(ends, comes) > clock[NOW]:
             # the instant is over: touched links take up their next copies
             if log is not None:  # noqa: SIM102 - the compiler sees `None` in a condition of its own only
-                if log.counts[ROWS] + touched_count > log.which.shape[0]:
-                    why = WANTS_ROOM
-                    break
-            for t in range(touched_count):
-                link = np.int64(touched[t])
-                c = np.int64(-1)
-                rank = np.int64(0)
-                if ties != FIRST_COME:
-                    c = np.int64(queue[link, head_at])
-                    if c >= 0:
-                        queue[link, head_at] = _without_root(copies, copy_key, copy_order, c)
-                        rank = np.int64(rows[copies[c, 0], 3]) >> 1
-                else:
-                    for w in range(words):
-                        m = np.int64(queue[link, QUEUE_HEADER + w])
-                        if m != 0:
-                            low = m & -m
-                            rank = w * MASK_BITS + LOWEST_BIT[((low * 0x077CB531) & 0xFFFFFFFF) >> 27]
-                            c = np.int64(queue[link, head_at + 2 * rank])
-                            rest = np.int64(copies[c, 2])
-                            queue[link, head_at + 2 * rank] = rest
-                            queue[link, QUEUE_HEADER + w] = m ^ (low & (rest >> 63))
-                            break
-                if c < 0:
-                    queue[link, STATE] = IDLE
-                    continue
-                queue[link, STATE] = BUSY
-                queue[link, SERVICES] += 1
-                place, b = np.int64(copies[c, 0]), np.int64(copies[c, 1])
-                if log is not None:
-                    log.link[c] = -1
-                    if now + 1.0 > log.since[0]:
-                        at = log.counts[ROWS]
-                        log.counts[ROWS] = at + 1
-                        log.time[at, 0], log.time[at, 1] = log.queued[c], now
-                        log.which[at, 0], log.which[at, 1] = link, log.number[b]
-                copies[c, 2] = free_copy
-                free_copy = c
-                free_copies += 1
-                if casts[b, 2] >= first_cell:
-                    wait_sum[rank] += now
-                    wait_count[rank] += 1
-                if local:
-                    node = np.int64(link_source[link])
-                    waiting[node] -= 1
-                    for d in range(load.shape[1]):
-                        load[node, d] -= below[place, d]
-                at = (ring_first + ring_count) & mask
-                ring[at, 0] = place
-                ring[at, 1] = b
-                ring[at, 2] = link
-                ring[at, 3] = queue[link, TARGET]
-                ring_time[at] = now + 1.0
-                ring_count += 1
-            touched_count = 0
-            if ring_count > 0:
-                ends = ring_time[ring_first]
-            now = min(ends, comes)
-            if now == np.inf:
-                now = clock[NOW]
-                why = FINISHED
-                break
-            clock[NOW] = now
-        if free_copies < fan:
-            why = WANTS_COPIES
-            break
-        slices = 1
-        first = more = table = choice = np.int64(0)
-        if ends <= now:
-            # a service ends: the copy is at the target of its link
-            place = np.int64(ring[ring_first, 0])
-            b = np.int64(ring[ring_first, 1])
-            link = np.int64(ring[ring_first, 2])
-            node = np.int64(ring[ring_first, 3])
-            ring_first = (ring_first + 1) & mask
-            ring_count -= 1
-            if far:
-                _prefetch_ahead(ring, (ring_first + 5) & mask, (ring_first + 11) & mask, queue, head_at, ties, copies)
-                soon = (ring_first + 8) & mask
-                beyond = np.int64(ring[soon, 0])
-                shift = np.int64(ring[soon, 3]) * degree if links == BY_DEGREE else np.int64(0)
-                for child in range(rows[beyond, 0], rows[beyond, 0] + rows[beyond, 1]):
-                    ask_for(queue, shift + rows[child, 2])
-            queue[link, STATE] = TO_START
-            touched[touched_count] = link
-            touched_count += 1
-            done += 1
-            work -= 1
-            cell = np.int64(casts[b, 2])
-            if choose == GLOBAL:
-                load[0, dimension[link if links == AS_GIVEN else np.int64(rows[place, 2])]] -= 1
-            if rows[place, 3] & 1:
-                whole = True
-                if parts > 1:
-                    got[b, node] += 1
-                    whole = got[b, node] == parts
-                if whole:
-                    casts[b, 0] -= 1
-                    if cell >= 0:
-                        delay = now - birth[b]
-                        cell_sum[0, cell] += delay
-                        cell_count[0, cell] += 1
-                        if cell >= first_cell:
-                            if delay * scale_0 >= bins:
-                                scale_0 = _widened(histogram, 0, clock, delay)
-                            histogram[0, np.int64(delay * scale_0)] += 1
-                        if casts[b, 0] == 0:
-                            cell_sum[1, cell] += delay
-                            cell_count[1, cell] += 1
-                            if cell >= first_cell:
-                                open_casts -= 1
-                                if delay * scale_1 >= bins:
-                                    scale_1 = _widened(histogram, 1, clock, delay)
-                                histogram[1, np.int64(delay * scale_1)] += 1
-            first = np.int64(rows[place, 0])
-            more = np.int64(rows[place, 1])
-            casts[b, 1] -= 1
-            entering = False
+                if log.counts[ROWS] + state[TOUCHED] > log.which.shape[0]:
+                    return WANTS_ROOM
+            _start(rules, trees, queues, flight, statistics, log)
+            if state[RING_COUNT] > 0:
+                ends = flight.ring_time[natural(state[RING_FIRST])]
+            if min(ends, comes) == np.inf:
+                return FINISHED
+            clock[NOW] = min(ends, comes)
+        if state[FREE_COPIES] < rules.fan:
+            return WANTS_COPIES
+        entering = ends > clock[NOW]
+        table = choice = np.int64(0)
+        if entering:
+            if state[FREE_CAST] < 0:
+                return WANTS_CASTS
+            if log is not None:  # noqa: SIM102
+                if log.counts[BIRTHS] == log.birth.size:
+                    return WANTS_ROOM
+            b, node, table, choice = _enter(rules, trees, choices, requests, flight, queues.queue, log)
+            first = more = np.int64(0)
         else:
-            # a broadcast is generated
-            if free_cast < 0:
-                why = WANTS_CASTS
-                break
-            b = free_cast
-            source = np.int64(arrival_source[i])
-            node = np.int64(source_nodes[source])
-            if log is not None:
-                at = log.counts[BIRTHS]
-                if at == log.birth.size:
-                    why = WANTS_ROOM
-                    break
-                log.counts[BIRTHS] = at + 1
-                log.number[b], log.birth[at], log.source[at] = at, now, node
-            free_cast = np.int64(casts[b, 3])
-            table = source if entry_first.shape[0] > 1 else np.int64(0)
-            choice = np.int64(arrival_choice[i])
-            line, many = np.int64(-1), 1
-            if choose == GLOBAL:
-                line = np.int64(0)
-            elif choose == LOCAL or (
-                choose == GUARDED and arrival_uniform[i, 1] >= mixture and waiting[node] <= guard * degree
-            ):
-                line = node
-            elif choose == NEIGHBORS:
-                line, many = np.int64(load.shape[0] - 1), _around(load, queue, link_source, node)
-            if line >= 0:
-                choice = _cheapest(probability[table], demand[table], weight, load[line], many, arrival_uniform[i, 0])
-            if choose == GLOBAL:
-                for d in range(load.shape[1]):
-                    load[0, d] += demand[table, choice, d]
-            birth[b] = now
-            if now > last_birth:
-                last_birth = now
-                age += 1
-            cell = np.int64(arrival_cell[i])
-            casts[b, 0] = receivers[table, choice]
-            casts[b, 1] = 0
-            casts[b, 2] = cell
-            casts[b, 3] = age
-            if cell >= first_cell:
-                open_casts += 1
-            work += entry_total[table, choice]
-            if parts > 1:
-                for u in range(got.shape[1]):
-                    got[b, u] = 0
-            slices = parts
-            entering = True
-            i += 1
-
-        for part in range(slices):
+            b, node, place = _end(rules, trees, queues, flight, statistics)
+            first, more = np.int64(trees.rows[place, 0]), np.int64(trees.rows[place, 1])
+        for part in range(rules.parts if entering else 1):
             if entering:
-                first = entry_first[table, choice, part]
-                more = np.int64(entry_last[table, choice, part] - first)
-            for row in range(first, first + more):
-                link = np.int64(rows[row, 2])
-                if links == BY_DEGREE:
-                    link += node * degree
-                elif links == BY_TABLE:
-                    link = np.int64(link_table[node, link])
-                c = free_copy
-                free_copy = np.int64(copies[c, 2])
-                copies[c, 0] = row
-                copies[c, 1] = b
-                copies[c, 2] = -1
-                if log is not None:
-                    log.queued[c], log.link[c] = now, link
-                rank = np.int64(rows[row, 3]) >> 1
-                if ties != FIRST_COME:
-                    copies[c, 3] = -1
-                    copy_key[c] = key_of_row[row] if ties == LONGEST else (rank << CLASS_SHIFT) | casts[b, 3]
-                    copy_order[c] = order
-                    order += 1
-                    root = np.int64(queue[link, head_at])
-                    queue[link, head_at] = c if root < 0 else _merge(copies, copy_key, copy_order, root, c)
-                else:
-                    # without branches: an empty queue's new copy is its own predecessor
-                    at = head_at + 2 * rank
-                    head = np.int64(queue[link, at])
-                    copies[c if head < 0 else np.int64(queue[link, at + 1]), 2] = c
-                    copies[c, 2] = -1
-                    queue[link, at] = c if head < 0 else head
-                    queue[link, at + 1] = c
-                    queue[link, QUEUE_HEADER + (rank >> WORD_SHIFT)] |= 1 << (rank & (MASK_BITS - 1))
-                if queue[link, STATE] == IDLE:
-                    queue[link, STATE] = TO_START
-                    touched[touched_count] = link
-                    touched_count += 1
-                if cell >= first_cell:
-                    wait_sum[rank] -= now
-                if local:
-                    waiting[node] += 1
-                    for d in range(load.shape[1]):
-                        load[node, d] += below[row, d]
-            casts[b, 1] += more
-            free_copies -= more
-        most = max(most, ring_count - free_copies)
+                first = np.int64(choices.entry_first[table, choice, part])
+                more = np.int64(choices.entry_last[table, choice, part]) - first
+            _send(rules, trees, queues, flight, statistics, b, node, first, more, log)
+        state[MOST] = max(state[MOST], state[RING_COUNT] - state[FREE_COPIES])
         if casts[b, 1] == 0:
-            casts[b, 3] = free_cast
-            free_cast = b
-
-    state[RING_FIRST], state[RING_COUNT], state[TOUCHED] = ring_first, ring_count, touched_count
-    state[FREE_COPY], state[FREE_COPIES], state[FREE_CAST] = free_copy, free_copies, free_cast
-    state[OPEN], state[MOST], state[DONE], state[WORK] = open_casts, most, done, work
-    state[ORDER], state[AGE], state[ENTERED] = order, age, i
-    clock[LAST_BIRTH] = last_birth
-    return why
+            casts[b, 3] = state[FREE_CAST]
+            state[FREE_CAST] = b

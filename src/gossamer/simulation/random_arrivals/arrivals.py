@@ -20,7 +20,7 @@ from gossamer.reading import number, whole_text
 from gossamer.reading.files import file_name, read_array, text_lines
 from gossamer.reading.parquet import parquet_table
 
-__all__ = ["Arrivals", "Bernoulli", "OnOff", "Poisson", "Stream", "Trace"]
+__all__ = ["ArrivalProcess", "Bernoulli", "OnOff", "Poisson", "RequestTrace", "Stream"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int32]
@@ -39,7 +39,7 @@ class Stream(Protocol):
         """
 
 
-class Arrivals(Protocol):
+class ArrivalProcess(Protocol):
     """An arrival process."""
 
     def stream(self, random: np.random.Generator, nodes: IntArray, rate: float, slot: float) -> Stream:
@@ -210,7 +210,7 @@ class _OnOffStream:
 
 
 @dataclass(frozen=True, eq=False)
-class Trace:
+class RequestTrace:
     """Recorded requests, replayed as they are.
 
     Attributes
@@ -229,7 +229,7 @@ class Trace:
 
     Examples
     --------
-    >>> Trace([0.0, 0.5, 0.5], [3, 1, 2]).time.size
+    >>> RequestTrace([0.0, 0.5, 0.5], [3, 1, 2]).time.size
     3
     """
 
@@ -261,7 +261,7 @@ class Trace:
         object.__setattr__(self, "name", name)
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> Trace:
+    def read(cls, path: str | os.PathLike[str]) -> RequestTrace:
         """Read a trace: two columns, time and node.
 
         ``.npy`` (shape (K, 2)), ``.parquet`` (columns time, node), else text: one request a line, separated by a comma

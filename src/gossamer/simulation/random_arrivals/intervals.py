@@ -17,9 +17,9 @@ from gossamer.networks.network import Grid, Network
 from gossamer.reading import fraction, whole
 from gossamer.reading import seed as check_seed
 from gossamer.simulation.random_arrivals.arrivals import Poisson
-from gossamer.simulation.random_arrivals.delays import Delays, Limit
+from gossamer.simulation.random_arrivals.delays import Delays, LoadLimit
 from gossamer.simulation.random_arrivals.settings import MOST_STEPS, Settings
-from gossamer.simulation.random_arrivals.statistics import Estimate, t_interval
+from gossamer.simulation.random_arrivals.statistics import ConfidenceInterval, t_interval
 
 __all__ = ["IntervalBroadcasts", "IntervalRun", "IntervalScheme", "interval_reason", "interval_scheme"]
 
@@ -491,9 +491,9 @@ class IntervalBroadcasts:
             if given != plain:
                 raise NotApplicableError(f"scheme {self.name!r} is simulated with {what} {plain!r} only, not {given!r}")
 
-    def limit(self, settings: Settings) -> Limit:
+    def limit(self, settings: Settings) -> LoadLimit:
         """Return the load of Theorem 7."""
-        return Limit(float(self.scheme.load(self.scheme.largest_rate)), "it is not stable from load")
+        return LoadLimit(float(self.scheme.load(self.scheme.largest_rate)), "it is not stable from load")
 
     def delays(self, load: float | None, settings: Settings, progress: Callable[[str], None] | None = None) -> Delays:
         """Simulate at a load."""
@@ -510,7 +510,7 @@ class IntervalBroadcasts:
             limit,
             stable=True,
             reason="",
-            broadcast=Estimate(run.delay, run.half_width, run.batch_means.size),
+            broadcast=ConfidenceInterval(run.delay, run.half_width, run.batch_means.size),
             broadcast_bound=float(run.lower_bound),
             broadcast_upper_bound=float(run.upper_bound),
         )

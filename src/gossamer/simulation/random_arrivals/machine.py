@@ -15,7 +15,7 @@ from gossamer.simulation.random_arrivals.settings import CHOICES, TIES
 if TYPE_CHECKING:
     from gossamer.simulation.random_arrivals._kernels import Log
 
-__all__ = ["Machine", "Tables"]
+__all__ = ["QueueState", "SchemeTables"]
 
 IntArray = npt.NDArray[np.int32]
 LongArray = npt.NDArray[np.int64]
@@ -26,7 +26,7 @@ FIRST_CELLS = 64
 
 
 @dataclass(frozen=True)
-class Tables:
+class SchemeTables:
     """A scheme as the kernel reads it: one line for every place of the list of children.
 
     Attributes
@@ -64,7 +64,7 @@ class Tables:
     depth: int
 
     @classmethod
-    def of(cls, scheme: Scheme, ties: str = "fifo", choose: str = "oblivious") -> Tables:
+    def of(cls, scheme: Scheme, ties: str = "fifo", choose: str = "oblivious") -> SchemeTables:
         """Prepare a scheme for one rule of ties and one of choice. O(rows * depth) at most.
 
         Raises
@@ -166,12 +166,12 @@ def _places(first: LongArray, last: LongArray, rows: LongArray) -> LongArray:
     return np.repeat(first[rows] - ends + count, count) + np.arange(ends[-1] if ends.size else 0)
 
 
-class Machine:
+class QueueState:
     """The state of one run; times in units of one transmission.
 
     Parameters
     ----------
-    tables : Tables
+    tables : SchemeTables
         The scheme, prepared.
     most_copies : int
         Copies that may be in flight before the run gives up.
@@ -189,7 +189,7 @@ class Machine:
 
     def __init__(
         self,
-        tables: Tables,
+        tables: SchemeTables,
         *,
         most_copies: int,
         mixture: float = 0.5,
@@ -202,12 +202,20 @@ class Machine:
         scheme, network = tables.scheme, tables.scheme.network
         links, ranks = network.link_count, tables.classes.size
         words = 0 if tables.ties else -(-ranks // k.MASK_BITS)
+        self._trees = k.Trees(
+            tables.rows, tables.key, tables.below, scheme.link_table if scheme.link_table is not None else _NO_TABLE,
+            network.link_source, scheme.dimension if scheme.dimension is not None else _NO_LINE,
+        )  # fmt: skip
+        self._choices = k.Choices(
+            scheme.source_nodes, scheme.entry_first, scheme.entry_last, tables.total, tables.reached,
+            scheme.probability, tables.demand, tables.weight,
+        )  # fmt: skip
         entering = (scheme.entry_last - scheme.entry_first).sum(axis=2)
         fan = max(int(entering.max(initial=0)), int(tables.rows[:, 1].max(initial=0)))
-        self._settings = np.array(
-            [tables.links, tables.ties, tables.choose, scheme.parts, 0, k.ARRIVALS_USED, fan, words], np.int64
-        )
-        self._mixture, self._guard = mixture, guard
+        self._rules = k.Rules(
+            tables.links, tables.ties, tables.choose, scheme.parts, 0, k.ARRIVALS_USED, fan, words,
+            float(mixture), float(guard),
+        )  # fmt: skip
         self.queue = np.full((links, k.QUEUE_HEADER + (1 if tables.ties else words + 2 * ranks)), -1, np.int32)
         self.queue[:, : k.QUEUE_HEADER + words] = 0
         self.queue[:, k.TARGET] = network.link_target
@@ -335,14 +343,14 @@ class Machine:
 
     def measure(self, cells: int) -> None:
         """Add cells in which the broadcasts that name them are measured; earlier cells are no longer measured."""
-        self._settings[4] = self.cell_sum.shape[1]
+        self._rules = self._rules._replace(first_cell=self.cell_sum.shape[1])
         self.cell_sum = np.concatenate([self.cell_sum, np.zeros((2, cells))], axis=1)
         self.cell_count = np.concatenate([self.cell_count, np.zeros((2, cells), np.int64)], axis=1)
 
     @property
     def first_cell(self) -> int:
         """The first measured cell."""
-        return int(self._settings[4])
+        return int(self._rules.first_cell)
 
     # -- running -------------------------------------------------------------------------------------------------
 
@@ -365,23 +373,17 @@ class Machine:
         """
         from gossamer.simulation.random_arrivals import _kernels as k
 
-        tables, scheme = self.tables, self.tables.scheme
-        self._settings[5] = {"": k.ARRIVALS_USED, "done": k.ALL_DONE, "measured": k.MEASURED_DONE}[until]
+        ends = {"": k.ARRIVALS_USED, "done": k.ALL_DONE, "measured": k.MEASURED_DONE}
+        self._rules = self._rules._replace(until=ends[until])
         self.state[k.ENTERED] = 0
-        link_table = scheme.link_table if scheme.link_table is not None else _NO_TABLE
+        requests = k.Requests(time, source, choice, cell, uniform)
+        statistics = k.Statistics(self.cell_sum, self.cell_count, self.histogram, self.wait_sum, self.wait_count)
         while True:
-            why = k.run(
-                self._settings, self._mixture, self._guard,
-                tables.rows, tables.key, tables.below, link_table, scheme.network.link_source,
-                scheme.dimension if scheme.dimension is not None else _NO_LINE, scheme.source_nodes,
-                scheme.entry_first, scheme.entry_last, tables.total, tables.reached, scheme.probability,
-                tables.demand, tables.weight,
-                time, source, choice, cell, uniform,
-                self.state, self.clock, self.queue, *self._ring, self._touched,
-                self.copies, self._copy_key, self._copy_order, self.casts, self._birth, self._got,
-                self._load, self._waiting, self.cell_sum, self.cell_count, self.histogram, self.wait_sum,
-                self.wait_count, self.log,
-            )  # fmt: skip
+            queues = k.Queues(self.queue, self._touched, self.copies, self._copy_key, self._copy_order)
+            flight = k.InFlight(
+                self.state, self.clock, *self._ring, self.casts, self._birth, self._got, self._load, self._waiting
+            )
+            why = k.run(self._rules, self._trees, self._choices, requests, queues, flight, statistics, self.log)
             if why == k.WANTS_COPIES:
                 if self.copies.shape[0] >= self.most_copies:
                     return False

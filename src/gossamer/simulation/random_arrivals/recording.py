@@ -11,12 +11,11 @@ import numpy.typing as npt
 from gossamer.errors import ModelError
 from gossamer.networks.network import Network
 from gossamer.reading import instance
-from gossamer.simulation.random_arrivals.arrivals import Trace
-from gossamer.simulation.random_arrivals.machine import Machine
-from gossamer.simulation.random_arrivals.replication import Requests
+from gossamer.simulation.random_arrivals.arrivals import RequestTrace
+from gossamer.simulation.random_arrivals.machine import QueueState
+from gossamer.simulation.random_arrivals.replication import Requests, Setup
 from gossamer.simulation.random_arrivals.scheme import Scheme
 from gossamer.simulation.random_arrivals.settings import Settings
-from gossamer.simulation.random_arrivals.setup import Setup
 from gossamer.simulation.random_arrivals.simulator import prepare
 
 __all__ = ["MOST_ROWS", "Recording", "record"]
@@ -93,7 +92,7 @@ def record(
     scheme : Scheme
         How broadcasts travel.
     load, rate : float
-        One of them, as in `simulate`; None with a `Trace`.
+        One of them, as in `simulate`; None with a `RequestTrace`.
     nodes : sequence of int, optional
         The sources that generate broadcasts; default all of the scheme's.
     settings : Settings, optional
@@ -122,7 +121,7 @@ def record(
     (10.0, True)
     """
     settings = Settings() if settings is None else instance(settings, Settings, "settings")
-    traced = isinstance(settings.arrivals, Trace)
+    traced = isinstance(settings.arrivals, RequestTrace)
     steps = _STEPS if settings.steps is None else float(settings.steps)
     warmup = float(settings.warmup) if not isinstance(settings.warmup, str) else 0.0 if traced else _WARMUP
     short = replace(settings, steps=steps, warmup=warmup, broadcasts=None)
@@ -132,7 +131,7 @@ def record(
         raise ModelError(
             f"about {expected:,.0f} transmissions would be recorded, of at most {MOST_ROWS:,}; choose fewer steps"
         )
-    machine = Machine(
+    machine = QueueState(
         setup.tables, most_copies=settings.most_in_flight, mixture=settings.mixture, guard=settings.guard,
         recorded=warmup * setup.tables.scheme.parts,
     )  # fmt: skip
@@ -140,7 +139,7 @@ def record(
     return _found(machine, setup, load, warmup, steps)
 
 
-def _run(machine: Machine, setup: Setup, end: float) -> None:
+def _run(machine: QueueState, setup: Setup, end: float) -> None:
     """Simulate up to the first request at or after `end`, in units of one transmission."""
     requests = Requests(setup, np.random.SeedSequence(setup.settings.seed).spawn(1)[0])
     machine.measure(0)
@@ -156,7 +155,7 @@ def _run(machine: Machine, setup: Setup, end: float) -> None:
             raise ModelError(f"more than {setup.settings.most_in_flight:,} copies were in flight")
 
 
-def _found(machine: Machine, setup: Setup, load: float, warmup: float, steps: float) -> Recording:
+def _found(machine: QueueState, setup: Setup, load: float, warmup: float, steps: float) -> Recording:
     from gossamer.simulation.random_arrivals import _kernels as k
 
     log, scheme = machine.log, setup.tables.scheme

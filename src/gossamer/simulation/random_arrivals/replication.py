@@ -1,4 +1,4 @@
-"""One independent run of a simulation: warm-up, measurement, and the end of the measured broadcasts."""
+"""One independent run of a simulation: its length, warm-up, measurement, and the end of the measured broadcasts."""
 
 from __future__ import annotations
 
@@ -8,111 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.errors import ScheduleError
-from gossamer.networks import Network
-from gossamer.reading import instance, whole
-from gossamer.simulation.random_arrivals.machine import Machine
-from gossamer.simulation.random_arrivals.scheme import Scheme
-from gossamer.simulation.random_arrivals.setup import Setup
-from gossamer.simulation.random_arrivals.statistics import Estimate, Histogram, batch_means, grows, warmup_end
+from gossamer.errors import ModelError
+from gossamer.simulation.random_arrivals.arrivals import ArrivalProcess, OnOff, RequestTrace
+from gossamer.simulation.random_arrivals.machine import QueueState, SchemeTables
+from gossamer.simulation.random_arrivals.settings import MOST_STEPS, Settings
+from gossamer.simulation.random_arrivals.statistics import ConfidenceInterval, Histogram, batch_means, grows, warmup_end
 
-__all__ = ["Run", "replicate", "scheme_from_parents"]
-
-# Schemes from trees that are given as the parent of every transmission.
-
-
-def scheme_from_parents(
-    name: str,
-    network: Network,
-    *,
-    parent: npt.ArrayLike,
-    step: npt.ArrayLike,
-    tree: npt.ArrayLike | None = None,
-    probability: npt.ArrayLike = 1.0,
-    priority: npt.ArrayLike = 0,
-    counted: npt.ArrayLike = True,
-    translated: bool = True,
-    parts: int = 1,
-    receivers: npt.ArrayLike = -1,
-    sources: npt.ArrayLike | None = None,
-) -> Scheme:
-    """Make a scheme from the parent of every row.
-
-    Siblings are queued in the order of their row numbers. Time and memory O(rows).
-
-    Parameters
-    ----------
-    name, network, translated, parts, receivers, sources
-        As in `Scheme`; for its other attributes take `dataclasses.replace`.
-    parent : array_like of int, shape (R,)
-        Row whose arrival queues this row; -1 for entry rows.
-    step : array_like of int, shape (R,)
-        Column of the link table or link number.
-    tree : array_like of int, shape (R,), optional
-        Of entry rows: ``(s * C + c) * P + p`` for source table s, choice c, part p (other rows: ignored). Default 0.
-    probability : array_like of float, shape (S, C) or (C,) or ()
-        Chance of each choice; one line is used for every source table.
-    priority, counted : array_like, shape (R,) or ()
-        Class of each row, and whether its receipt counts.
-
-    Raises
-    ------
-    ScheduleError
-        If a parent or tree number is out of range, or a table has a wrong shape.
-    ModelError
-        If `parts` is below 1.
-
-    Examples
-    --------
-    Down a line of three nodes, from either end.
-
-    >>> import gossamer
-    >>> line = gossamer.network("array:3")
-    >>> path = [line.link_between(a, b) for a, b in ((0, 1), (1, 2), (2, 1), (1, 0))]
-    >>> scheme = scheme_from_parents(
-    ...     "ends", line, parent=[-1, 0, -1, 2], step=path, tree=[0, 0, 1, 1], translated=False, sources=[0, 2]
-    ... )
-    >>> scheme.check()
-    """
-    instance(network, Network, "the network")
-    parts = whole(parts, "parts", 1)
-    parents, steps = np.asarray(parent, np.int64), np.asarray(step, np.int32)
-    rows = steps.size
-    nodes = np.arange(network.node_count) if sources is None else np.asarray(sources, np.int32)
-    tables = 1 if translated else nodes.size
-    chances = np.asarray(probability, np.float64)
-    chances = np.broadcast_to(np.atleast_2d(chances), (tables, np.atleast_1d(chances).shape[-1]))
-    groups = tables * chances.shape[1] * parts
-    trees = np.zeros(rows, np.int64) if tree is None else np.asarray(tree, np.int64)
-    entry = parents < 0
-    if parents.shape != (rows,) or trees.shape != (rows,) or (parents >= rows).any():
-        raise ScheduleError(f"scheme {name!r}: parent and tree need one entry in range for each of {rows} rows")
-    if (trees[entry] < 0).any() or (trees[entry] >= groups).any():
-        raise ScheduleError(f"scheme {name!r}: the tree of an entry row must be in 0..{groups - 1}")
-    owner = np.where(entry, rows + trees, parents)
-    order = np.argsort(owner, kind="stable")
-    last = np.cumsum(np.bincount(owner, minlength=rows + groups))
-    first = np.concatenate([[0], last[:-1]])
-    shape = (tables, chances.shape[1], parts)
-    return Scheme(
-        name=name,
-        network=network,
-        source="",
-        step=steps,
-        translated=translated,
-        child_first=first[:rows],
-        child_last=last[:rows],
-        children=order.astype(np.int32),
-        priority=np.broadcast_to(np.asarray(priority, np.int32), (rows,)),
-        counted=np.broadcast_to(np.asarray(counted, np.bool_), (rows,)),
-        entry_first=first[rows:].reshape(shape),
-        entry_last=last[rows:].reshape(shape),
-        probability=chances,
-        parts=parts,
-        receivers=int(np.asarray(receivers)) if np.ndim(receivers) == 0 else np.asarray(receivers, np.int64),
-        sources=np.asarray(nodes, np.int32),
-    )
-
+__all__ = ["MOST_TRANSMISSIONS", "Replication", "Setup", "replicate"]
 
 IntArray = npt.NDArray[np.int32]
 LongArray = npt.NDArray[np.int64]
@@ -130,18 +32,123 @@ SHORT = 5
 """Lengths of the longest path that a run must last before a growing backlog says anything."""
 FINISHING = 2000
 """Requests at least that may follow until the measured broadcasts are finished."""
+MOST_TRANSMISSIONS = 10**12
+"""What is simulated at most: about a day on one core."""
+MOST_TURNS = 10**7
+"""Times at most that a node goes on or off."""
 
 
 @dataclass(frozen=True)
-class Run:
+class Setup:
+    """What every run of a simulation has in common.
+
+    Attributes
+    ----------
+    tables : SchemeTables
+        The scheme, prepared for its rules.
+    settings : Settings
+        How it is simulated.
+    rate : float
+        Broadcasts per generating node and step.
+    count, lead : int
+        Broadcasts measured, and broadcasts before them.
+    """
+
+    tables: SchemeTables
+    settings: Settings
+    rate: float
+    count: int
+    lead: int
+
+    @classmethod
+    def of(cls, tables: SchemeTables, settings: Settings, rate: float, load: float) -> Setup:
+        """Find the length of the runs; `load` is the load factor that `rate` makes.
+
+        Raises
+        ------
+        ModelError
+            If more would be simulated than a machine does in about a day, or the time is too long to be exact.
+        """
+        process = settings.arrivals
+        total = rate * tables.scheme.source_nodes.size
+        count = _measured(settings, total, load)
+        lead = _lead(settings, count, total)
+        if not isinstance(process, RequestTrace):
+            _check_effort(tables, settings, count + lead, total)
+        elif lead >= process.time.size:
+            raise ModelError(
+                f"the warm-up of {settings.warmup:g} steps is as long as {process.name}, which ends at "
+                f"{process.time[-1]:g}"
+            )
+        else:
+            count = min(count, process.time.size - lead)
+        return cls(tables, settings, rate, int(count), int(lead))
+
+
+def _measured(settings: Settings, per_step: float, load: float) -> float:
+    """Return how many broadcasts are measured, a whole number where it is not too large."""
+    process = settings.arrivals
+    if settings.broadcasts is not None:
+        return settings.broadcasts
+    if settings.steps is not None:
+        return max(1, _whole(per_step * settings.steps))
+    if isinstance(process, RequestTrace):
+        return process.time.size
+    least = max(2000, int(180 / (1 - min(load, 0.95)) ** 2))  # a queue forgets in about 1 / (1 - load)^2 services
+    return max(least, _whole(per_step * (3000 if load <= 0.7 else 5000 if load <= 0.9 else 9000)))
+
+
+def _lead(settings: Settings, count: float, per_step: float) -> float:
+    """Return how many broadcasts come before the measurement."""
+    process, warmup = settings.arrivals, settings.warmup
+    if isinstance(warmup, str):
+        return 0 if isinstance(process, RequestTrace) else max(1, count // 3)
+    if isinstance(process, RequestTrace):
+        return int(np.searchsorted(process.time, warmup))
+    return _whole(per_step * warmup)
+
+
+def _whole(number: float) -> float:
+    return int(number) if number < 2**62 else number
+
+
+def _check_effort(tables: SchemeTables, settings: Settings, broadcasts: float, per_step: float) -> None:
+    """Say how much would be simulated, and refuse what would not end."""
+    probability = tables.scheme.probability
+    each = float((tables.total * probability).sum(axis=1).mean())
+    transmissions = broadcasts * each * settings.replications
+    if transmissions > MOST_TRANSMISSIONS:
+        raise ModelError(
+            f"about {transmissions:.2g} transmissions would be simulated, of at most {MOST_TRANSMISSIONS:.0e}, which "
+            "take about a day; choose fewer steps, broadcasts or replications"
+        )
+    steps = broadcasts / per_step
+    if steps > MOST_STEPS:
+        raise ModelError(
+            f"about {steps:.2g} steps would be simulated for {broadcasts:,.0f} broadcasts, of at most "
+            f"{MOST_STEPS:.0e}, up to which times are exact; choose a higher load or fewer broadcasts"
+        )
+    _check_turns(settings.arrivals, steps)
+
+
+def _check_turns(process: ArrivalProcess, steps: float) -> None:
+    if isinstance(process, OnOff) and process.turns(steps) > MOST_TURNS:
+        raise ModelError(
+            f"each node would go on and off {process.turns(steps):.2g} times in {steps:,.0f} steps, of at most "
+            f"{MOST_TURNS:.0e} times; choose longer mean times than {process.on:g} and {process.off:g} steps"
+        )
+
+
+@dataclass(frozen=True)
+class Replication:
     """What one run found; times in steps. `reason` is empty unless the run was unstable.
 
     `sums` float64[2] and `counts` int64[2] are of the reception and the broadcast delays. The rest is as in `Result`.
     """
 
     reason: str
-    reception: Estimate
-    broadcast: Estimate
+    reception: ConfidenceInterval
+    broadcast: ConfidenceInterval
     sums: FloatArray
     counts: LongArray
     wait_sum: FloatArray
@@ -155,7 +162,7 @@ class Run:
     measured: float
     settled: bool
     backlog: FloatArray
-    kinds: tuple[tuple[Estimate, Estimate], ...] = ()
+    kinds: tuple[tuple[ConfidenceInterval, ConfidenceInterval], ...] = ()
 
 
 class Requests:
@@ -211,7 +218,7 @@ class Requests:
 
 def replicate(
     setup: Setup, seeds: np.random.SeedSequence, title: str = "", progress: Callable[[str], None] | None = None
-) -> Run:
+) -> Replication:
     """Run once: warm up, measure, and go on until every measured broadcast is finished.
 
     Parameters
@@ -255,7 +262,7 @@ def replicate(
     sums, counts = each_sum.sum(axis=1), each_count.sum(axis=1)
     widths = machine.histogram_widths / parts
     span = max(ended - began, 1.0)
-    return Run(
+    return Replication(
         reason=reason,
         reception=batch_means(sums[0], counts[0]),
         broadcast=batch_means(sums[1], counts[1]),
@@ -288,7 +295,9 @@ class _Running:
         self.setup, self._title, self._progress = setup, title, progress
         rules = setup.settings
         self._requests = Requests(setup, seeds)
-        self.machine = Machine(setup.tables, most_copies=rules.most_in_flight, mixture=rules.mixture, guard=rules.guard)
+        self.machine = QueueState(
+            setup.tables, most_copies=rules.most_in_flight, mixture=rules.mixture, guard=rules.guard
+        )
         self.machine.measure(0)
         self._chunk = min(max(1, -(-setup.count // CHUNKS)), LARGEST_CHUNK)
         self.samples: list[tuple[float, int, int]] = []

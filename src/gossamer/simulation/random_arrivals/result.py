@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.simulation.random_arrivals.statistics import Estimate, Histogram
+from gossamer.simulation.random_arrivals.statistics import ConfidenceInterval, Histogram
 from gossamer.simulation.random_arrivals.traffic import KindDelays
 
 __all__ = ["Result"]
@@ -32,9 +32,9 @@ class Result:
     stable : bool
         Whether the backlog stayed within bounds; `reason` says why not. An unstable run has no means: delays grow
         with the length of the run.
-    reception : Estimate
+    reception : ConfidenceInterval
         Delay from generation to the receipt by a node, over all receipts of the measured broadcasts.
-    broadcast : Estimate
+    broadcast : ConfidenceInterval
         Delay from generation to the last receipt.
     observed : (float, float)
         The mean reception and broadcast delay of what was received, stable or not.
@@ -74,8 +74,8 @@ class Result:
     load: float
     stable: bool
     reason: str
-    reception: Estimate
-    broadcast: Estimate
+    reception: ConfidenceInterval
+    broadcast: ConfidenceInterval
     observed: tuple[float, float]
     wait: dict[int, float]
     class_share: dict[int, float]

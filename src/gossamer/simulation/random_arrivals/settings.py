@@ -7,7 +7,7 @@ from typing import Literal
 
 from gossamer.errors import ModelError
 from gossamer.reading import choice, number, seed, whole
-from gossamer.simulation.random_arrivals.arrivals import Arrivals, Poisson
+from gossamer.simulation.random_arrivals.arrivals import ArrivalProcess, Poisson
 
 __all__ = ["CHOICES", "MOST_STEPS", "TIES", "TIMES", "Settings"]
 
@@ -27,7 +27,7 @@ class Settings:
 
     Attributes
     ----------
-    arrivals : Arrivals
+    arrivals : ArrivalProcess
         `Poisson` (default), `Bernoulli`, `OnOff` or `Trace`.
     time : str
         ``continuous``, or ``slotted``: requests wait for the next whole slot, a slot being one transmission, and their
@@ -68,7 +68,7 @@ class Settings:
     gossamer.errors.ModelError: ties must be 'fifo', 'age' or 'critical-path', got 'aged' (did you mean 'age'?)
     """
 
-    arrivals: Arrivals = field(default_factory=Poisson)
+    arrivals: ArrivalProcess = field(default_factory=Poisson)
     time: str = "continuous"
     ties: str = "fifo"
     choose: str = "oblivious"

@@ -16,13 +16,12 @@ import numpy.typing as npt
 
 from gossamer.errors import ModelError
 from gossamer.reading import instance, number
-from gossamer.simulation.random_arrivals.arrivals import Arrivals, Trace
-from gossamer.simulation.random_arrivals.machine import Tables
-from gossamer.simulation.random_arrivals.replication import Run, replicate
+from gossamer.simulation.random_arrivals.arrivals import ArrivalProcess, RequestTrace
+from gossamer.simulation.random_arrivals.machine import SchemeTables
+from gossamer.simulation.random_arrivals.replication import Replication, Setup, replicate
 from gossamer.simulation.random_arrivals.result import Result
 from gossamer.simulation.random_arrivals.scheme import Scheme
 from gossamer.simulation.random_arrivals.settings import Settings
-from gossamer.simulation.random_arrivals.setup import Setup
 from gossamer.simulation.random_arrivals.statistics import NO_ESTIMATE, Histogram, over_replications
 from gossamer.simulation.random_arrivals.theory import stability_limit
 from gossamer.simulation.random_arrivals.traffic import KindDelays
@@ -50,7 +49,7 @@ def simulate(
     scheme : Scheme
         How broadcasts travel.
     load, rate : float
-        One of them: the load factor, or broadcasts per generating node and step. None with a `Trace`.
+        One of them: the load factor, or broadcasts per generating node and step. None with a `RequestTrace`.
     nodes : sequence of int, optional
         The sources that generate broadcasts; default all of the scheme's. `load` is then the mean load they make.
     settings : Settings, optional
@@ -84,7 +83,7 @@ def simulate(
     settings = Settings() if settings is None else instance(settings, Settings, "settings")
     setup, load = prepare(scheme, load, rate, nodes, settings, above_limit=above_limit)
     began = clock.perf_counter()
-    runs: list[Run] = []
+    runs: list[Replication] = []
     for r, seeds in enumerate(np.random.SeedSequence(settings.seed).spawn(settings.replications)):
         title = f"{scheme.name} on {scheme.network.spec} at load {load:.3g}"
         if settings.replications > 1:
@@ -107,13 +106,13 @@ def prepare(
     per_step = _rate(scheme, sending, load, rate, settings.arrivals)
     load_of_one = _load_of_one(scheme, sending)
     load = per_step * load_of_one
-    tables = Tables.of(sending, settings.ties, settings.choose)
-    if not above_limit and not isinstance(settings.arrivals, Trace):
+    tables = SchemeTables.of(sending, settings.ties, settings.choose)
+    if not above_limit and not isinstance(settings.arrivals, RequestTrace):
         _check_limit(sending, per_step, load_of_one, oblivious=settings.choose == "oblivious")
     return Setup.of(tables, settings, per_step, load), load
 
 
-def _result(setup: Setup, load: float, runs: list[Run], seconds: float) -> Result:
+def _result(setup: Setup, load: float, runs: list[Replication], seconds: float) -> Result:
     """Return what all runs found."""
     settings, scheme = setup.settings, setup.tables.scheme
     reason = next((r.reason for r in runs if r.reason), "")
@@ -155,7 +154,7 @@ def _result(setup: Setup, load: float, runs: list[Run], seconds: float) -> Resul
     )
 
 
-def _by_kind(scheme: Scheme, runs: list[Run]) -> tuple[KindDelays, ...]:
+def _by_kind(scheme: Scheme, runs: list[Replication]) -> tuple[KindDelays, ...]:
     """Return the delays of each kind of requests, if there are several."""
     traffic = scheme.traffic
     if traffic is None:
@@ -177,8 +176,8 @@ def _load_of_one(scheme: Scheme, sending: Scheme) -> float:
     return float(needed / scheme.network.out_degree[scheme.source_nodes].sum())
 
 
-def _rate(scheme: Scheme, sending: Scheme, load: float | None, rate: float | None, process: Arrivals) -> float:
-    if isinstance(process, Trace):
+def _rate(scheme: Scheme, sending: Scheme, load: float | None, rate: float | None, process: ArrivalProcess) -> float:
+    if isinstance(process, RequestTrace):
         if load is not None or rate is not None:
             raise ModelError("a trace has its own rate: give neither load nor rate with it")
         span = max(float(process.time[-1]), 1.0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Estimate", "Histogram", "batch_means", "grows", "over_replications", "t_interval", "warmup_end"]
+__all__ = ["ConfidenceInterval", "Histogram", "batch_means", "grows", "over_replications", "t_interval", "warmup_end"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -16,12 +16,12 @@ CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
-class Estimate:
+class ConfidenceInterval:
     """A mean and the half width of its 95% confidence interval (t-distribution).
 
     Examples
     --------
-    >>> print(Estimate(3.1251, 0.0625, 20))
+    >>> print(ConfidenceInterval(3.1251, 0.0625, 20))
     3.13 ± 0.06
     """
 
@@ -37,21 +37,21 @@ class Estimate:
         return abs(value - self.mean) <= times * self.half_width
 
 
-NO_ESTIMATE = Estimate(float("nan"), float("nan"))
+NO_ESTIMATE = ConfidenceInterval(float("nan"), float("nan"))
 
 
-def t_interval(means: FloatArray, mean: float) -> Estimate:
+def t_interval(means: FloatArray, mean: float) -> ConfidenceInterval:
     """Return a mean with the interval of Student's t distribution that independent `means` of its parts give."""
     from scipy.special import stdtrit
 
     n = means.size
     if n < 2:
-        return Estimate(mean, float("inf"), n)
+        return ConfidenceInterval(mean, float("inf"), n)
     quantile = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2))
-    return Estimate(mean, quantile * float(means.std(ddof=1)) / float(np.sqrt(n)), n)
+    return ConfidenceInterval(mean, quantile * float(means.std(ddof=1)) / float(np.sqrt(n)), n)
 
 
-def batch_means(total: npt.ArrayLike, count: npt.ArrayLike) -> Estimate:
+def batch_means(total: npt.ArrayLike, count: npt.ArrayLike) -> ConfidenceInterval:
     """Return the mean of a correlated series and its interval by batch means.
 
     The series is cut in 20 batches; where neighboring batches are correlated by more than 0.2, in 10.
@@ -89,7 +89,7 @@ def _correlation(values: FloatArray) -> float:
     return float(d[1:] @ d[:-1]) / square if square > 0 else 0.0
 
 
-def over_replications(estimates: list[Estimate]) -> Estimate:
+def over_replications(estimates: list[ConfidenceInterval]) -> ConfidenceInterval:
     """Return the mean of independent replications and its interval; a single one keeps its own."""
     if len(estimates) == 1:
         return estimates[0]

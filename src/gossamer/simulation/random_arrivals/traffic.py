@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.simulation.random_arrivals.statistics import Estimate
+from gossamer.simulation.random_arrivals.statistics import ConfidenceInterval
 
-__all__ = ["KINDS", "KindDelays", "Traffic"]
+__all__ = ["KINDS", "KindDelays", "RequestKinds"]
 
 KINDS = ("broadcast", "unicast", "multicast")
 """Kinds of requests: to all nodes, to one, to a set."""
 
 
 @dataclass(frozen=True, eq=False)
-class Traffic:
+class RequestKinds:
     """What kinds of requests the choices of a scheme are.
 
     Attributes
@@ -43,7 +43,7 @@ class Traffic:
     needed: npt.NDArray[np.float64]
     distance: tuple[tuple[float, float], ...]
 
-    def at(self, sources: npt.NDArray[np.intp]) -> Traffic:
+    def at(self, sources: npt.NDArray[np.intp]) -> RequestKinds:
         """Return the same for some of the sources, by their places."""
         return replace(self, reached=self.reached[sources], needed=self.needed[sources])
 
@@ -64,7 +64,7 @@ class KindDelays:
         The kind.
     share : float
         Its part of the requests.
-    reception, last : Estimate
+    reception, last : ConfidenceInterval
         Mean delay to a receipt and to the last receipt of a request, with 95% confidence.
     reception_bound, last_bound : float
         Mean distances in hops: no delay is less on average.
@@ -72,7 +72,7 @@ class KindDelays:
 
     name: str
     share: float
-    reception: Estimate
-    last: Estimate
+    reception: ConfidenceInterval
+    last: ConfidenceInterval
     reception_bound: float
     last_bound: float

@@ -17,7 +17,7 @@ from gossamer.networks import Network, write_network
 from gossamer.networks.derived import cables
 from gossamer.planning.switching import save
 from gossamer.simulation.flits.routing import deadlock_freedom
-from gossamer.simulation.flits.routing.function import Sent
+from gossamer.simulation.flits.routing.function import RoutedMessages
 from gossamer.studies.design.designing import Design, Found
 from gossamer.studies.design.flits import TABLED, chosen_routing
 from gossamer.writing import whole_file, whole_folder
@@ -74,7 +74,7 @@ def routing_table(network: Network, channels: int = 0) -> pa.Table:
     size = rule.row_size
     route = np.zeros(source.size * size + 1, np.int32)
     begin = np.arange(source.size, dtype=np.int64) * size + 1
-    rule.write(Sent(route, begin, source, target, np.random.default_rng(0)))
+    rule.write(RoutedMessages(route, begin, source, target, np.random.default_rng(0)))
     hops = route[begin - 1].astype(np.int64)
     at = np.repeat(begin, hops) + np.arange(int(hops.sum())) - np.repeat(np.cumsum(hops) - hops, hops)
     link, kind = route[at] >> 8, route[at] & 255

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from gossamer.lazy import lazy
 
 if TYPE_CHECKING:
     from gossamer.studies.sweeps.broadcasts import BroadcastPoint, TrafficPoint, delay_load, latency_load, read_loads
@@ -14,31 +15,6 @@ if TYPE_CHECKING:
     from gossamer.studies.sweeps.results import TABLE_FORMATS, SweepResults, table_format, write_table
     from gossamer.studies.sweeps.store import merge, read_results
     from gossamer.studies.sweeps.sweeping import sweep
-
-# where each name lives; imported when first used, so that a worker process imports only what its points need
-_HOME = {
-    "AskedPoint": "gossamer.studies.sweeps.grids",
-    "BroadcastPoint": "gossamer.studies.sweeps.broadcasts",
-    "ENGINES": "gossamer.studies.sweeps.engines",
-    "KINDS": "gossamer.studies.sweeps.kinds",
-    "Line": "gossamer.studies.sweeps.points",
-    "Point": "gossamer.studies.sweeps.points",
-    "StoredPoint": "gossamer.studies.sweeps.points",
-    "SweepResults": "gossamer.studies.sweeps.results",
-    "TABLE_FORMATS": "gossamer.studies.sweeps.results",
-    "TrafficPoint": "gossamer.studies.sweeps.broadcasts",
-    "asked_point": "gossamer.studies.sweeps.grids",
-    "delay_load": "gossamer.studies.sweeps.broadcasts",
-    "grid": "gossamer.studies.sweeps.grids",
-    "latency_load": "gossamer.studies.sweeps.broadcasts",
-    "merge": "gossamer.studies.sweeps.store",
-    "read_loads": "gossamer.studies.sweeps.broadcasts",
-    "read_results": "gossamer.studies.sweeps.store",
-    "run_points": "gossamer.studies.sweeps.engines",
-    "sweep": "gossamer.studies.sweeps.sweeping",
-    "table_format": "gossamer.studies.sweeps.results",
-    "write_table": "gossamer.studies.sweeps.results",
-}
 
 __all__ = [
     "ENGINES",
@@ -64,10 +40,14 @@ __all__ = [
     "write_table",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'gossamer.studies.sweeps' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy(
+    __name__,
+    broadcasts="BroadcastPoint TrafficPoint delay_load latency_load read_loads",
+    engines="ENGINES run_points",
+    grids="AskedPoint asked_point grid",
+    kinds="KINDS",
+    points="Line Point StoredPoint",
+    results="SweepResults TABLE_FORMATS table_format write_table",
+    store="merge read_results",
+    sweeping="sweep",
+)

@@ -13,7 +13,7 @@ from time import monotonic
 from typing import Any, TypeVar
 
 from gossamer.errors import GossamerError, ModelError
-from gossamer.processes.job import Done, Engine, Failure, Job, Say, attempt, too_large
+from gossamer.processes.job import Engine, Failure, Say, WorkItem, WorkResult, attempt, too_large
 from gossamer.processes.memory import available
 from gossamer.processes.trials import MOST
 from gossamer.reading import choice, whole
@@ -24,12 +24,12 @@ from gossamer.version import __version__
 __all__ = [
     "ENGINES",
     "Distributed",
-    "Done",
     "Engine",
     "Failure",
     "InProcess",
-    "Job",
     "Say",
+    "WorkItem",
+    "WorkResult",
     "engine_of",
     "read_jobs",
     "run_points",
@@ -51,7 +51,7 @@ class InProcess:
         self.memory = memory
         self.deaths: list[str] = []
 
-    def run(self, jobs: Iterable[Job], say: Say) -> Iterator[Done]:
+    def run(self, jobs: Iterable[WorkItem], say: Say) -> Iterator[WorkResult]:
         """Yield what came of each job, in their order."""
         for job in jobs:
             if job.needs > self.memory:
@@ -101,7 +101,7 @@ class Distributed:
                 "the engine 'dask' needs Dask: install gossamer with the extra 'dask', and the same on the workers"
             ) from None
 
-    def run(self, jobs: Iterable[Job], say: Say) -> Iterator[Done]:
+    def run(self, jobs: Iterable[WorkItem], say: Say) -> Iterator[WorkResult]:
         """Yield what came of each job as it is done; the connection ends with the iterator.
 
         Quick points are sent several at a time; those among which a worker died are tried again one by one.
@@ -113,9 +113,9 @@ class Distributed:
             memory, threads = _checked(client)
             source, token, numbers = iter(jobs), secrets.token_hex(4), itertools.count()
             completed: Any = as_completed([], loop=client.loop)
-            under_way: dict[str, list[Job]] = {}
-            again: deque[Job] = deque()
-            refused: list[Done] = []
+            under_way: dict[str, list[WorkItem]] = {}
+            again: deque[WorkItem] = deque()
+            refused: list[WorkResult] = []
             mean = 1.0
 
             def hand_out(tasks: int, together: int) -> None:
@@ -163,10 +163,10 @@ class Distributed:
             raise ModelError(f"no Dask scheduler answers at {self.scheduler!r}: {_line(error)}") from None
         return stack.enter_context(client)
 
-    def _finished(self, some: list[Job], future: Any, say: Say) -> list[Done] | None:
+    def _finished(self, some: list[WorkItem], future: Any, say: Say) -> list[WorkResult] | None:
         """Return what came of jobs that Dask has done with; None if they are to be tried one by one."""
         try:
-            found: list[Done] = future.result()
+            found: list[WorkResult] = future.result()
         except Exception as error:
             name = type(error).__name__
             if future.status not in ("error", "finished"):
@@ -179,12 +179,12 @@ class Distributed:
                 text = "its worker died again and again"
                 self.deaths.append(f"the worker {last} died, and others before it, at {some[0].point.title}")
                 say(self.deaths[-1])
-            return [Done(some[0].place, None, Failure("failed", text, error), 0.0)]
+            return [WorkResult(some[0].place, None, Failure("failed", text, error), 0.0)]
         future.release()
         return found
 
 
-def _attempted(some: list[Job]) -> list[Done]:
+def _attempted(some: list[WorkItem]) -> list[WorkResult]:
     """Run jobs on a worker; an error comes back as its text, which is all that is kept of it."""
     found = []
     for job in some:
@@ -322,14 +322,14 @@ def run_points(
         if progress is not None:
             progress(text if len(points) == 1 else f"{len(results)} of {len(points)} points, {text}")
 
-    def take(done: Done) -> None:
+    def take(done: WorkResult) -> None:
         if done.failure is not None:
             raise _named(points[done.place], done, alone=len(points) == 1)
         results[done.place] = done.value
         if found is not None:
             found(done.place, done.value)
 
-    work = [Job(place, point) for place, point in enumerate(points)]
+    work = [WorkItem(place, point) for place, point in enumerate(points)]
     first = engine or "in-process"
     began, soon = _worked(), engine is None and count > 1
     running = engine_of(first, jobs=count).run(iter(work), say)
@@ -350,7 +350,7 @@ def _worked() -> float:
     return monotonic() - (compiling.seconds_compiled() if compiling else 0.0)
 
 
-def _named(point: Point[Any], done: Done, alone: bool) -> BaseException:
+def _named(point: Point[Any], done: WorkResult, alone: bool) -> BaseException:
     """Return the error of a point, with its title."""
     assert done.failure is not None  # asked of failures only
     error = done.failure.error

@@ -229,8 +229,8 @@ def _tried(kind: Any, case: Case, words: Mapping[str, Any]) -> list[Candidate[An
     """Return the candidates that the planner would build if each came out as it promises."""
     algorithm = words.get("algorithm", "best")
     found: list[Candidate[Any]] = []
-    for each in kind.algorithms:
-        if isinstance(case.task, each.tasks) and algorithm in ("best", each.name):
+    for each in kind.algorithms(type(case.task)):
+        if algorithm in ("best", each.name):
             offers = each.offers(case)
             if not isinstance(offers, Refusal):
                 found += [Candidate(each.name, offer) for offer in offers if not offer.on_request]

@@ -9,8 +9,9 @@ from time import monotonic
 from typing import Any
 
 from gossamer.errors import ModelError, shown
+from gossamer.processes.job import WorkItem, WorkResult
 from gossamer.reading import choice
-from gossamer.studies.sweeps.engines import Done, Job, engine_of
+from gossamer.studies.sweeps.engines import engine_of
 from gossamer.studies.sweeps.points import Progress, StoredPoint, identity
 from gossamer.studies.sweeps.results import SweepResults
 from gossamer.studies.sweeps.store import Row, Store, columns_of, read_results, row_of
@@ -96,7 +97,7 @@ def sweep(
         todo = [(key, p) for key, p in asked.items() if kept is None or kept.status(key) in (None, *again)]
         tally = _Tally([p for _, p in todo], len(asked), progress)
         rows: dict[str, Row] = {}
-        jobs_given = (Job(i, p, int(point_needs(p)[0])) for i, (_, p) in enumerate(todo))
+        jobs_given = (WorkItem(i, p, int(point_needs(p)[0])) for i, (_, p) in enumerate(todo))
         for done in running.run(jobs_given, tally.say):
             key, point = todo[done.place]
             row = _row(point, done)
@@ -138,7 +139,7 @@ def point_needs(point: StoredPoint) -> tuple[float, float]:
     return needs
 
 
-def _row(point: StoredPoint, done: Done) -> Row:
+def _row(point: StoredPoint, done: WorkResult) -> Row:
     if done.failure is not None:
         return row_of(point.describe(), done.failure.kind, done.failure.reason, None)
     return row_of(point.describe(), "done", "", done.value)
@@ -165,7 +166,7 @@ class _Tally:
         self._left, self._total, self._done, self._lost = sum(self._weights), total, total - len(points), 0
         self._known, self._began, self._spent = self._done, monotonic(), 0.0
 
-    def count(self, done: Done) -> None:
+    def count(self, done: WorkResult) -> None:
         """Take in what came of a point."""
         self._done += 1
         self._lost += done.failure is not None

@@ -27,7 +27,7 @@ from gossamer.wormhole.aggregation_distribution.closed_forms import (
 )
 from gossamer.wormhole.aggregation_distribution.collection import aggregate, collect, diagonal_broadcast
 from gossamer.wormhole.aggregation_distribution.prefix_sums import prefix_sums, ranks, tell_all
-from gossamer.wormhole.aggregation_distribution.recording import Recording
+from gossamer.wormhole.aggregation_distribution.recording import ScheduleRecorder
 from gossamer.wormhole.algorithm import WormholeAlgorithm
 from gossamer.wormhole.contraction import group_tree
 from gossamer.wormhole.partition import Partition, common_divisors
@@ -91,7 +91,8 @@ def aggregation_distribution(
     Notes
     -----
     On an n x n torus with N = n/h, and with lg for the logarithm rounded up, `ATD_5` takes
-    ``3 lg5(h) + 4 lg5(N) + 4 lg5(n) + R5(N) + lg3(h) + h - 1`` steps, with R5 as `alignment.gather_steps`; `ATD_OPT`
+    ``3 lg5(h) + 4 lg5(N) + 4 lg5(n) + R5(N) + lg3(h) + h - 1`` steps, with R5 the steps of `prefix_sums.gather_rounds`
+    with a fan of 4, two for a round with a partner 2w places away; `ATD_OPT`
     ``lg5(h) + 2 lg5(N) + 2 lg3(n) + T(h) + 2 lg5(N) + lg3(N) + lg3(h) + h//2`` with T(h) steps of tuning; `ATD_PIECE`
     the same less the ``2 lg5(N) + 2 lg3(n)`` steps of the prefix sums. None of this depends on the sources.
 
@@ -122,13 +123,13 @@ def aggregation_distribution(
     variant = with_tuning(partition, case.sources, case.cost, variant)
     words = partition.ddn_count if variant.pieces else 1
     copies = partition.dimensions if variant.halves else 1
-    recording = Recording(case, partition, words, copies)
+    recording = ScheduleRecorder(case, partition, words, copies)
     if case.sources and case.network.node_count > 1:
         _record(recording, variant)
     return recording.schedule().replace(algorithm=variant.name)
 
 
-def _record(recording: Recording, variant: Variant) -> None:
+def _record(recording: ScheduleRecorder, variant: Variant) -> None:
     partition = recording.partition
     fan = 2 * partition.dimensions + 1
     inside = group_tree(partition.diagonals, fan)

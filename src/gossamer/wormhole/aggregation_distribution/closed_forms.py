@@ -16,7 +16,7 @@ import numpy as np
 from gossamer.questions.costs import LinearCost
 from gossamer.wormhole.aggregation_distribution.collection import collection_cost, contraction_cost
 from gossamer.wormhole.aggregation_distribution.prefix_sums import gathering_cost, prefix_cost
-from gossamer.wormhole.aggregation_distribution.recording import PhaseCost, Recording
+from gossamer.wormhole.aggregation_distribution.recording import PhaseCost, ScheduleRecorder
 from gossamer.wormhole.contraction import balanced_digits, ceil_log, group_tree
 from gossamer.wormhole.partition import Ints, Partition, common_divisors
 
@@ -127,12 +127,12 @@ def destinations(partition: Partition, rank: Ints) -> Ints:
     return np.asarray(rank % partition.ddn_count, np.int64)
 
 
-def tune(recording: Recording, name: str) -> None:
+def tune(recording: ScheduleRecorder, name: str) -> None:
     """Move every unit to a node of the DDN that is its `word`.
 
     Parameters
     ----------
-    recording : Recording
+    recording : ScheduleRecorder
         The schedule so far; all holders are nodes of DDNs.
     name : {"mix5", "mix3", "direct"}
         The movement.

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gossamer.wormhole.aggregation_distribution.recording import NOTHING, PhaseCost, Recording
+from gossamer.wormhole.aggregation_distribution.recording import NOTHING, PhaseCost, ScheduleRecorder
 from gossamer.wormhole.contraction import GroupTree, contraction, line_broadcast
 from gossamer.wormhole.partition import Ints, Partition
 
@@ -29,12 +29,12 @@ __all__ = [
 # Diagonal-based data aggregation, its use inside the DDNs, and its reverse, the dilated-diagonal broadcast.
 
 
-def aggregate(recording: Recording, tree: GroupTree, unit: int, name: str) -> None:
+def aggregate(recording: ScheduleRecorder, tree: GroupTree, unit: int, name: str) -> None:
     """Move all units along a contraction of diagonals.
 
     Parameters
     ----------
-    recording : Recording
+    recording : ScheduleRecorder
         The schedule so far; its holders are moved.
     tree : GroupTree
         Of h diagonals with unit 1: from all diagonals to those that are 0 modulo h. Of g diagonals with unit h: in all
@@ -63,7 +63,7 @@ def aggregate(recording: Recording, tree: GroupTree, unit: int, name: str) -> No
             here[moves.source] = -1
 
 
-def diagonal_broadcast(recording: Recording, tree: GroupTree, name: str = "broadcast") -> None:
+def diagonal_broadcast(recording: ScheduleRecorder, tree: GroupTree, name: str = "broadcast") -> None:
     """Send all that belongs to a DDN from its main diagonal to all of its nodes, in all DDNs at once.
 
     Notes
@@ -137,12 +137,12 @@ def dilation_two_ring(h: int) -> tuple[int, ...]:
     return (*range(0, h, 2), *range(h - 1 - h % 2, 0, -2))
 
 
-def collect(recording: Recording, *, rows: str = "window", columns: str = "shift") -> None:
+def collect(recording: ScheduleRecorder, *, rows: str = "window", columns: str = "shift") -> None:
     """Bring what every DDN has to all nodes.
 
     Parameters
     ----------
-    recording : Recording
+    recording : ScheduleRecorder
         The schedule so far; every node of a DDN knows all units whose `word` is the DDN. The parts of the data are the
         recording's copies.
     rows : {"window", "block"}
@@ -186,7 +186,7 @@ class _Part:
     `label` int64[V] names what a node has after the stages so far: ``sets[label]``.
     """
 
-    def __init__(self, recording: Recording, order: list[int], copy: int | None) -> None:
+    def __init__(self, recording: ScheduleRecorder, order: list[int], copy: int | None) -> None:
         self.recording, self.order, self.copy = recording, order, copy
         self.sets: dict[int, Ints] = dict(enumerate(recording.of_ddn()))
         self.label = _line_ddn(recording.partition, order[0])

@@ -12,14 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gossamer.wormhole.aggregation_distribution.recording import NOTHING, PhaseCost, Recording
-from gossamer.wormhole.contraction import Moves, contraction, group_tree
+from gossamer.wormhole.aggregation_distribution.recording import NOTHING, PhaseCost, ScheduleRecorder
+from gossamer.wormhole.contraction import TreeMoves, contraction, group_tree
 from gossamer.wormhole.partition import Ints, Partition
 
 __all__ = [
     "Partner",
     "gather_rounds",
-    "gather_steps",
     "gathering_cost",
     "prefix_cost",
     "prefix_sums",
@@ -98,23 +97,12 @@ def gather_rounds(width: int, fan: int) -> list[list[Partner]]:
     return rounds
 
 
-def gather_steps(width: int, fan: int) -> int:
-    """Return the steps of `gather_rounds`: two for a round with a partner 2w places away, one for another.
-
-    ``ceil_log(3, N)`` with fan 2; with fan 4 at most ``2 ceil_log(5, N)``.
-
-    >>> [gather_steps(n, 4) for n in (1, 3, 5, 15, 16)], [gather_steps(n, 2) for n in (1, 3, 5, 15, 16)]
-    ([0, 1, 2, 3, 4], [0, 1, 2, 3, 3])
-    """
-    return sum(1 + (len(partners) > 2) for partners in gather_rounds(width, fan))
-
-
-def tell_all(recording: Recording, fan: int, name: str = "all-gather") -> None:
+def tell_all(recording: ScheduleRecorder, fan: int, name: str = "all-gather") -> None:
     """Let the nodes on the main diagonal of every DDN know all units of the DDN.
 
     Parameters
     ----------
-    recording : Recording
+    recording : ScheduleRecorder
         The schedule so far; all holders are on the main diagonals of the DDNs.
     fan : {4, 2}
         Most partners of a round.
@@ -141,7 +129,7 @@ def tell_all(recording: Recording, fan: int, name: str = "all-gather") -> None:
             known = _rings(recording, known, t)
 
 
-def _windows(recording: Recording, known: dict[int, Ints], t: int, fan: int) -> dict[int, Ints]:
+def _windows(recording: ScheduleRecorder, known: dict[int, Ints], t: int, fan: int) -> dict[int, Ints]:
     """Let each node know what those know that are up to g places away along the plane of dimensions 0 and t."""
     partition = recording.partition
     h, g = partition.h, partition.diagonals
@@ -169,7 +157,7 @@ def _windows(recording: Recording, known: dict[int, Ints], t: int, fan: int) -> 
     return {int(x): union(int(x), min(low, 0), g) for x in nodes} if g > 1 else known
 
 
-def _rings(recording: Recording, known: dict[int, Ints], t: int) -> dict[int, Ints]:
+def _rings(recording: ScheduleRecorder, known: dict[int, Ints], t: int) -> dict[int, Ints]:
     """Let each node know what those know that are a multiple of the block's side away along dimension t."""
     partition = recording.partition
     block = partition.h * partition.diagonals
@@ -244,12 +232,12 @@ class _Level:
         return tuple(int(np.abs(way).sum(axis=1).max()) for way in self.ways)
 
 
-def prefix_sums(recording: Recording, fan: int) -> Ints:
+def prefix_sums(recording: ScheduleRecorder, fan: int) -> Ints:
     """Find for every node how many units the nodes before it hold.
 
     Parameters
     ----------
-    recording : Recording
+    recording : ScheduleRecorder
         The schedule so far; all holders are nodes of DDNs. The control messages of the phase are written to it.
     fan : {3, 5}
         Groups along the diagonal of the torus: of 5, in two steps a level, or of 3, in one.
@@ -293,7 +281,7 @@ def prefix_sums(recording: Recording, fan: int) -> Ints:
     return base
 
 
-def ranks(recording: Recording, before: Ints) -> Ints:
+def ranks(recording: ScheduleRecorder, before: Ints) -> Ints:
     """Return the rank of every unit: the prefix sum of its holder and its place among the units there, int64[units]."""
     order = np.argsort(recording.holder, kind="stable")
     at = recording.holder[order]
@@ -332,7 +320,7 @@ def _levels(partition: Partition, fan: int) -> list[_Level]:
     return levels
 
 
-def _along_moves(moves: Moves) -> _Level:
+def _along_moves(moves: TreeMoves) -> _Level:
     return _Level(moves.source, moves.target, -moves.displacement.sum(axis=1), (moves.displacement,))
 
 

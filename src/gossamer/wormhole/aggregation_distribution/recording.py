@@ -12,10 +12,10 @@ import numpy.typing as npt
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.payloads import CONTROL, PayloadTable, Pieces
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
+from gossamer.wormhole.algorithm import Steps
 from gossamer.wormhole.partition import Ints, Partition
-from gossamer.wormhole.steps import Steps
 
-__all__ = ["NOTHING", "PhaseCost", "Recording"]
+__all__ = ["NOTHING", "PhaseCost", "ScheduleRecorder"]
 
 NOTHING = -2
 """Row of an empty payload; such messages are not sent."""
@@ -33,7 +33,7 @@ class PhaseCost(NamedTuple):
     control: bool = False
 
 
-class Recording:
+class ScheduleRecorder:
     """A schedule in the making.
 
     A *unit* is what moves between nodes in one piece: a whole message, or one of the `words` pieces that a message is

@@ -126,3 +126,47 @@ def all_columns(b, r, top):
             if used[i, 0] and used[i, 1]:
                 both_ways += 1
         worst = max(worst, steps)
+
+
+def worst_row(b, c):
+    """The exact worst number of steps of row movement on c nodes with at most b packets each.
+
+    The worst flow over link k: the k nodes to its left are full and all others empty before, and the extra packets lie
+    on its right after (Han 1990, section 2.2.1).
+    """
+    if c <= 1 or b < 1:
+        return 0
+    return max(c - 1, *(b * k // c * (c - k) + min(b * k % c, c - k) for k in range(1, c)))
+
+
+def column_targets(initial, top=None):
+    """The targets of the packets of each node in column movement; `top` nodes count from the top, default half."""
+    r = len(initial)
+    top = r // 2 if top is None else top
+    targets = [[] for _ in initial]
+    above = 0
+    for i in range(top):
+        targets[i] = list(range(above, above + initial[i]))
+        above += initial[i]
+    below = 0
+    for i in range(r - 1, top - 1, -1):
+        targets[i] = [r - 1 - below - k for k in range(initial[i])]
+        below += initial[i]
+    return targets
+
+
+def column_movement(initial, top=None):
+    """Make a column movement, farthest target first; return the steps and the most packets that a node holds."""
+    at = [sorted(targets) for targets in column_targets(initial, top)]
+    steps, most = 0, max(initial, default=0)
+    while any(target != i for i, targets in enumerate(at) for target in targets):
+        arriving = []
+        for i, targets in enumerate(at):
+            if targets and targets[-1] > i:
+                arriving.append((i + 1, targets.pop()))
+            if targets and targets[0] < i:
+                arriving.append((i - 1, targets.pop(0)))
+        for i, target in arriving:
+            at[i] = sorted([*at[i], target])
+        steps, most = steps + 1, max(most, *map(len, at))
+    return steps, most

@@ -7,24 +7,24 @@ from collections import Counter
 import numpy as np
 
 import gossamer
-from gossamer.algorithms.routing.move_and_smooth.smoothing import Traffic
+from gossamer.algorithms.routing.move_and_smooth.smoothing import MovingItems
 from gossamer.questions.cases import Case
 from gossamer.schedules.schedule import CONTROL
 from gossamer.schedules.sinks import RecordingSink
 
 
-def traffic_of(counts) -> Traffic:
+def traffic_of(counts) -> MovingItems:
     """Return traffic with so many items at each node of an array, each with a packet of its own."""
     counts = np.asarray(counts)
     net = gossamer.network("array:" + "x".join(map(str, counts.shape)))
     total = int(counts.sum())
     destination = [u if u < total else -1 for u in range(counts.size)]
-    traffic = Traffic.of(Case(net, gossamer.task("permutation", destination=destination)), RecordingSink())
+    traffic = MovingItems.of(Case(net, gossamer.task("permutation", destination=destination)), RecordingSink())
     traffic.node = np.repeat(np.arange(counts.size, dtype=np.int32), counts.reshape(-1))
     return traffic
 
 
-def replay(traffic: Traffic, start) -> dict[str, tuple[np.ndarray, int]]:
+def replay(traffic: MovingItems, start) -> dict[str, tuple[np.ndarray, int]]:
     """Replay what a recording kept; return for each phase the contents after it and the most packets at a node.
 
     Fails if a packet is not where it leaves from, or a link carries two in a step.

@@ -10,7 +10,7 @@ import pytest
 import gossamer
 from algorithms.routing.move_and_smooth.instances import algorithm, permutation, run
 from algorithms.routing.move_and_smooth.replaying import travel
-from gossamer.algorithms.routing.move_and_smooth.smoothing import Traffic
+from gossamer.algorithms.routing.move_and_smooth.smoothing import MovingItems
 from gossamer.algorithms.routing.move_and_smooth.stages import (
     follow,
     guaranteed_times,
@@ -28,7 +28,7 @@ from gossamer.verification.metrics import buffer_peak
 def followed(network, task, stages, **options):
     """Return the verified schedule of the given stages."""
     recording = RecordingSink()
-    follow(Traffic.of(Case(network, task), recording), stages, **options)
+    follow(MovingItems.of(Case(network, task), recording), stages, **options)
     schedule = recording.schedule(Case(network, task, gossamer.Rules()))
     found = gossamer.verify(schedule)
     assert found, found

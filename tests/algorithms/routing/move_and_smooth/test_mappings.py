@@ -21,7 +21,7 @@ from gossamer.algorithms.routing.move_and_smooth.mappings import (
     variant_a,
     variant_c,
 )
-from gossamer.algorithms.routing.move_and_smooth.regions import Cells, Mapping, Routes, halves
+from gossamer.algorithms.routing.move_and_smooth.regions import Mapping, RegionCells, Routes, halves
 from gossamer.errors import NotApplicableError
 
 DIRECTION = {(0, 1): (1, 0), (0, -1): (-1, 0), (1, 1): (0, 1), (1, -1): (0, -1)}
@@ -65,7 +65,7 @@ def moved(start: list[tuple[int, int]], routes: Routes, straight_first: bool = F
 
 def to_quadrant_four(mapping: Mapping, sources: list[tuple[int, int]], n: int, **how: bool) -> tuple[int, int, Counter]:
     i, j = np.array(sources).T
-    return moved(sources, mapping(Cells.of((n, n), (i, j), (True, True))), **how)
+    return moved(sources, mapping(RegionCells.of((n, n), (i, j), (True, True))), **how)
 
 
 def crowded(mapping: Mapping, rows: int, columns: int, draw: np.random.Generator, **how: bool) -> tuple[int, int, int]:
@@ -79,14 +79,14 @@ def crowded(mapping: Mapping, rows: int, columns: int, draw: np.random.Generator
     near = draw.random() < 0.5
     if near:  # prefer the cells that share a target with others
         load = multiplicity(mapping, rows, columns).reshape(-1)
-        routes = mapping(Cells.of((rows, columns), (i, j), ONE_STEP_PARTS[first]))
+        routes = mapping(RegionCells.of((rows, columns), (i, j), ONE_STEP_PARTS[first]))
         order = np.argsort(-load[routes.row * columns + routes.column] + draw.random(i.size) / 2)
     for cell in order:
         choice = first if left[first] else int(draw.choice(np.flatnonzero(left)))
         parts[cell], left[choice] = choice, left[choice] - 1
     down, right = (np.array(ONE_STEP_PARTS)[parts, axis] for axis in (0, 1))
     steps, fullest, final = moved(list(zip(i.tolist(), j.tolist(), strict=True)),
-                                  mapping(Cells.of((rows, columns), (i, j), (down, right))), **how)  # fmt: skip
+                                  mapping(RegionCells.of((rows, columns), (i, j), (down, right))), **how)  # fmt: skip
     return steps, fullest, max(final.values())
 
 
@@ -96,7 +96,7 @@ def test_every_target_lies_in_its_part_and_the_route_leads_there(mapping: Mappin
     i, j = cells(side, side)
     large = halves(side)[0]
     for down, right in ONE_STEP_PARTS:
-        routes = mapping(Cells.of((side, side), (i, j), (down, right)))
+        routes = mapping(RegionCells.of((side, side), (i, j), (down, right)))
         assert ((routes.row >= large) == down).all()
         assert ((routes.column >= large) == right).all()
         assert (routes.row < side).all()
@@ -114,9 +114,9 @@ def test_variants_cover_every_shape_and_regions_of_different_shapes_at_once(mapp
     r, c, i, j = (np.concatenate(column) for column in zip(*shapes, strict=True))
     for down, right in ONE_STEP_PARTS:
         may = ((r > 1) | ~np.array(down)) & ((c > 1) | ~np.array(right))
-        at_once = mapping(Cells.of((r[may], c[may]), (i[may], j[may]), (down, right)))
+        at_once = mapping(RegionCells.of((r[may], c[may]), (i[may], j[may]), (down, right)))
         one_by_one = [
-            mapping(Cells.of((a, b), (k, m), (down, right)))
+            mapping(RegionCells.of((a, b), (k, m), (down, right)))
             for a, b, k, m in zip(r[may], c[may], i[may], j[may], strict=True)
         ]
         assert at_once.row.tolist() == [int(x.row[0]) for x in one_by_one]
@@ -133,8 +133,8 @@ def test_wide_regions_are_transposed(mapping: Mapping) -> None:
         i, j = cells(r, c)
         for down, right in ONE_STEP_PARTS:
             tall, wide = (
-                mapping(Cells.of((r, c), (i, j), (down, right))),
-                mapping(Cells.of((c, r), (j, i), (right, down))),
+                mapping(RegionCells.of((r, c), (i, j), (down, right))),
+                mapping(RegionCells.of((c, r), (j, i), (right, down))),
             )
             assert (tall.row == wide.column).all()
             assert (tall.column == wide.row).all()
@@ -147,7 +147,7 @@ def test_first_mapping_goes_s_steps_along_each_axis_and_s_plus_1_from_the_top_ro
     n = 2 * s + 1
     i, j = cells(n, n)
     for down, right in ONE_STEP_PARTS:
-        routes = first_mapping(Cells.of((n, n), (i, j), (down, right)))
+        routes = first_mapping(RegionCells.of((n, n), (i, j), (down, right)))
         south = np.where(i == 0, s + 1, s) if down else np.full(i.size, -s)
         east = np.where(j == 0, s + 1, s) if right else np.full(i.size, -s)
         assert (routes.row == np.where((i > s) == down, i, i + south)).all()
@@ -204,7 +204,7 @@ def test_second_and_third_mapping_have_no_targets_for_sides_3_and_5(name: str, s
 @pytest.mark.parametrize("shape", [(8, 8), (9, 7)])
 def test_the_mappings_of_the_thesis_are_for_odd_squares_only(name: str, shape: tuple[int, int]) -> None:
     with pytest.raises(NotApplicableError, match=f"not {shape[0]}x{shape[1]}"):
-        MAPPINGS[name](Cells.of(shape, (0, 0), (True, True)))
+        MAPPINGS[name](RegionCells.of(shape, (0, 0), (True, True)))
 
 
 def test_any_fixed_map_of_a_9_by_9_square_gives_six_cells_one_target_so_five_buffers_need_side_11() -> None:
@@ -235,7 +235,7 @@ def test_first_mapping_moves_in_n_plus_1_steps_with_9_buffers_farthest_first(s: 
 
 def test_erratum_7_first_mapping_takes_more_than_n_plus_1_steps_if_straight_messages_go_first() -> None:
     sources = [(2, 0), (4, 0), (4, 1), (4, 2)]
-    routes = first_mapping(Cells.of((5, 5), tuple(np.array(sources).T), (False, True)))
+    routes = first_mapping(RegionCells.of((5, 5), tuple(np.array(sources).T), (False, True)))
     assert moved(sources, routes, straight_first=True)[0] == 7  # 3s + 1
     assert moved(sources, routes)[0] == 6  # n + 1
 
@@ -245,13 +245,13 @@ def test_erratum_8_second_mapping_takes_n_plus_3_steps_from_side_9_on() -> None:
     steps, fullest, _ = to_quadrant_four(second_mapping, sources, 9)
     assert steps == 12  # n + 2 = 11 as printed
     assert fullest <= 6
-    over_one_link = second_mapping(Cells.of((9, 9), tuple(np.array(sources).T), (True, True)))
+    over_one_link = second_mapping(RegionCells.of((9, 9), tuple(np.array(sources).T), (True, True)))
     assert (over_one_link.row == 8).all()
 
 
 def test_erratum_8_second_mapping_leaves_six_messages_in_one_cell() -> None:
     i, j = cells(9, 9)
-    routes = second_mapping(Cells.of((9, 9), (i, j), (True, True)))
+    routes = second_mapping(RegionCells.of((9, 9), (i, j), (True, True)))
     to_last = [(a, b) for a, b, row, column in zip(i, j, routes.row, routes.column, strict=True) if row == column == 8]
     assert sorted(to_last) == [(3, 3), (3, 8), (4, 4), (8, 3), (8, 4), (8, 8)]
     steps, fullest, final = to_quadrant_four(second_mapping, to_last, 9)
@@ -282,7 +282,7 @@ def test_erratum_9_third_mapping_leaves_more_than_five_messages_in_one_cell_of_a
     n: int, messages: int
 ) -> None:
     i, j = cells(n, n)
-    routes = third_mapping(Cells.of((n, n), (i, j), (True, True)))
+    routes = third_mapping(RegionCells.of((n, n), (i, j), (True, True)))
     target, count = Counter(zip(routes.row.tolist(), routes.column.tolist(), strict=True)).most_common(1)[0]
     assert count == messages <= (n // 2) ** 2  # quadrant IV may get as many
     sources = [(a, b) for a, b, *t in zip(i, j, routes.row, routes.column, strict=True) if tuple(t) == target]
@@ -302,7 +302,7 @@ def latest(mapping: Mapping, r: int, c: int) -> int:
     row, last, finish = defaultdict(list), defaultdict(list), [0]
     turns: Counter[tuple[int, int]] = Counter()
     for down, right in ONE_STEP_PARTS:
-        routes = mapping(Cells.of((r, c), (i, j), (down, right)))
+        routes = mapping(RegionCells.of((r, c), (i, j), (down, right)))
         for a, b, (v1, h, v2), gate in zip(i, j, routes.hops.tolist(), routes.not_before[:, 2].tolist(), strict=True):
             sign = 1 if h > 0 else -1
             finish.append(abs(v1) + abs(h) + abs(v2))

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import gossamer
 from algorithms.routing.move_and_smooth.replaying import travel
-from gossamer.algorithms.routing.move_and_smooth.smoothing import Traffic, branch_order, branching, move
+from gossamer.algorithms.routing.move_and_smooth.smoothing import MovingItems, branch_order, branching, move
 from gossamer.errors import ScheduleError
-from gossamer.graphs.lock_step import Moves
+from gossamer.graphs.lock_step import ItemMoves
 from gossamer.questions.cases import Case
 from gossamer.schedules.sinks import RecordingSink
 
@@ -21,12 +21,12 @@ pytestmark = pytest.mark.uncompiled
 def line_traffic(nodes, packets):
     net = gossamer.network(f"array:{nodes}")
     destination = [u if u < packets else -1 for u in range(nodes)]
-    return Traffic.of(Case(net, gossamer.task("permutation", destination=destination)), RecordingSink())
+    return MovingItems.of(Case(net, gossamer.task("permutation", destination=destination)), RecordingSink())
 
 
 def moves_on_line(start, hops, **more):
     packet, start = np.arange(len(start), dtype=np.int32), np.array(start, np.int32)
-    return Moves(packet, start, np.zeros((len(start), 1), np.int8), np.array(hops, np.int32).reshape(-1, 1), **more)
+    return ItemMoves(packet, start, np.zeros((len(start), 1), np.int8), np.array(hops, np.int32).reshape(-1, 1), **more)
 
 
 def hops_of(traffic):
@@ -47,7 +47,7 @@ def test_the_last_hop_waits_for_its_step():
 
 def test_a_copy_is_left_on_the_way_and_goes_on_from_there():
     net = gossamer.network("array:3x3")
-    traffic = Traffic.of(
+    traffic = MovingItems.of(
         Case(net, gossamer.task("one-to-many-routing", destinations=[[6, 7, 3], *[[]] * 8])), RecordingSink()
     )
     packet, start = np.zeros(3, np.int32), np.zeros(3, np.int32)
@@ -95,8 +95,8 @@ def test_the_engine_agrees_with_its_twin(case):
     axis = np.broadcast_to(np.arange(len(sides), dtype=np.int8), hops.shape)
     n = int(np.prod(sides))
     destination = [u if u < len(starts) else -1 for u in range(n)]
-    traffic = Traffic.of(Case(net, gossamer.task("permutation", destination=destination)), RecordingSink())
-    steps = move(traffic, Moves(np.arange(len(starts), dtype=np.int32), np.array(starts, np.int32), axis, hops))
+    traffic = MovingItems.of(Case(net, gossamer.task("permutation", destination=destination)), RecordingSink())
+    steps = move(traffic, ItemMoves(np.arange(len(starts), dtype=np.int32), np.array(starts, np.int32), axis, hops))
     legs = [list(enumerate(row)) for row in hops.tolist()]
     assert (steps, traffic.node.tolist()) == (travel(sides, at.tolist(), legs)[0], ends)
 
@@ -110,7 +110,7 @@ def test_copies_of_a_packet_share_every_hop_that_their_routes_share(data):
     targets = sorted(data.draw(st.sets(st.integers(0, n - 1), min_size=1, max_size=8)))
     net = gossamer.network("array:" + "x".join(map(str, sides)))
     sets = [targets if u == start else [] for u in range(n)]
-    traffic = Traffic.of(Case(net, gossamer.task("one-to-many-routing", destinations=sets)), RecordingSink())
+    traffic = MovingItems.of(Case(net, gossamer.task("one-to-many-routing", destinations=sets)), RecordingSink())
     old, part = traffic.divide(traffic.destination)
     at = np.array(np.unravel_index(traffic.node, sides)).T
     hops = (np.array(np.unravel_index(part, sides)).T - at).astype(np.int32)

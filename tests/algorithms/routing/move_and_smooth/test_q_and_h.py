@@ -223,7 +223,7 @@ TARGETS = {
                          (6, 0): "F", (6, 6): "H"}),
 ])  # fmt: skip
 def test_restricted_broadcasting_of_figures_3_11_and_4_1(name, lengths, after):
-    from gossamer.algorithms.routing.move_and_smooth.smoothing import Traffic
+    from gossamer.algorithms.routing.move_and_smooth.smoothing import MovingItems
     from gossamer.algorithms.routing.move_and_smooth.stages import split_and_move
     from gossamer.schedules.sinks import RecordingSink
 
@@ -234,7 +234,7 @@ def test_restricted_broadcasting_of_figures_3_11_and_4_1(name, lengths, after):
     task = OneToManyRouting(tuple(sets))
     schedule, _, _ = run(name, network, task, 5 if name == "Q" else 3)
     assert steps_of(schedule, 4) == lengths
-    traffic = Traffic.of(Case(network, task), RecordingSink())
+    traffic = MovingItems.of(Case(network, task), RecordingSink())
     split_and_move(traffic, (q_stages if name == "Q" else h_stages)((8, 8))[0])
     origin = task.messages(network).origin
     letters = {8 * i + j: letter for letter, (i, j) in SOURCES.items()}

@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
+from algorithms.routing.move_and_smooth.enumeration import column_movement, worst_row
 from gossamer import Rules
 from gossamer.algorithms.routing.move_and_smooth import table as q_any
-from gossamer.algorithms.routing.move_and_smooth.lines import column_bound, column_movement, row_movement, worst_row
+from gossamer.algorithms.routing.move_and_smooth.lines import column_bound, row_movement
 from gossamer.algorithms.routing.move_and_smooth.mappings import MAPPINGS, multiplicity, second_mapping, variant_c
-from gossamer.algorithms.routing.move_and_smooth.regions import Cells, Regions, Routes, halves
-from gossamer.algorithms.routing.move_and_smooth.smoothing import Traffic
+from gossamer.algorithms.routing.move_and_smooth.regions import RegionCells, Regions, Routes, halves
+from gossamer.algorithms.routing.move_and_smooth.smoothing import MovingItems
 from gossamer.algorithms.routing.move_and_smooth.stages import family, guaranteed_times
 from gossamer.algorithms.routing.move_and_smooth.table import (
     Q_ANY,
@@ -48,7 +49,7 @@ def packed(r: int, c: int, variant: str, draw: np.random.Generator) -> Permutati
     part = draw.integers(4)
     down, right = (part >= 2) & (r > 1), (part % 2 == 1) & (c > 1)
     i, j = (grid.reshape(-1) for grid in np.indices((r, c)))
-    routes = MAPPINGS[variant](Cells.of((r, c), (i, j), (down, right)))
+    routes = MAPPINGS[variant](RegionCells.of((r, c), (i, j), (down, right)))
     load = multiplicity(MAPPINGS[variant], r, c)[routes.row, routes.column]
     inside = np.flatnonzero(((i >= halves(r)[0]) == down) & ((j >= halves(c)[0]) == right))
     sources = np.argsort(-load - draw.random(load.size) / 2)[: inside.size]
@@ -88,7 +89,7 @@ def instances(r: int, c: int, variant: str, draw: np.random.Generator) -> list[T
 
 def routed(r: int, c: int, task: Task, variant: str) -> tuple[Schedule, RecordingSink]:
     network, recording = gossamer.network(f"array:{r}x{c}"), RecordingSink()
-    run(Traffic.of(Case(network, task), recording), any_stages((r, c), variant))
+    run(MovingItems.of(Case(network, task), recording), any_stages((r, c), variant))
     return recording.schedule(Case(network, task, *BOTH_KINDS)), recording
 
 
@@ -213,13 +214,13 @@ def test_a_move_to_distinct_targets_is_a_valid_schedule_of_n_plus_3_steps_at_mos
     mapping, limit = MAPPINGS[name], n + {"1": 1, "2": 3, "3": 2}[name]
     for crowd in (None, (True, True), (False, True), (True, False)):
         down, right = (draw.random((2, n * n)) < 0.5) if crowd is None else np.broadcast_to(crowd, (n * n, 2)).T
-        routes = mapping(Cells.of((n, n), (i, j), (down, right)))
+        routes = mapping(RegionCells.of((n, n), (i, j), (down, right)))
         order = draw.permutation(n * n)
         _, first = np.unique((routes.row * n + routes.column)[order], return_index=True)
         destination = np.full(n * n, -1)
         destination[order[first]] = (routes.row * n + routes.column)[order[first]]
         task, recording = Permutation(tuple(destination.tolist())), RecordingSink()
-        traffic = Traffic.of(Case(network, task), recording)
+        traffic = MovingItems.of(Case(network, task), recording)
         steps = move_by_mapping(traffic, Regions.whole((n, n)), mapping)
         assert (traffic.node == traffic.destination).all()  # in the right quadrant, and there in the target cell
         schedule = recording.schedule(Case(network, task, Rules()))
@@ -233,7 +234,7 @@ def test_erratum_8_the_second_mapping_takes_12_steps_on_a_9x9() -> None:
     destination = np.full(81, -1)
     destination[[9 * i + j for i, j in sources]] = [9 * i + j for i in range(5, 9) for j in range(5, 8)]
     network, task = gossamer.network("array:9x9"), Permutation(tuple(destination.tolist()))
-    traffic = Traffic.of(Case(network, task), RecordingSink())
+    traffic = MovingItems.of(Case(network, task), RecordingSink())
     assert move_by_mapping(traffic, Regions.whole((9, 9)), MAPPINGS["2"]) == 12  # 11 as printed
 
 
@@ -267,13 +268,13 @@ def test_no_contents_of_lines_take_longer_than_the_lengths_for_their_cells(r: in
     assert column_movement(stack)[0] <= column
 
 
-def second_where_it_can(cells: Cells) -> Routes:
+def second_where_it_can(cells: RegionCells) -> Routes:
     """Map odd squares of side 7 or more by the second mapping, other regions by variant C."""
     routes = variant_c(cells)
     some = np.flatnonzero((cells.rows == cells.columns) & (cells.rows % 2 == 1) & (cells.rows >= 7))
     if not some.size:
         return routes
-    second = second_mapping(Cells(*(np.broadcast_to(column, routes.row.shape)[some] for column in cells)))
+    second = second_mapping(RegionCells(*(np.broadcast_to(column, routes.row.shape)[some] for column in cells)))
     columns = {}
     for name in ("row", "column", "axis", "hops", "not_before"):
         columns[name] = getattr(routes, name).copy()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import gossamer
 from algorithms.routing.move_and_smooth.replaying import replay, traffic_of
 from gossamer.algorithms.routing.move_and_smooth.regions import Regions
-from gossamer.algorithms.routing.move_and_smooth.smoothing import Lengths, count_length, smooth, smooth_lengths
+from gossamer.algorithms.routing.move_and_smooth.smoothing import PhaseLengths, count_length, smooth, smooth_lengths
 from gossamer.errors import ScheduleError
 
 pytestmark = pytest.mark.uncompiled
@@ -40,7 +40,7 @@ def test_upper_half_of_figures_3_4_to_3_7(rows, steps):
 
 def test_a_4x4_region_by_hand():
     lengths, after = smoothed([[4, 0, 0, 1], [4, 3, 0, 0], [0, 0, 0, 0], [0, 1, 0, 2]])
-    assert lengths == Lengths(4, (4,), 1)
+    assert lengths == PhaseLengths(4, (4,), 1)
     assert after["row 4x4"][0].tolist() == [[2, 1, 1, 1], [1, 2, 2, 2], [0, 0, 0, 0], [0, 1, 1, 1]]
     assert after["column 4x4"][0].reshape(-1).tolist() == [1] * 12 + [0] + [1] * 3
 
@@ -48,7 +48,7 @@ def test_a_4x4_region_by_hand():
 def test_worst_columns():
     counts = np.zeros((8, 8), int)
     counts[:2] = 4
-    assert smoothed(counts)[0] == Lengths(10, (0,), 6)
+    assert smoothed(counts)[0] == PhaseLengths(10, (0,), 6)
     counts = np.zeros((4, 2), int)
     counts[:2] = 2
     assert smoothed(counts, b=2)[0].column == 2

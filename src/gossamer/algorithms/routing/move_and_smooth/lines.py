@@ -12,12 +12,9 @@ from gossamer.errors import ScheduleError
 
 __all__ = [
     "column_bound",
-    "column_movement",
-    "column_targets",
     "flow_numbers",
     "row_bound",
     "row_movement",
-    "worst_row",
 ]
 
 
@@ -34,22 +31,6 @@ def row_bound(b: int, c: int) -> int:
     if b % 2:
         return max(c - 1, (b + 1) * c // 4)
     return max(c - 1, b * (b + 2) * c // (4 * (b + 1)))
-
-
-def worst_row(b: int, c: int) -> int:
-    """Return the exact worst number of steps of row movement on c nodes with at most b packets each.
-
-    The worst flow over link k: the k nodes to its left are full and all others empty before, and the extra packets
-    lie on its right after (Han 1990, section 2.2.1).
-
-    Examples
-    --------
-    >>> [worst_row(4, c) for c in (2, 4, 8, 16, 32, 64)]
-    [2, 4, 9, 18, 38, 76]
-    """
-    if c <= 1 or b < 1:
-        return 0
-    return max(c - 1, *(b * k // c * (c - k) + min(b * k % c, c - k) for k in range(1, c)))
 
 
 def column_bound(b: int, r: int) -> int:
@@ -109,63 +90,4 @@ def row_movement(initial: Sequence[int], final: Sequence[int]) -> tuple[int, int
                 held[b] += 1
                 flow[k] -= 1 if owed > 0 else -1
         steps, most = steps + 1, max(most, *held)
-    return steps, most
-
-
-def column_targets(initial: Sequence[int], top: int | None = None) -> list[list[int]]:
-    """Return the targets of the packets of each node in column movement.
-
-    Parameters
-    ----------
-    initial : sequence of int
-        Packets at each node, no more than nodes in all.
-    top : int, optional
-        Nodes that count from the top, default half of them, rounded down; the others count from the bottom.
-
-    Raises
-    ------
-    ScheduleError
-        If there are more packets than nodes.
-
-    Examples
-    --------
-    >>> column_targets([2, 0, 1, 0])
-    [[0, 1], [], [3], []]
-    """
-    r = len(initial)
-    if sum(initial) > r:
-        raise ScheduleError(f"{sum(initial)} packets do not fit on {r} nodes, one each")
-    top = r // 2 if top is None else top
-    targets: list[list[int]] = [[] for _ in initial]
-    above = 0
-    for i in range(top):
-        targets[i] = list(range(above, above + initial[i]))
-        above += initial[i]
-    below = 0
-    for i in range(r - 1, top - 1, -1):
-        targets[i] = [r - 1 - below - k for k in range(initial[i])]
-        below += initial[i]
-    return targets
-
-
-def column_movement(initial: Sequence[int], top: int | None = None) -> tuple[int, int]:
-    """Make a column movement, farthest target first; return the steps and the most packets that a node holds.
-
-    Examples
-    --------
-    >>> column_movement([4, 4, 0, 0, 0, 0, 0, 0])
-    (6, 4)
-    """
-    at = [sorted(targets) for targets in column_targets(initial, top)]
-    steps, most = 0, max(initial, default=0)
-    while any(target != i for i, targets in enumerate(at) for target in targets):
-        arriving: list[tuple[int, int]] = []
-        for i, targets in enumerate(at):
-            if targets and targets[-1] > i:
-                arriving.append((i + 1, targets.pop()))
-            if targets and targets[0] < i:
-                arriving.append((i - 1, targets.pop(0)))
-        for i, target in arriving:
-            at[i] = sorted([*at[i], target])
-        steps, most = steps + 1, max(most, *map(len, at))
     return steps, most

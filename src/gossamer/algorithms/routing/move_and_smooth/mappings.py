@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from gossamer.algorithms.routing.move_and_smooth.regions import Cells, Flags, Mapping, Routes, Whole
+from gossamer.algorithms.routing.move_and_smooth.regions import Flags, Mapping, RegionCells, Routes, Whole
 from gossamer.errors import NotApplicableError
 from gossamer.networks.network import IntArray
 
 __all__ = ["MAPPINGS", "first_mapping", "multiplicity", "second_mapping", "third_mapping", "variant_a", "variant_c"]
 
 
-def variant_a(cells: Cells) -> Routes:
+def variant_a(cells: RegionCells) -> Routes:
     """Map by variant A, the first mapping of the thesis extended to every r x c.
 
     Along an odd side, cell k of the larger part goes to max(k-1, 0) of the smaller one, and cell k of the smaller part
@@ -29,7 +29,7 @@ def variant_a(cells: Cells) -> Routes:
 
     Parameters
     ----------
-    cells : Cells
+    cells : RegionCells
         Of regions of any shapes.
 
     Returns
@@ -46,7 +46,7 @@ def variant_a(cells: Cells) -> Routes:
 
     Examples
     --------
-    >>> routes = variant_a(Cells.of((5, 5), ([0, 0, 1], [0, 1, 1]), (True, True)))
+    >>> routes = variant_a(RegionCells.of((5, 5), ([0, 0, 1], [0, 1, 1]), (True, True)))
     >>> routes.row.tolist(), routes.column.tolist()
     ([3, 3, 3], [3, 3, 3])
     >>> routes.hops.tolist()
@@ -55,7 +55,7 @@ def variant_a(cells: Cells) -> Routes:
     return _in_both_directions(_a, cells)
 
 
-def variant_c(cells: Cells) -> Routes:
+def variant_c(cells: RegionCells) -> Routes:
     """Map by variant C, the third mapping of the thesis extended to every r x c.
 
     Along an odd side, cell k of the larger part goes to min(k, S-1) of the smaller one if only this half changes, to
@@ -65,7 +65,7 @@ def variant_c(cells: Cells) -> Routes:
 
     Parameters
     ----------
-    cells : Cells
+    cells : RegionCells
         As for `variant_a`.
 
     Returns
@@ -82,7 +82,7 @@ def variant_c(cells: Cells) -> Routes:
 
     Examples
     --------
-    >>> routes = variant_c(Cells.of((5, 5), ([0, 0, 2], [0, 0, 0]), (True, [True, False, False])))
+    >>> routes = variant_c(RegionCells.of((5, 5), ([0, 0, 2], [0, 0, 0]), (True, [True, False, False])))
     >>> routes.row.tolist(), routes.column.tolist()
     ([3, 3, 4], [3, 0, 0])
     >>> routes.hops.tolist(), routes.not_before.tolist()
@@ -91,7 +91,7 @@ def variant_c(cells: Cells) -> Routes:
     return _in_both_directions(_c, cells)
 
 
-def first_mapping(cells: Cells) -> Routes:
+def first_mapping(cells: RegionCells) -> Routes:
     """Map by the first mapping, for odd squares only: up to 9 messages in one cell.
 
     The top row and the left column are special. Ordinary messages go s steps along each axis, those of the left
@@ -99,7 +99,7 @@ def first_mapping(cells: Cells) -> Routes:
 
     Parameters
     ----------
-    cells : Cells
+    cells : RegionCells
         As for `variant_a`.
 
     Returns
@@ -117,14 +117,14 @@ def first_mapping(cells: Cells) -> Routes:
 
     Examples
     --------
-    >>> first_mapping(Cells.of((5, 5), (4, 4), (False, False))).row.tolist()
+    >>> first_mapping(RegionCells.of((5, 5), (4, 4), (False, False))).row.tolist()
     [2]
     """
     _odd_side(cells, "first", 3)
     return variant_a(cells)
 
 
-def second_mapping(cells: Cells) -> Routes:
+def second_mapping(cells: RegionCells) -> Routes:
     """Map by the second mapping, for odd squares with n >= 7: up to 6 messages in one cell.
 
     The middle row and the middle column, of relative number s, are special; their messages spread over several
@@ -132,7 +132,7 @@ def second_mapping(cells: Cells) -> Routes:
 
     Parameters
     ----------
-    cells : Cells
+    cells : RegionCells
         As for `variant_a`.
 
     Returns
@@ -150,7 +150,7 @@ def second_mapping(cells: Cells) -> Routes:
 
     Examples
     --------
-    >>> routes = second_mapping(Cells.of((7, 7), ([3, 3, 0], [1, 3, 3]), (True, True)))
+    >>> routes = second_mapping(RegionCells.of((7, 7), ([3, 3, 0], [1, 3, 3]), (True, True)))
     >>> routes.row.tolist(), routes.column.tolist()
     ([5, 6, 4], [4, 6, 5])
     """
@@ -180,7 +180,7 @@ def second_mapping(cells: Cells) -> Routes:
     return _routes(i, j, target_row, target_column)
 
 
-def third_mapping(cells: Cells) -> Routes:
+def third_mapping(cells: RegionCells) -> Routes:
     """Map by the third mapping, for odd squares with n >= 7: up to 5 messages in one cell if n >= 11.
 
     As `variant_c`, always with the exceptions for quadrant IV: from II (1,0), (1,1) and (2,1) keep their place,
@@ -189,7 +189,7 @@ def third_mapping(cells: Cells) -> Routes:
 
     Parameters
     ----------
-    cells : Cells
+    cells : RegionCells
         As for `variant_a`.
 
     Returns
@@ -207,7 +207,7 @@ def third_mapping(cells: Cells) -> Routes:
 
     Examples
     --------
-    >>> routes = third_mapping(Cells.of((11, 11), ([1, 2, 5], [1, 1, 1]), (True, True)))
+    >>> routes = third_mapping(RegionCells.of((11, 11), ([1, 2, 5], [1, 1, 1]), (True, True)))
     >>> routes.row.tolist(), routes.column.tolist()
     ([7, 8, 9], [7, 7, 7])
     """
@@ -252,12 +252,12 @@ def multiplicity(mapping: Mapping, rows: int, columns: int) -> IntArray:
     count = np.zeros(rows * columns, np.int64)
     for down in (False, True)[: min(rows, 2)]:
         for right in (False, True)[: min(columns, 2)]:
-            routes = mapping(Cells.of((rows, columns), (i, j), (down, right)))
+            routes = mapping(RegionCells.of((rows, columns), (i, j), (down, right)))
             count += np.bincount(routes.row * columns + routes.column, minlength=count.size)
     return count.reshape(rows, columns).astype(np.int32)
 
 
-def _odd_side(cells: Cells, name: str, least: int) -> None:
+def _odd_side(cells: RegionCells, name: str, least: int) -> None:
     r, c = cells.rows, cells.columns
     wrong = np.flatnonzero((r != c) | (r % 2 == 0) | (r < least))
     if wrong.size:
@@ -286,7 +286,7 @@ def _routes(
     return Routes(row.astype(np.int32), column.astype(np.int32), axis, hops, not_before)
 
 
-def _in_both_directions(mapping: Mapping, cells: Cells) -> Routes:
+def _in_both_directions(mapping: Mapping, cells: RegionCells) -> Routes:
     """Apply a mapping for r >= c, transposing the other regions."""
     upright, wide = cells.upright()
     routes = mapping(upright)
@@ -294,7 +294,7 @@ def _in_both_directions(mapping: Mapping, cells: Cells) -> Routes:
     return Routes(row, column, routes.axis ^ wide[:, np.newaxis], routes.hops, routes.not_before)
 
 
-def _a(cells: Cells) -> Routes:
+def _a(cells: RegionCells) -> Routes:
     r, c, i, j, down, right = cells
 
     def target(side: Whole, k: Whole, second: Flags) -> Whole:
@@ -305,11 +305,11 @@ def _a(cells: Cells) -> Routes:
     return _routes(i, j, target(r, i, down), target(c, j, right), (r % 2 == 1) & (i == 0))
 
 
-def _c(cells: Cells) -> Routes:
+def _c(cells: RegionCells) -> Routes:
     return _third(cells, least=5)
 
 
-def _third(cells: Cells, least: int) -> Routes:
+def _third(cells: RegionCells, least: int) -> Routes:
     """Map for r >= c, with the exceptions where both sides are odd and S_c is at least `least`."""
     r, c, i, j, down, right = cells
     s, t = r // 2, c // 2

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from gossamer.networks.network import IntArray
 
-__all__ = ["Cells", "Flags", "Mapping", "Regions", "Routes", "Whole", "halves"]
+__all__ = ["Flags", "Mapping", "RegionCells", "Regions", "Routes", "Whole", "halves"]
 
 # What the mappings of Algorithm Q take and give: cells of regions, and targets with the routes there.
 
@@ -21,7 +21,7 @@ Whole: TypeAlias = npt.NDArray[np.int64]
 Flags: TypeAlias = npt.NDArray[np.bool_]
 
 
-class Cells(NamedTuple):
+class RegionCells(NamedTuple):
     """Where messages are, each in its region, and the part of the region that each goes to.
 
     Attributes
@@ -47,10 +47,10 @@ class Cells(NamedTuple):
         shape: tuple[npt.ArrayLike, npt.ArrayLike],
         place: tuple[npt.ArrayLike, npt.ArrayLike],
         part: tuple[npt.ArrayLike, npt.ArrayLike],
-    ) -> Cells:
+    ) -> RegionCells:
         """Return the cells of given (rows, columns), (i, j) and (down, right), arrays that broadcast together.
 
-        >>> Cells.of((5, 5), ([0, 1], 0), (True, False)).i.tolist()
+        >>> RegionCells.of((5, 5), ([0, 1], 0), (True, False)).i.tolist()
         [0, 1]
         """
         numbers = [np.asarray(value, np.int64).reshape(-1) for value in (*shape, *place)]
@@ -58,11 +58,11 @@ class Cells(NamedTuple):
         r, c, i, j, down, right = np.broadcast_arrays(*numbers, *flags)
         return cls(r, c, i, j, down, right)
 
-    def upright(self) -> tuple[Cells, Flags]:
+    def upright(self) -> tuple[RegionCells, Flags]:
         """Return the cells with the regions of r < c transposed, and which ones are, bool[M]."""
         r, c, i, j, down, right = self
         wide = r < c
-        return Cells(
+        return RegionCells(
             np.where(wide, c, r), np.where(wide, r, c), np.where(wide, j, i), np.where(wide, i, j),
             np.where(wide, right, down), np.where(wide, down, right),
         ), wide  # fmt: skip
@@ -91,7 +91,7 @@ class Routes:
     not_before: IntArray
 
 
-Mapping: TypeAlias = Callable[[Cells], Routes]
+Mapping: TypeAlias = Callable[[RegionCells], Routes]
 """From where messages are to where they go."""
 
 

@@ -17,14 +17,23 @@ import numpy.typing as npt
 from gossamer.algorithms.routing.move_and_smooth.lines import column_bound, row_bound
 from gossamer.algorithms.routing.move_and_smooth.regions import Regions
 from gossamer.errors import ScheduleError
-from gossamer.graphs.lock_step import LockStep, Moves
+from gossamer.graphs.lock_step import ItemMoves, LockStep
 from gossamer.jit import njit
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.cases import Case
 from gossamer.schedules.schedule import CONTROL
 from gossamer.schedules.sinks import Chunk, Sink
 
-__all__ = ["Lengths", "Traffic", "branch_order", "branching", "count_length", "move", "smooth", "smooth_lengths"]
+__all__ = [
+    "MovingItems",
+    "PhaseLengths",
+    "branch_order",
+    "branching",
+    "count_length",
+    "move",
+    "smooth",
+    "smooth_lengths",
+]
 
 # Conventions: an *item* is one copy of a packet, at ``node[i]``. ``links`` is the table of `grid_links`, flat: the link
 # from node u up axis a has the entry ``(u*axes + a)*2``, the one down the next. Kernels that write hops stop before a
@@ -172,7 +181,7 @@ def _column_targets(order, line_first, head, following, hops):
 
 
 @dataclass(eq=False)
-class Traffic:
+class MovingItems:
     """The items on their way, where they are, and which of them brings each destination its packet.
 
     Attributes
@@ -192,7 +201,7 @@ class Traffic:
     item: IntArray
 
     @classmethod
-    def of(cls, case: Case, sink: Sink) -> Traffic:
+    def of(cls, case: Case, sink: Sink) -> MovingItems:
         """Return the traffic at the start: one item at each origin, packets numbered as the task's messages."""
         messages = case.messages
         assert messages.target_start is not None
@@ -285,7 +294,7 @@ def branch_order(owner: IntArray, hops: IntArray) -> npt.NDArray[np.intp]:
     return np.lexsort((*keys, owner))
 
 
-def branching(packet: IntArray, start: IntArray, owner: IntArray, axes: tuple[int, ...], hops: IntArray) -> Moves:
+def branching(packet: IntArray, start: IntArray, owner: IntArray, axes: tuple[int, ...], hops: IntArray) -> ItemMoves:
     """Return moves in which the copies of one owner travel as one as far as their routes agree.
 
     Parameters
@@ -308,16 +317,16 @@ def branching(packet: IntArray, start: IntArray, owner: IntArray, axes: tuple[in
     """
     axis = np.broadcast_to(np.array(axes, np.int8), hops.shape)
     if not bool((owner[1:] == owner[:-1]).any()):
-        return Moves(packet, start, axis, hops)
+        return ItemMoves(packet, start, axis, hops)
     parent, after, offset = (np.empty(owner.size, np.int32) for _ in range(3))
     _branches(owner, hops, parent, after, offset)
     far = np.abs(hops)
     done = np.cumsum(far, axis=1) - far  # before each leg
     left = far - np.clip(offset[:, None] - done, 0, far)
-    return Moves(packet, start, axis, (np.sign(hops) * left).astype(np.int32), None, parent, after)
+    return ItemMoves(packet, start, axis, (np.sign(hops) * left).astype(np.int32), None, parent, after)
 
 
-def move(traffic: Traffic, moves: Moves, name: str = "move", guaranteed: int | None = None) -> int:
+def move(traffic: MovingItems, moves: ItemMoves, name: str = "move", guaranteed: int | None = None) -> int:
     """Make one move step: row i of `moves`, which is item i, travels to the end of its legs. Return the steps.
 
     The item with most hops to its end goes first, of equal ones the smallest packet number.
@@ -327,7 +336,7 @@ def move(traffic: Traffic, moves: Moves, name: str = "move", guaranteed: int | N
 
 
 @dataclass(frozen=True)
-class Lengths:
+class PhaseLengths:
     """Steps of the phases of one smoothing: counting, the row movements, the column movement."""
 
     count: int
@@ -349,7 +358,7 @@ def count_length(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
     return sum(shape[a] - 1 for a in axes[:-1]) + (shape[axes[-1]] + 1) // 2 - 1
 
 
-def smooth_lengths(regions: Regions, axes: tuple[int, ...], b: int) -> Lengths:
+def smooth_lengths(regions: Regions, axes: tuple[int, ...], b: int) -> PhaseLengths:
     """Return the steps that smoothing takes at most from b items a node.
 
     Parameters
@@ -364,10 +373,10 @@ def smooth_lengths(regions: Regions, axes: tuple[int, ...], b: int) -> Lengths:
     Examples
     --------
     >>> smooth_lengths(Regions.whole((8, 8)), (1, 0), 4)
-    Lengths(count=10, rows=(9,), column=6)
+    PhaseLengths(count=10, rows=(9,), column=6)
     """
     shapes = regions.shapes()
-    return Lengths(
+    return PhaseLengths(
         max(count_length(shape, axes) for shape in shapes),
         tuple(max(row_bound(b, size) for size in regions.sizes(a)) for a in axes[:-1]),
         max(column_bound(b, size) for size in regions.sizes(axes[-1])),
@@ -375,17 +384,17 @@ def smooth_lengths(regions: Regions, axes: tuple[int, ...], b: int) -> Lengths:
 
 
 def smooth(
-    traffic: Traffic,
+    traffic: MovingItems,
     regions: Regions,
     axes: tuple[int, ...],
     b: int,
-    lengths: Lengths | None = None,
-) -> Lengths:
+    lengths: PhaseLengths | None = None,
+) -> PhaseLengths:
     """Smooth every region: afterwards no node holds more than one item. Return the actual lengths of the phases.
 
     Parameters
     ----------
-    traffic : Traffic
+    traffic : MovingItems
         At most b items at a node, and in no region more items than nodes.
     regions : Regions
         Of any sizes.
@@ -393,7 +402,7 @@ def smooth(
         All axes: row movements go along all but the last, in this order, the column movement along the last.
     b : int
         The most items at a node.
-    lengths : Lengths, optional
+    lengths : PhaseLengths, optional
         Guaranteed lengths of the phases; default `smooth_lengths`.
 
     Raises
@@ -420,10 +429,10 @@ def smooth(
     >>> from gossamer.questions.cases import Case
     >>> from gossamer.schedules.sinks import RecordingSink
     >>> case = Case(gossamer.network("array:2x2"), gossamer.task("permutation", destination=[0, 1, 2, 3]))
-    >>> traffic = Traffic.of(case, RecordingSink())
+    >>> traffic = MovingItems.of(case, RecordingSink())
     >>> traffic.node[:] = 0
     >>> smooth(traffic, Regions.whole((2, 2)), (1, 0), 4)
-    Lengths(count=1, rows=(2,), column=1)
+    PhaseLengths(count=1, rows=(2,), column=1)
     >>> sorted(traffic.node.tolist())
     [0, 1, 2, 3]
     """
@@ -444,10 +453,10 @@ def smooth(
         rows.append(traffic.sink.phase(f"row{number} {label}", chunks, guaranteed=lengths.rows[j]))
     # column movement: at most one item stays at a node (3.3, Lemma 3.4)
     column = _spread(traffic, regions, axes, f"column {label}", lengths.column)
-    return Lengths(lengths.count, tuple(rows), column)
+    return PhaseLengths(lengths.count, tuple(rows), column)
 
 
-def _count(traffic: Traffic, regions: Regions, axes: tuple[int, ...]) -> Iterator[Chunk]:
+def _count(traffic: MovingItems, regions: Regions, axes: tuple[int, ...]) -> Iterator[Chunk]:
     """Yield the control hops of the counting waves.
 
     Along each axis but the last, waves go both ways as soon as the lines along the axis before are counted; along the
@@ -482,7 +491,7 @@ def _count(traffic: Traffic, regions: Regions, axes: tuple[int, ...]) -> Iterato
 
 
 def _balance(
-    traffic: Traffic, regions: Regions, leading: tuple[int, ...], following: tuple[int, ...], last: int
+    traffic: MovingItems, regions: Regions, leading: tuple[int, ...], following: tuple[int, ...], last: int
 ) -> Iterator[Chunk]:
     """Yield the hops of a row movement along the last axis of `following`; change where the items are."""
     network, axis = traffic.network, following[-1]
@@ -511,7 +520,7 @@ def _balance(
         yield columns[0][:filled], columns[1][:filled], columns[2][:filled]
 
 
-def _spread(traffic: Traffic, regions: Regions, axes: tuple[int, ...], name: str, guaranteed: int) -> int:
+def _spread(traffic: MovingItems, regions: Regions, axes: tuple[int, ...], name: str, guaranteed: int) -> int:
     """Make the column movement along the last axis."""
     order, line_first, _ = regions.ordered(axes[:-1], axes[-1:], None)
     head = np.full(traffic.network.node_count, -1, np.int32)
@@ -521,4 +530,4 @@ def _spread(traffic: Traffic, regions: Regions, axes: tuple[int, ...], name: str
     if _column_targets(order, line_first, head, following, hops.reshape(-1)) < 0:
         raise ScheduleError("column movement: a line has more packets than nodes")
     axis = np.full(hops.shape, axes[-1], np.int8)
-    return move(traffic, Moves(traffic.packet, traffic.node, axis, hops), name, guaranteed)
+    return move(traffic, ItemMoves(traffic.packet, traffic.node, axis, hops), name, guaranteed)

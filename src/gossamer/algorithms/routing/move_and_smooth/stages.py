@@ -14,8 +14,8 @@ from gossamer.algorithms.preconditions import refuse_hops, refuse_ports
 from gossamer.algorithms.routing.move_and_smooth.lines import column_bound, row_bound
 from gossamer.algorithms.routing.move_and_smooth.regions import Regions
 from gossamer.algorithms.routing.move_and_smooth.smoothing import (
-    Lengths,
-    Traffic,
+    MovingItems,
+    PhaseLengths,
     branch_order,
     branching,
     count_length,
@@ -73,7 +73,7 @@ class Stage:
         Guaranteed length of the move.
     b : int
         The most packets at a node after the move.
-    smooth : Lengths or None
+    smooth : PhaseLengths or None
         Guaranteed lengths of the smoothing, None where none is needed.
     axes : tuple of int
         The axes of the smoothing in its order.
@@ -84,7 +84,7 @@ class Stage:
     split: tuple[int, ...]
     move: int
     b: int = 1
-    smooth: Lengths | None = None
+    smooth: PhaseLengths | None = None
     axes: tuple[int, ...] = ()
 
     @property
@@ -117,7 +117,7 @@ def guaranteed_times(stages: Iterable[Stage]) -> Times:
     return Times(data, control)
 
 
-def split_and_move(traffic: Traffic, stage: Stage) -> int:
+def split_and_move(traffic: MovingItems, stage: Stage) -> int:
     """Move each item to the same cell of each part of its region that has one of its destinations; return the steps.
 
     A cell that a smaller part lacks is replaced by its last one. Packets travel along the axes of ``stage.split`` in
@@ -151,7 +151,7 @@ def _part_tables(stage: Stage, axis: int) -> tuple[np.ndarray, np.ndarray, np.nd
     return part, relative, np.stack([cuts[number], cuts[number + 1] - cuts[number]], axis=2)
 
 
-def deliver(traffic: Traffic, stage: Stage) -> int:
+def deliver(traffic: MovingItems, stage: Stage) -> int:
     """Send each item straight to its destinations, which are on its line; return the steps."""
     (axis,) = stage.split
     old, target = traffic.divide(traffic.coordinate(traffic.destination, axis))
@@ -159,7 +159,7 @@ def deliver(traffic: Traffic, stage: Stage) -> int:
     return _travel(traffic, stage, old, hops)
 
 
-def _travel(traffic: Traffic, stage: Stage, old: np.ndarray, hops: np.ndarray) -> int:
+def _travel(traffic: MovingItems, stage: Stage, old: np.ndarray, hops: np.ndarray) -> int:
     if old.size and bool((old[1:] == old[:-1]).any()):
         order = branch_order(old, hops)
         traffic.arrange(order)
@@ -168,12 +168,12 @@ def _travel(traffic: Traffic, stage: Stage, old: np.ndarray, hops: np.ndarray) -
     return move(traffic, moves, stage.name, stage.move)
 
 
-def follow(traffic: Traffic, stages: Sequence[Stage], smoothing: bool = True) -> None:
+def follow(traffic: MovingItems, stages: Sequence[Stage], smoothing: bool = True) -> None:
     """Route the traffic through all stages.
 
     Parameters
     ----------
-    traffic : Traffic
+    traffic : MovingItems
         At most one item at a node.
     stages : sequence of Stage
         Of this array.
@@ -192,7 +192,7 @@ def follow(traffic: Traffic, stages: Sequence[Stage], smoothing: bool = True) ->
 
 Sides: TypeAlias = tuple[int, ...]
 
-Run: TypeAlias = Callable[[Traffic, Sequence[Stage]], None]
+Run: TypeAlias = Callable[[MovingItems, Sequence[Stage]], None]
 """What routes traffic through stages."""
 
 
@@ -230,7 +230,7 @@ def refuse_rules(case: Case, buffers: int) -> Refusal | None:
 
 def route(case: Case, run: Run, stages: Sequence[Stage], sink: Sink) -> None:
     """Route the case's messages through stages, and hand the hops to a sink."""
-    run(Traffic.of(case, sink), stages)
+    run(MovingItems.of(case, sink), stages)
 
 
 @dataclass(frozen=True)
@@ -346,7 +346,7 @@ def h_stages(sides: tuple[int, ...], parts: int = 2) -> list[Stage]:
     return stages
 
 
-def _uneven_lengths(regions: Regions, axes: tuple[int, ...]) -> Lengths:
+def _uneven_lengths(regions: Regions, axes: tuple[int, ...]) -> PhaseLengths:
     """Return the lengths of a smoothing after intervals of odd size were halved (Han 1990, section 4.6.4).
 
     Only the last line of a smaller part can hold 3 packets a node. In two dimensions the lengths follow from where
@@ -355,7 +355,7 @@ def _uneven_lengths(regions: Regions, axes: tuple[int, ...]) -> Lengths:
     count = max(count_length(shape, axes) for shape in regions.shapes())
     if len(axes) > 2:
         rows = tuple(max(row_bound(3, size) for size in regions.sizes(a)) for a in axes[:-1])
-        return Lengths(count, rows, max(column_bound(3, size) for size in regions.sizes(axes[-1])))
+        return PhaseLengths(count, rows, max(column_bound(3, size) for size in regions.sizes(axes[-1])))
     row = column = 0
     for kind in regions.kinds():
         (c, thin), (r, flat) = kind[axes[0]], kind[axes[1]]
@@ -363,7 +363,7 @@ def _uneven_lengths(regions: Regions, axes: tuple[int, ...]) -> Lengths:
             row = max(row, c if flat or (thin and c == 2) else c - 1)
         if r > 1:
             column = max(column, r // 2 + (r % 2 if thin or flat else 0))
-    return Lengths(count, (row,), column)
+    return PhaseLengths(count, (row,), column)
 
 
 def _refuse_strips(sides: tuple[int, ...]) -> str | None:
@@ -432,7 +432,7 @@ def q_stages(sides: tuple[int, ...], parts: int = 2, last_smooth: bool = True) -
     Examples
     --------
     >>> [(stage.name, stage.move, stage.smooth) for stage in q_stages((4, 4))]
-    [('move 4x4', 4, Lengths(count=1, rows=(2,), column=1)), ('move 2x2', 2, None)]
+    [('move 4x4', 4, PhaseLengths(count=1, rows=(2,), column=1)), ('move 2x2', 2, None)]
     """
     order = tuple(sorted(range(len(sides)), key=lambda a: -sides[a]))
     regions, stages = Regions.whole(sides), []

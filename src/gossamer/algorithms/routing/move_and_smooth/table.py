@@ -10,10 +10,10 @@ import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.routing.move_and_smooth.mappings import multiplicity, variant_a, variant_c
-from gossamer.algorithms.routing.move_and_smooth.regions import Cells, Mapping, Regions, halves
+from gossamer.algorithms.routing.move_and_smooth.regions import Mapping, RegionCells, Regions, halves
 from gossamer.algorithms.routing.move_and_smooth.smoothing import (
-    Lengths,
-    Traffic,
+    MovingItems,
+    PhaseLengths,
     branch_order,
     branching,
     count_length,
@@ -30,7 +30,7 @@ from gossamer.algorithms.routing.move_and_smooth.stages import (
     q_stages,
     refuse_sides,
 )
-from gossamer.graphs.lock_step import Moves
+from gossamer.graphs.lock_step import ItemMoves
 from gossamer.networks.network import IntArray
 
 __all__ = [
@@ -85,8 +85,8 @@ def any_stages(sides: tuple[int, ...], variant: str) -> tuple[Stage, ...]:
     --------
     >>> for stage in any_stages((6, 3), "C"):
     ...     print(stage.name, stage.move, stage.smooth)
-    move 6x3 5 Lengths(count=2, rows=(2,), column=2)
-    move 3x2 4 Lengths(count=0, rows=(0,), column=1)
+    move 6x3 5 PhaseLengths(count=2, rows=(2,), column=2)
+    move 3x2 4 PhaseLengths(count=0, rows=(0,), column=1)
     deliver 2x1 1 None
     """
     axes = (1, 0) if sides[0] >= sides[1] else (0, 1)
@@ -100,7 +100,7 @@ def any_stages(sides: tuple[int, ...], variant: str) -> tuple[Stage, ...]:
         if max(after.largest) > 1:
             worst = [worst_lengths(load if short else load.T) for load in loads]
             count = max(count_length(shape, axes) for shape in after.shapes())
-            lengths = Lengths(count, (max(row for row, _ in worst),), max(column for _, column in worst))
+            lengths = PhaseLengths(count, (max(row for row, _ in worst),), max(column for _, column in worst))
         steps = max(_move_length(variant, *shape) for shape in shapes)
         most = max(int(load.max()) for load in loads)
         stages.append(MappedStage(regions, after, axes[::-1], steps, most, lengths, axes, variant))
@@ -201,12 +201,12 @@ def _quadrant_loads(variant: str, rows: int, columns: int) -> tuple[IntArray, ..
     return tuple(np.minimum(quadrant, quadrant.size) for quadrant in quadrants if quadrant.size)
 
 
-def run(traffic: Traffic, stages: Sequence[Stage]) -> None:
+def run(traffic: MovingItems, stages: Sequence[Stage]) -> None:
     """Route the traffic through all stages, mapped ones by their variants and others as usual.
 
     Parameters
     ----------
-    traffic : Traffic
+    traffic : MovingItems
         At most one item at a node.
     stages : sequence of Stage
         Of this array.
@@ -226,13 +226,13 @@ def run(traffic: Traffic, stages: Sequence[Stage]) -> None:
 
 
 def move_by_mapping(
-    traffic: Traffic, regions: Regions, mapping: Mapping, name: str = "move", guaranteed: int | None = None
+    traffic: MovingItems, regions: Regions, mapping: Mapping, name: str = "move", guaranteed: int | None = None
 ) -> int:
     """Move each item to its target in each quadrant of its region that has one of its destinations; return the steps.
 
     Parameters
     ----------
-    traffic : Traffic
+    traffic : MovingItems
         At most one item at a node.
     regions : Regions
         That are cut in quadrants, of any shapes that the mapping covers.
@@ -254,7 +254,7 @@ def move_by_mapping(
     >>> from gossamer.schedules.sinks import RecordingSink
     >>> net = gossamer.network("array:5x5")
     >>> task = gossamer.task("permutation", destination=range(24, -1, -1))
-    >>> move_by_mapping(Traffic.of(Case(net, task), RecordingSink()), Regions.whole((5, 5)), variant_a)
+    >>> move_by_mapping(MovingItems.of(Case(net, task), RecordingSink()), Regions.whole((5, 5)), variant_a)
     6
     """
 
@@ -269,13 +269,13 @@ def move_by_mapping(
     old, part = traffic.divide(part)
     i, rows = inside(traffic.node, 0)
     j, columns = inside(traffic.node, 1)
-    routes = mapping(Cells.of((rows, columns), (i, j), (part >= 2, part % 2 == 1)))
+    routes = mapping(RegionCells.of((rows, columns), (i, j), (part >= 2, part % 2 == 1)))
     axis_of_leg, hops, not_before = routes.axis, routes.hops, routes.not_before
     if bool((old[1:] == old[:-1]).any()):
         order = branch_order(old, hops)
         traffic.arrange(order)
         old, axis_of_leg, hops, not_before = old[order], axis_of_leg[order], hops[order], not_before[order]
-    moves: Moves = branching(traffic.packet, traffic.node, old, (0, 1, 0), hops)
+    moves: ItemMoves = branching(traffic.packet, traffic.node, old, (0, 1, 0), hops)
     moves.axis, moves.not_before = axis_of_leg, not_before
     return move(traffic, moves, name, guaranteed)
 

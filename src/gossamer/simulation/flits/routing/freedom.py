@@ -11,7 +11,7 @@ from gossamer.errors import ModelError
 from gossamer.networks.network import IntArray
 from gossamer.simulation.flits.routing.function import NO_STEP, Routing
 
-__all__ = ["Freedom", "deadlock_freedom"]
+__all__ = ["DeadlockFreedom", "deadlock_freedom"]
 
 _KEEP = 255
 _MOST_STEPS = 200_000_000
@@ -19,7 +19,7 @@ _NAMED = 12
 
 
 @dataclass(frozen=True)
-class Freedom:
+class DeadlockFreedom:
     """What the dependency graph of a routing function says.
 
     Attributes
@@ -44,7 +44,7 @@ class Freedom:
         return self.text
 
 
-def deadlock_freedom(routing: Routing) -> Freedom:
+def deadlock_freedom(routing: Routing) -> DeadlockFreedom:
     """Return whether messages that follow a routing function can wait for each other in a circle.
 
     Parameters
@@ -86,14 +86,16 @@ def deadlock_freedom(routing: Routing) -> Freedom:
             f"no circle among {max(used, 0):,} virtual channels with {arcs.size:,} dependencies: "
             "messages cannot deadlock"
         )
-        return Freedom(True, used, int(arcs.size), (), text)
+        return DeadlockFreedom(True, used, int(arcs.size), (), text)
     channels = tuple(v // len(groups) for v in circle)
     names = [routing.fabric.name(c) for c in channels]
     if len(groups) > 1:
         lanes = [groups[v % len(groups)] for v in circle]
         names = [f"{name} virtual channel {_lanes(bits)}" for name, bits in zip(names, lanes, strict=True)]
     shown = ", then ".join(names[:_NAMED]) + (f", ... ({len(names)} in all)" if len(names) > _NAMED else "")
-    return Freedom(False, vertices, int(arcs.size), channels, f"messages can deadlock: {shown}, then the first again")
+    return DeadlockFreedom(
+        False, vertices, int(arcs.size), channels, f"messages can deadlock: {shown}, then the first again"
+    )
 
 
 def _lanes(bits: int) -> str:

@@ -17,7 +17,7 @@ from gossamer.simulation.flits.fabric import Fabric
 from gossamer.simulation.flits.settings import Routers
 from gossamer.simulation.flits.state import Adaptive
 
-__all__ = ["NO_STEP", "Choosing", "Joined", "Legs", "Routing", "Sent", "TwoLegs", "ends", "halves", "phases"]
+__all__ = ["NO_STEP", "Choosing", "Joined", "Legs", "RoutedMessages", "Routing", "TwoLegs", "ends", "halves", "phases"]
 
 NO_STEP = -9
 """Behind the end of a route in a table of routes."""
@@ -31,7 +31,7 @@ class Joined(NamedTuple):
     behind: int
 
 
-class Sent(NamedTuple):
+class RoutedMessages(NamedTuple):
     """Messages whose routes are to be written.
 
     `route` int32 is where, from ``begin[m]`` on for message m, int64[M]; `source` and `target` are terminals, int[M].
@@ -90,7 +90,7 @@ class Routing(ABC):
         return ends(self.fabric, self.settings, target)
 
     @abstractmethod
-    def write(self, sent: Sent) -> None:
+    def write(self, sent: RoutedMessages) -> None:
         """Write the routes of messages: links at ``begin - 1``, steps from ``begin`` on.
 
         A second route begins ``longest + 2`` places behind the first.
@@ -150,7 +150,7 @@ class Legs(Routing):
     @abstractmethod
     def leg(
         self,
-        sent: Sent,
+        sent: RoutedMessages,
         at: npt.NDArray[np.integer],
         to: npt.NDArray[np.integer],
         kind: int,
@@ -158,11 +158,11 @@ class Legs(Routing):
     ) -> None:
         """Write ways between routers behind `hops` steps, which grow; `kind` is added to the classes."""
 
-    def write(self, sent: Sent) -> None:
+    def write(self, sent: RoutedMessages) -> None:
         """Write routes of one leg; see `Routing.write`."""
         self.direct_way(sent, 0)
 
-    def direct_way(self, sent: Sent, kind: int) -> None:
+    def direct_way(self, sent: RoutedMessages, kind: int) -> None:
         """Write routes of one leg in the classes from `kind` on."""
         per, hops = self.fabric.per_router, np.zeros(sent.source.size, np.int64)
         self.leg(sent, sent.source // per, sent.target // per, kind, hops)
@@ -181,7 +181,7 @@ class TwoLegs(Legs):
     name = "valiant"
     kinds: tuple[int, int]
 
-    def write(self, sent: Sent) -> None:
+    def write(self, sent: RoutedMessages) -> None:
         """Write routes of two legs; see `Routing.write`."""
         per, hops = self.fabric.per_router, np.zeros(sent.source.size, np.int64)
         middle = sent.random.integers(0, self.fabric.router_count, sent.source.size)
@@ -200,7 +200,7 @@ class Choosing(TwoLegs):
     name = "ugal"
     routes = 2
 
-    def write(self, sent: Sent) -> None:
+    def write(self, sent: RoutedMessages) -> None:
         """Write both routes; see `Routing.write`."""
         self.direct_way(sent, self.kinds[1])
         super().write(sent._replace(begin=sent.begin + self.longest + 2))

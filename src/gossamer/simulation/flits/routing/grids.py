@@ -12,7 +12,16 @@ from gossamer.networks.network import IntArray
 from gossamer.schedules.wormhole.channels import Channels
 from gossamer.simulation.flits.destinations import shortest_displacement
 from gossamer.simulation.flits.fabric import Fabric
-from gossamer.simulation.flits.routing.function import NO_STEP, Choosing, Joined, Legs, Sent, TwoLegs, halves, phases
+from gossamer.simulation.flits.routing.function import (
+    NO_STEP,
+    Choosing,
+    Joined,
+    Legs,
+    RoutedMessages,
+    TwoLegs,
+    halves,
+    phases,
+)
 from gossamer.simulation.flits.settings import Routers
 
 __all__ = ["DimensionOrder", "OneTurn", "ReverseOrder", "Ugal", "Valiant", "grid_of", "needs_dateline", "write_paths"]
@@ -55,7 +64,7 @@ class DimensionOrder(Legs):
 
     def leg(
         self,
-        sent: Sent,
+        sent: RoutedMessages,
         at: npt.NDArray[np.integer],
         to: npt.NDArray[np.integer],
         kind: int,
@@ -105,7 +114,7 @@ class OneTurn(DimensionOrder):
         self.in_two()
         self.draws = (self.draws or 0) + 1
 
-    def write(self, sent: Sent) -> None:
+    def write(self, sent: RoutedMessages) -> None:
         """Write routes; see `Routing.write`."""
         per, (route, begin, source, target, random) = self.fabric.per_router, sent
         move = shortest_displacement(self.grid, source // per, target // per, random)

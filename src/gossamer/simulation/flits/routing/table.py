@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gossamer.errors import ModelError, nearest
 from gossamer.networks.network import IntArray, Network
 from gossamer.simulation.flits.fabric import Fabric
-from gossamer.simulation.flits.routing.function import Routing, Sent, halves, phases
+from gossamer.simulation.flits.routing.function import RoutedMessages, Routing, halves, phases
 from gossamer.simulation.flits.routing.grids import (
     DimensionOrder,
     OneTurn,
@@ -96,7 +96,7 @@ class _StepByStep(Routing):
     longest = 0
     draws: int | None = 0
 
-    def write(self, sent: Sent) -> None:
+    def write(self, sent: RoutedMessages) -> None:
         """Write the step; see `Routing.write`."""
         sent.route[sent.begin - 1] = 0
         sent.route[sent.begin] = _ADAPTIVE

@@ -14,7 +14,16 @@ from gossamer.jit import njit
 from gossamer.networks.network import IntArray, Network
 from gossamer.simulation.flits.destinations import Draws
 from gossamer.simulation.flits.fabric import Fabric
-from gossamer.simulation.flits.routing.function import NO_STEP, Choosing, Joined, Legs, Routing, Sent, TwoLegs, phases
+from gossamer.simulation.flits.routing.function import (
+    NO_STEP,
+    Choosing,
+    Joined,
+    Legs,
+    RoutedMessages,
+    Routing,
+    TwoLegs,
+    phases,
+)
 from gossamer.simulation.flits.settings import Routers
 
 __all__ = ["Layered", "ShortestPath", "UgalTable", "UpDown", "ValiantTable", "WrittenRoutes", "ranks", "written_routes"]
@@ -45,7 +54,7 @@ class WrittenRoutes:
         pair, drawn = np.divmod(entry, shape[1])
         begin = entry * shape[2] + 1
         route = np.zeros(entry.size * shape[2], np.int32)
-        rule.write(Sent(route, begin, *np.divmod(pair, self.terminals), _Drawn(drawn)))
+        rule.write(RoutedMessages(route, begin, *np.divmod(pair, self.terminals), _Drawn(drawn)))
         # few pairs have several routes; without the other rows and what is behind their ends the caches hold them
         rows = route.reshape(shape)
         other = (rows != rows[:, :1]).any(axis=2)
@@ -335,7 +344,7 @@ class ShortestPath(Legs):
 
     def leg(
         self,
-        sent: Sent,
+        sent: RoutedMessages,
         at: npt.NDArray[np.integer],
         to: npt.NDArray[np.integer],
         kind: int,

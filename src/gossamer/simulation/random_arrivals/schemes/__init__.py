@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from gossamer.graphs.disjoint_trees import disjoint_tree, grown_trees
 from gossamer.simulation.random_arrivals.schemes.arc import arc, arc_limit
-from gossamer.simulation.random_arrivals.schemes.disjoint_trees import disjoint_tree, grown_trees
 from gossamer.simulation.random_arrivals.schemes.edge_disjoint_trees import edge_disjoint_trees
 from gossamer.simulation.random_arrivals.schemes.mini_packets import mini_packets, star_minis
 from gossamer.simulation.random_arrivals.schemes.mixed import Mix, mixed

@@ -19,12 +19,12 @@ import numpy as np
 from gossamer.algorithms.multinode_broadcast.arc import inner_nodes, refuse_without_inside
 from gossamer.errors import NotApplicableError
 from gossamer.networks.grids import grid_links
-from gossamer.simulation.random_arrivals.schemes.rows import Rows
+from gossamer.simulation.random_arrivals.schemes.rows import SchemeRows
 
 if TYPE_CHECKING:
     from gossamer.networks.network import Network
     from gossamer.simulation.random_arrivals.scheme import Scheme
-    from gossamer.simulation.random_arrivals.schemes.rows import Entries, Rows
+    from gossamer.simulation.random_arrivals.schemes.rows import Entries, SchemeRows
 
 __all__ = ["arc", "arc_limit", "arc_reason", "balanced_choice"]
 
@@ -34,12 +34,12 @@ _PARTS = 720_720
 """Probabilities are multiples of one over this, the least number that 1 to 16 divide."""
 
 
-def balanced_choice(rows: Rows, entries: Entries, links: int) -> list[list[Fraction]]:
+def balanced_choice(rows: SchemeRows, entries: Entries, links: int) -> list[list[Fraction]]:
     """Return the probability of each choice of each source for which the largest load of a link is least.
 
     Parameters
     ----------
-    rows : Rows
+    rows : SchemeRows
         Whose steps are links.
     entries : nested sequences of int
         Rows by source, choice and part; see `Entries`.
@@ -58,8 +58,8 @@ def balanced_choice(rows: Rows, entries: Entries, links: int) -> list[list[Fract
 
     Examples
     --------
-    >>> from gossamer.simulation.random_arrivals.schemes.rows import Rows
-    >>> rows = Rows()
+    >>> from gossamer.simulation.random_arrivals.schemes.rows import SchemeRows
+    >>> rows = SchemeRows()
     >>> first, second = rows.add(0), rows.add(1)
     >>> balanced_choice(rows, [[[[first]]], [[[first]], [[second]]]], 2)
     [[Fraction(1, 1)], [Fraction(0, 1), Fraction(1, 1)]]
@@ -92,7 +92,7 @@ def balanced_choice(rows: Rows, entries: Entries, links: int) -> list[list[Fract
     return probability
 
 
-def _row_loads(rows: Rows, links: int) -> Any:
+def _row_loads(rows: SchemeRows, links: int) -> Any:
     """Return how often a packet that is queued for each row crosses each link in all, a sparse array [rows, links]."""
     import scipy.sparse as sparse
 
@@ -192,7 +192,7 @@ def arc(
     assert network.grid is not None
     assert network.coordinates is not None
     sides, d = network.grid.sides, network.grid.dimensions
-    rows = Rows()
+    rows = SchemeRows()
     nodes = inner_nodes(network)
     coordinates = [tuple(c) for c in network.coordinates[nodes].tolist()]
     makers = {(i, end): _Face(rows, network, i, end) for i in range(d) for end in (0, 1)}
@@ -232,7 +232,7 @@ def _moved(at: Place, j: int, to: int) -> Place:
 class _Face:
     """The rows of sources over the face at one end of dimension i."""
 
-    def __init__(self, rows: Rows, network: Network, i: int, end: int) -> None:
+    def __init__(self, rows: SchemeRows, network: Network, i: int, end: int) -> None:
         assert network.grid is not None
         self.rows, self.i, self.end = rows, i, end
         self.sides, self.strides = network.grid.sides, network.grid.strides

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gossamer.errors import NotApplicableError
-from gossamer.simulation.random_arrivals.schemes.disjoint_trees import disjoint_tree, grown_trees, grown_trees_reason
-from gossamer.simulation.random_arrivals.schemes.factors import flattened, product_factors
+from gossamer.graphs.disjoint_trees import disjoint_tree, grown_trees, grown_trees_reason
+from gossamer.simulation.random_arrivals.schemes.factor_trees import flattened, product_factors
 from gossamer.simulation.random_arrivals.schemes.products import product_scheme
-from gossamer.simulation.random_arrivals.schemes.rows import Rows, add_tree
+from gossamer.simulation.random_arrivals.schemes.rows import SchemeRows, add_tree
 from gossamer.simulation.random_arrivals.schemes.star import star_orders, star_reason
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def mini_packets(network: Network, *, priority: str = "fifo") -> Scheme:
     if reason is not None:
         raise NotApplicableError(f"scheme 'mini-packets' does not cover {network.spec}: it {reason}")
     p, n = network.degree, network.node_count
-    rows, parts = Rows(), []
+    rows, parts = SchemeRows(), []
     if hypercube_reason(network) is None:
         source = SOURCE
         trees = [disjoint_tree(p, k) for k in range(p)]

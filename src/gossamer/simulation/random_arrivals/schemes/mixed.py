@@ -19,9 +19,9 @@ from gossamer.networks.network import Network
 from gossamer.reading import choice, number, whole
 from gossamer.reading import seed as read_seed
 from gossamer.simulation.random_arrivals.scheme import Scheme
-from gossamer.simulation.random_arrivals.schemes.rows import Rows
+from gossamer.simulation.random_arrivals.schemes.rows import SchemeRows
 from gossamer.simulation.random_arrivals.theory.loads import distances
-from gossamer.simulation.random_arrivals.traffic import KINDS, Traffic
+from gossamer.simulation.random_arrivals.traffic import KINDS, RequestKinds
 
 if TYPE_CHECKING:
     from gossamer.simulation.random_arrivals.scheme import Scheme
@@ -232,7 +232,7 @@ class _Ways:
 
     def unicasts(self, destination: Sequence[int] | IntArray | None) -> tuple[_Part, npt.NDArray[Any]]:
         """Return a scheme with a choice for each path, and the mean distance and farthest distance."""
-        rows, entries, chances, lengths = Rows(), [], [], []
+        rows, entries, chances, lengths = SchemeRows(), [], [], []
         for start in self.starts.tolist():
             ends = [v for v in self.receivers.tolist() if v != start]
             idle = False
@@ -256,7 +256,7 @@ class _Ways:
 
     def multicasts(self, size: int) -> tuple[_Part, npt.NDArray[Any]]:
         """Return a scheme with a choice for each set, and the mean distance to a receiver and to the farthest."""
-        rows, entries, far = Rows(), [], []
+        rows, entries, far = SchemeRows(), [], []
         for start in self.starts.tolist():
             heads = []
             for _ in range(_SETS):
@@ -268,7 +268,7 @@ class _Ways:
         chances = [[Fraction(1, _SETS)] * _SETS] * self.starts.size
         return self._finished(rows, entries, chances, size), np.mean(far, axis=0)
 
-    def _tree(self, rows: Rows, start: int, ends: list[int]) -> list[int]:
+    def _tree(self, rows: SchemeRows, start: int, ends: list[int]) -> list[int]:
         """Add the union of shortest paths, and return the rows that the source sends."""
         network = self.base.network
         into: dict[int, int] = {}
@@ -286,7 +286,7 @@ class _Ways:
             below.setdefault(int(network.link_source[into[node]]), []).append(row)
         return below.get(start, [])
 
-    def _finished(self, rows: Rows, entries: Any, chances: Any, receivers: int) -> _Part:
+    def _finished(self, rows: SchemeRows, entries: Any, chances: Any, receivers: int) -> _Part:
         base = self.base
         even = [
             [Fraction(1, len(line))] * len(line) for line in chances
@@ -348,7 +348,7 @@ def _joined(
         receivers=np.maximum(np.rint((reached * probability).sum(axis=1)), 1).astype(np.int64),
         dimension=None,
         exact_probability=exact,
-        traffic=Traffic(
+        traffic=RequestKinds(
             names=names,
             share=tuple(
                 float(sum(c for line in exact for c, of in zip(line, kind, strict=True) if of == k) / len(exact))
@@ -388,9 +388,9 @@ def _classes(names: tuple[str, ...], used: Sequence[Scheme], order: tuple[str, .
 
 def _transmissions(part: Scheme) -> npt.NDArray[np.int64]:
     """Return the transmissions of each choice of each source, int64[S, C]."""
-    from gossamer.simulation.random_arrivals.machine import Tables
+    from gossamer.simulation.random_arrivals.machine import SchemeTables
 
-    return Tables.of(part).total
+    return SchemeTables.of(part).total
 
 
 # The traffic beside broadcasts, as a command or a study names it.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from gossamer.simulation.random_arrivals.schemes.rows import Rows
+from gossamer.simulation.random_arrivals.schemes.rows import SchemeRows
 
 if TYPE_CHECKING:
     from gossamer.networks.network import Network
@@ -157,7 +157,7 @@ class _Growth:
     """The rows of a product's scheme, made from the last factor of each order up."""
 
     def __init__(self, network: Network, factors: Sequence[Factor], low: str) -> None:
-        self.rows, self.network, self.factors, self.low = Rows(), network, factors, low
+        self.rows, self.network, self.factors, self.low = SchemeRows(), network, factors, low
         self.sizes = [f.network.node_count for f in factors]
         self.strides = [1] * len(self.sizes)
         for i in range(len(self.sizes) - 2, -1, -1):

@@ -9,11 +9,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gossamer.errors import NotApplicableError, nearest
+from gossamer.simulation.random_arrivals.delays import TreeBroadcasts
 from gossamer.simulation.random_arrivals.intervals import IntervalBroadcasts, interval_reason, interval_scheme
 from gossamer.simulation.random_arrivals.scheme import Scheme
 from gossamer.simulation.random_arrivals.schemes.arc import arc, arc_reason
 from gossamer.simulation.random_arrivals.schemes.edge_disjoint_trees import trees_reason
-from gossamer.simulation.random_arrivals.schemes.factors import flattened
+from gossamer.simulation.random_arrivals.schemes.factor_trees import flattened
 from gossamer.simulation.random_arrivals.schemes.mini_packets import (
     hypercube_reason,
     mini_packets,
@@ -32,7 +33,6 @@ from gossamer.simulation.random_arrivals.schemes.varvarigos_banerjee import (
     varvarigos_banerjee_direct,
     varvarigos_banerjee_indirect,
 )
-from gossamer.simulation.random_arrivals.sweep_adapter import TreeBroadcasts
 
 if TYPE_CHECKING:
     from gossamer.networks.network import Network

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gossamer.networks.network import IntArray, Network
     from gossamer.simulation.random_arrivals.scheme import Scheme
 
-__all__ = ["PRIORITIES", "Entries", "Rows", "add_tree", "classes", "flooded", "links_between", "over_the_root"]
+__all__ = ["PRIORITIES", "Entries", "SchemeRows", "add_tree", "classes", "flooded", "links_between", "over_the_root"]
 
 # Rules that give each transmission of a tree a priority class; class 0 is served first.
 #
@@ -90,12 +90,12 @@ Entries = Sequence[Sequence[Sequence[Sequence[int]]]]
 """Rows queued at generation, by source, choice and part."""
 
 
-class Rows:
+class SchemeRows:
     """A growing table of rows, built from the leaves up.
 
     Examples
     --------
-    >>> rows = Rows()
+    >>> rows = SchemeRows()
     >>> leaf = rows.add(3, low=True)
     >>> rows.add(3, low=True) == leaf, rows.add(1, [leaf]) == leaf
     (True, False)
@@ -219,13 +219,13 @@ class Rows:
 
 
 def add_tree(
-    rows: Rows, parent: Sequence[int], step: Sequence[int], order: Sequence[int], *, low: str = "leaves"
+    rows: SchemeRows, parent: Sequence[int], step: Sequence[int], order: Sequence[int], *, low: str = "leaves"
 ) -> list[int]:
     """Add a spanning tree and return the rows that its root sends.
 
     Parameters
     ----------
-    rows : Rows
+    rows : SchemeRows
         Grows.
     parent : sequence of int
         Parent of each node, -1 for the root.
@@ -255,12 +255,12 @@ def links_between(network: Network) -> dict[tuple[int, int], int]:
     return {pair: link for link, pair in enumerate(pairs)}
 
 
-def flooded(rows: Rows, network: Network, parent: IntArray) -> list[list[int]]:
+def flooded(rows: SchemeRows, network: Network, parent: IntArray) -> list[list[int]]:
     """Add the rows of broadcasts that flood a tree from any node.
 
     Parameters
     ----------
-    rows : Rows
+    rows : SchemeRows
         Grows by at most two rows for each edge of the tree.
     network : Network
         Both links of every edge of the tree are used.
@@ -290,7 +290,7 @@ def flooded(rows: Rows, network: Network, parent: IntArray) -> list[list[int]]:
     return [([up[v]] if parent[v] >= 0 else []) + [down[c] for c in below[v]] for v in range(n)]
 
 
-def over_the_root(rows: Rows, network: Network, parent: IntArray) -> list[list[int]]:
+def over_the_root(rows: SchemeRows, network: Network, parent: IntArray) -> list[list[int]]:
     """Add the rows of broadcasts that first go up a tree to its root and then down all of it.
 
     Parameters and result are those of `flooded`. Nodes on the way up receive then; what they get on the way down does

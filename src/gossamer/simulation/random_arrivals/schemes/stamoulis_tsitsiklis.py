@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from gossamer.errors import NotApplicableError
-from gossamer.simulation.random_arrivals.schemes.disjoint_trees import disjoint_tree
+from gossamer.graphs.disjoint_trees import disjoint_tree
 from gossamer.simulation.random_arrivals.schemes.mini_packets import hypercube_reason
-from gossamer.simulation.random_arrivals.schemes.rows import Rows, over_the_root
+from gossamer.simulation.random_arrivals.schemes.rows import SchemeRows, over_the_root
 from gossamer.simulation.random_arrivals.schemes.star import star
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def stamoulis_tsitsiklis_indirect(network: Network, *, priority: str = "fifo") -
     """
     _check("stamoulis-tsitsiklis-indirect", network, indirect_reason(network))
     d = network.degree
-    rows = Rows()
+    rows = SchemeRows()
     trees = [over_the_root(rows, network, disjoint_tree(d, k)) for k in range(d)]
     return rows.scheme(
         "stamoulis-tsitsiklis-indirect",

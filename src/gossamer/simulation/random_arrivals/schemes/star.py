@@ -24,7 +24,7 @@ from gossamer.simulation.random_arrivals.schemes.balance import (
     uniform_part,
     violated_set,
 )
-from gossamer.simulation.random_arrivals.schemes.factors import factor_reason, flattened, product_factors
+from gossamer.simulation.random_arrivals.schemes.factor_trees import factor_reason, flattened, product_factors
 from gossamer.simulation.random_arrivals.schemes.products import Factor, product_scheme
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from gossamer.errors import NotApplicableError
 from gossamer.simulation.random_arrivals.schemes.edge_disjoint_trees import edge_disjoint_trees, trees_reason
-from gossamer.simulation.random_arrivals.schemes.rows import Rows, flooded, over_the_root
+from gossamer.simulation.random_arrivals.schemes.rows import SchemeRows, flooded, over_the_root
 
 if TYPE_CHECKING:
     from gossamer.networks.network import IntArray, Network
@@ -109,7 +109,7 @@ def _scheme(
     if reason is not None:
         raise NotApplicableError(f"scheme {name!r} does not cover {network.spec}: it {reason}")
     chosen = edge_disjoint_trees(network, count, seed=seed) if trees is None else list(trees)
-    rows = Rows()
+    rows = SchemeRows()
     make = flooded if name.endswith("-direct") else over_the_root
     entries = [make(rows, network, tree) for tree in chosen]
     return rows.scheme(

@@ -22,7 +22,7 @@ from gossamer.simulation.random_arrivals.theory.loads import (
     stability_limit,
 )
 from gossamer.simulation.random_arrivals.theory.queues import (
-    Prepared,
+    PreparedScheme,
     head_of_line_waits,
     many_server_wait,
     one_queue_wait,
@@ -33,7 +33,7 @@ __all__ = [
     "DelayBound",
     "DelayEstimate",
     "LinkLoads",
-    "Prepared",
+    "PreparedScheme",
     "StabilityLimit",
     "best_bound",
     "class_loads",

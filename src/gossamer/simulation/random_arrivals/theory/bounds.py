@@ -16,9 +16,14 @@ import numpy.typing as npt
 from gossamer.errors import ModelError
 from gossamer.jit import njit
 from gossamer.simulation.random_arrivals.scheme import Scheme
-from gossamer.simulation.random_arrivals.statistics import NO_ESTIMATE, Estimate, batch_means
+from gossamer.simulation.random_arrivals.statistics import NO_ESTIMATE, ConfidenceInterval, batch_means
 from gossamer.simulation.random_arrivals.theory.loads import whole_chances
-from gossamer.simulation.random_arrivals.theory.queues import Prepared, checked_load, many_server_wait, one_queue_wait
+from gossamer.simulation.random_arrivals.theory.queues import (
+    PreparedScheme,
+    checked_load,
+    many_server_wait,
+    one_queue_wait,
+)
 
 __all__ = [
     "DelayBound",
@@ -56,12 +61,12 @@ class DelayEstimate:
     wait: tuple[float, ...]
 
 
-def class_loads(scheme: Scheme | Prepared, load: float) -> Floats:
+def class_loads(scheme: Scheme | PreparedScheme, load: float) -> Floats:
     """Return the utilization of links by each priority class.
 
     Parameters
     ----------
-    scheme : Scheme or Prepared
+    scheme : Scheme or PreparedScheme
         All its sources generate at one rate; prepared if it is asked at several loads.
     load : float
         Load factor.
@@ -79,7 +84,7 @@ def class_loads(scheme: Scheme | Prepared, load: float) -> Floats:
     >>> class_loads(star(gossamer.network("hypercube:4")), 0.9)[0].round(2).tolist()
     [0.42, 0.48]
     """
-    known = Prepared.of(scheme)
+    known = PreparedScheme.of(scheme)
     scheme = known.scheme
     network, classes = scheme.network, scheme.class_count
     if scheme.translated:
@@ -92,12 +97,12 @@ def class_loads(scheme: Scheme | Prepared, load: float) -> Floats:
     return np.asarray(used * (scheme.rate(load) * per))
 
 
-def delay_estimate(scheme: Scheme | Prepared, load: float) -> DelayEstimate:
+def delay_estimate(scheme: Scheme | PreparedScheme, load: float) -> DelayEstimate:
     """Estimate the mean delays of a scheme: along each path, a step and the M/D/1 wait of its class for every hop.
 
     Parameters
     ----------
-    scheme : Scheme or Prepared
+    scheme : Scheme or PreparedScheme
         All its sources generate at one rate; prepared if it is asked at several loads.
     load : float
         Load factor below the scheme's limit.
@@ -131,7 +136,7 @@ def delay_estimate(scheme: Scheme | Prepared, load: float) -> DelayEstimate:
     >>> round(delay_estimate(star(gossamer.network("hypercube:4")), 0.9).reception, 1)
     7.5
     """
-    known = Prepared.of(scheme)
+    known = PreparedScheme.of(scheme)
     scheme, loads = known.scheme, class_loads(known, load)
     total = loads.sum(axis=1)
     if total.max() >= 1:
@@ -226,19 +231,19 @@ _CELLS = 1 << 23  # of the table of nodes and moments
 
 
 def in_flight_bound(
-    scheme: Scheme | Prepared,
+    scheme: Scheme | PreparedScheme,
     load: float,
     *,
     steps: float = 10_000,
     seed: int = 0,
     slotted: bool = False,
     copies: int = _COPIES,
-) -> Estimate:
+) -> ConfidenceInterval:
     """Return a lower bound of the mean broadcast delay under Poisson arrivals, with its 95% interval.
 
     Parameters
     ----------
-    scheme : Scheme or Prepared
+    scheme : Scheme or PreparedScheme
         All its sources generate at the same rate; trees are drawn without a look at queues, and links serve in any
         order, even one that knows the future.
     load : float
@@ -254,7 +259,7 @@ def in_flight_bound(
 
     Returns
     -------
-    Estimate
+    ConfidenceInterval
         In steps; that the mean delay is above ``mean - half_width`` is 97.5% certain. The lower end is never below the
         mean height of the trees. nan where requests are not only broadcasts, or the run would be shorter than 20
         heights of the trees.
@@ -285,14 +290,14 @@ def in_flight_bound(
     True
     """
     checked_load(load, "the load factor")
-    known = Prepared.of(scheme)
+    known = PreparedScheme.of(scheme)
     scheme, parts = known.scheme, known.scheme.parts
     highest = known.mean_height  # in transmissions, as all times below
     rate = scheme.rate(load) * scheme.source_nodes.size / parts
     if scheme.traffic is not None:
         return NO_ESTIMATE
     if not rate:
-        return Estimate(highest / parts, 0.0)
+        return ConfidenceInterval(highest / parts, 0.0)
     per_broadcast = float(scheme.counted_receivers.mean()) * parts
     length = min(steps * parts, copies / (rate * per_broadcast))
     if length < 20 * highest:
@@ -303,7 +308,7 @@ def in_flight_bound(
     waiting = _crowd(known, drawn, moments)
     crowd = batch_means(waiting, np.ones(waiting.size))
     width = min(crowd.half_width, crowd.mean)
-    return Estimate((highest + crowd.mean / rate) / parts, width / rate / parts, crowd.samples)
+    return ConfidenceInterval((highest + crowd.mean / rate) / parts, width / rate / parts, crowd.samples)
 
 
 class _Copies(NamedTuple):
@@ -344,7 +349,7 @@ def _draw(scheme: Scheme, rate: float, length: float, random: np.random.Generato
     return _Copies(link[by_link], earliest[by_link], (born + height)[owner[by_link]])
 
 
-def _crowd(known: Prepared, copies: _Copies, moments: Floats) -> Ints:
+def _crowd(known: PreparedScheme, copies: _Copies, moments: Floats) -> Ints:
     """Return how many broadcasts older than their tree is high are in flight at each moment at least, int64[M]."""
     network, parts = known.scheme.network, known.scheme.parts
     first = np.searchsorted(copies.link, np.arange(network.link_count + 1))
@@ -377,12 +382,12 @@ class DelayBound:
     argument: str
 
 
-def delay_bounds(scheme: Scheme | Prepared, load: float) -> list[DelayBound]:
+def delay_bounds(scheme: Scheme | PreparedScheme, load: float) -> list[DelayBound]:
     """Return lower bounds of the mean delays of a scheme under Poisson arrivals, each with what it is proved for.
 
     Parameters
     ----------
-    scheme : Scheme or Prepared
+    scheme : Scheme or PreparedScheme
         All its sources generate at the same rate, in continuous time; prepared if it is asked at several loads.
     load : float
         Load factor, at least 0 and below 1.
@@ -420,7 +425,7 @@ def delay_bounds(scheme: Scheme | Prepared, load: float) -> list[DelayBound]:
     [('distance', 2.133), ('receiving', 3.133), ('tree', 2.133), ('link queues', 6.633)]
     """
     checked_load(load, "the load factor")
-    known = Prepared.of(scheme)
+    known = PreparedScheme.of(scheme)
     hop = 1 / known.scheme.parts
     near, far = (hops * hop for hops in known.distances)
     receiving = near + _receiving_wait(known.scheme, load)
@@ -437,7 +442,7 @@ def delay_bounds(scheme: Scheme | Prepared, load: float) -> list[DelayBound]:
     return bounds + _tree_bounds(known, load)
 
 
-def _tree_bounds(known: Prepared, load: float) -> list[DelayBound]:
+def _tree_bounds(known: PreparedScheme, load: float) -> list[DelayBound]:
     """Return the bounds that hold for the trees of this scheme."""
     scheme, hop = known.scheme, 1 / known.scheme.parts
     mean, last, highest = known.mean_receipt * hop, known.mean_receipt * hop, known.mean_height * hop
@@ -477,7 +482,7 @@ def _receiving_wait(scheme: Scheme, load: float) -> float:
     return max(total / nodes.size, 0.0)
 
 
-def best_bound(scheme: Scheme | Prepared, load: float, *, oblivious: bool = True) -> tuple[float, float]:
+def best_bound(scheme: Scheme | PreparedScheme, load: float, *, oblivious: bool = True) -> tuple[float, float]:
     """Return the largest lower bounds of the mean reception and broadcast delay.
 
     Parameters

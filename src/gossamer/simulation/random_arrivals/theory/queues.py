@@ -20,14 +20,21 @@ from gossamer.simulation.random_arrivals.theory.loads import (
     stability_limit,
 )
 
-__all__ = ["Prepared", "checked_load", "head_of_line_waits", "many_server_wait", "one_queue_wait", "printed_waits"]
+__all__ = [
+    "PreparedScheme",
+    "checked_load",
+    "head_of_line_waits",
+    "many_server_wait",
+    "one_queue_wait",
+    "printed_waits",
+]
 
 # What theory asks of a scheme whatever the load: computed when it is first asked for, once for each record.
 
 Floats = npt.NDArray[np.float64]
 
 
-class Prepared:
+class PreparedScheme:
     """A scheme with what its bounds and estimates have in common at all loads.
 
     The functions of theory take a scheme, or this record where they are asked at several loads. What was computed lives
@@ -42,7 +49,7 @@ class Prepared:
     --------
     >>> import gossamer
     >>> from gossamer.simulation.random_arrivals.schemes import star
-    >>> known = Prepared(star(gossamer.network("hypercube:4")))
+    >>> known = PreparedScheme(star(gossamer.network("hypercube:4")))
     >>> float(known.limit), round(known.mean_receipt, 3)
     (1.0, 2.133)
     """
@@ -51,9 +58,9 @@ class Prepared:
         self.scheme = scheme
 
     @staticmethod
-    def of(scheme: Scheme | Prepared) -> Prepared:
+    def of(scheme: Scheme | PreparedScheme) -> PreparedScheme:
         """Return the record of a scheme, or the record itself."""
-        return scheme if isinstance(scheme, Prepared) else Prepared(scheme)
+        return scheme if isinstance(scheme, PreparedScheme) else PreparedScheme(scheme)
 
     @cached_property
     def limit(self) -> StabilityLimit:

@@ -19,7 +19,7 @@ from gossamer.wormhole.aggregation_distribution import ATD_5
 from gossamer.wormhole.aggregation_distribution.closed_forms import destinations, movement
 from gossamer.wormhole.aggregation_distribution.collection import aggregate
 from gossamer.wormhole.aggregation_distribution.prefix_sums import gather_rounds, prefix_sums, ranks
-from gossamer.wormhole.aggregation_distribution.recording import Recording
+from gossamer.wormhole.aggregation_distribution.recording import ScheduleRecorder
 from gossamer.wormhole.contraction import group_tree, offset
 from gossamer.wormhole.partition import Partition
 
@@ -88,7 +88,7 @@ def five_prefix_sums() -> Table:
 def listed() -> Listed:
     """Return the prefix sum and the ranks of the messages of every node that has messages after the aggregation."""
     partition = Partition((_N, _N), _H)
-    recording = Recording(case_of(_N, TWENTY, cost_of(Fraction(1), _BYTES)), partition, 1, 1)
+    recording = ScheduleRecorder(case_of(_N, TWENTY, cost_of(Fraction(1), _BYTES)), partition, 1, 1)
     aggregate(recording, group_tree(_H, 5), 1, "aggregation")
     before = prefix_sums(recording, 5)
     rank = ranks(recording, before)

@@ -9,9 +9,8 @@ import numpy as np
 
 from gossamer.algorithms.multinode_broadcast.lines import subphase_slots, write_rounds
 from gossamer.algorithms.multinode_broadcast.partial import rotated_dimensions_split, split_bound
-from gossamer.graphs.packing import write_packing
+from gossamer.graphs.mesh_packing import RotatedClass, links_along, rotations, write_packing
 from gossamer.graphs.parallel_prefix import prefix_hops, prefix_ranks
-from gossamer.graphs.rotation import RotatedClass, links_along, rotations
 from gossamer.networks.network import Network
 from gossamer.networks.spec import network
 from gossamer.networks.spec import network as parse_network

@@ -1,0 +1,317 @@
+"""What proves a lower bound: a few kinds of witnesses in numbers, each with the time that follows from it.
+
+*Loads* pass places side by side: links, or ports. A `Cut` says what must cross the links between two sets of nodes, a
+`Partition` what must go between parts, `Prices` what messages must pay for links; `Load` is the law that these share.
+A `TimeCut` is a cut of links and slots, `SlotPrices` prices of slots, and a `Chain` a sum of times that follow one
+another. How many nodes can have a message after a time is told by the laws of `copies`, its `Growth` among them.
+
+A value is computed from the numbers alone. That they are those of a case, so that so many messages must cross, is what
+the function states that found them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, NamedTuple, Protocol, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.questions.cases.demands import Counts
+from gossamer.questions.cases.links import FAR, Links, least_time
+
+__all__ = [
+    "Chain",
+    "Cut",
+    "LeastCut",
+    "Load",
+    "Mask",
+    "Partition",
+    "PortPrices",
+    "Prices",
+    "Proof",
+    "SlotPrices",
+    "TimeCut",
+    "least_cut",
+    "served",
+]
+
+Mask = npt.NDArray[np.bool_]
+
+
+class Proof(Protocol):
+    """Numbers from which a time follows that no schedule beats."""
+
+    @property
+    def value(self) -> Fraction:
+        """The time in steps."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    """Packets that must pass places side by side: the links of a cut, ports of nodes, or all links.
+
+    Attributes
+    ----------
+    needed : int
+        Packets, at least 1; under prices, what they must pay.
+    capacity, occupancy, wait : int64[k]
+        Packets that a place passes at once, the steps for which one occupies it, and the steps before the first can
+        enter and after the last has left, together.
+    whole : bool
+        Whether packets are whole. Parts pass as a fluid.
+
+    Examples
+    --------
+    >>> Load.of(7, 2).value, Load.of(7, 2, wait=3).value, Load.of(7, 2, whole=False).value
+    (Fraction(4, 1), Fraction(7, 1), Fraction(7, 2))
+    """
+
+    needed: int
+    capacity: Counts
+    occupancy: Counts
+    wait: Counts
+    whole: bool
+
+    @classmethod
+    def of(cls, needed: int, capacity: int, wait: int = 0, whole: bool = True) -> Self:
+        """Return a load of one place that a packet occupies for a step; parts do not wait."""
+        places, slots, waits = (np.array([int(x)], np.int64) for x in (capacity, 1, wait if whole else 0))
+        return cls(int(needed), places, slots, waits, whole)
+
+    @classmethod
+    def by(cls, load: Load, **more: Any) -> Self:
+        """Return a load with what else a kind says of it."""
+        return cls(load.needed, load.capacity, load.occupancy, load.wait, load.whole, **more)
+
+    @property
+    def time(self) -> Fraction | None:
+        """The value, None if there is no place to pass."""
+        return least_time(self.needed, self.capacity, self.occupancy, self.wait, self.whole)
+
+    @property
+    def value(self) -> Fraction:
+        """The least T with ``sum(capacity * floor((T - wait) / occupancy)) >= needed``, for parts without the floor."""
+        return self.time or Fraction(0)
+
+
+@dataclass(frozen=True, eq=False)
+class Cut(Load):
+    """Messages that must leave, or enter, a set of nodes over the links between it and the others.
+
+    Attributes
+    ----------
+    nodes : int64[] or None
+        The set, where it is not told by a dimension of the network.
+    enter : bool
+        Whether they must enter.
+    """
+
+    nodes: Counts | None = None
+    enter: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Partition(Load):
+    """Messages that must enter, or leave, the parts of a network, counted over all parts.
+
+    Attributes
+    ----------
+    part : int64[N]
+        The part of each node, -1 of a switch that is in none.
+    """
+
+    part: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class Prices(Load):
+    """What all messages must pay on their ways; a place offers its price for each packet.
+
+    Attributes
+    ----------
+    price : int64[L]
+        The price of a slot of each link of the network.
+    """
+
+    price: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class PortPrices(Load):
+    """What messages must pay to enter sets of nodes; a node that sends, or receives, a packet offers its price at most.
+
+    Attributes
+    ----------
+    price : int64[N]
+        The price of each node.
+    """
+
+    price: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class TimeCut:
+    """Messages that must get across a cut of links and slots, and fewer packets that can.
+
+    Attributes
+    ----------
+    slots : int
+        The slots that are not enough.
+    messages, room : int
+        What must cross, and what can cross in so many slots; `room` is the less.
+    since : int64[N]
+        The slot from which on a node lies on the side of the hub; nodes that never do have the number of slots plus 1.
+        A packet crosses on a link (u, v) if it leaves in slot ``since[u]`` or later and is at v before slot
+        ``since[v]``; of s such slots a link of capacity c and occupancy o can use ``c * ceil(s / o)``.
+    """
+
+    slots: int
+    messages: int
+    room: int
+    since: Counts
+
+    @property
+    def value(self) -> Fraction:
+        """A slot more than those that are not enough."""
+        return Fraction(self.slots + 1 if self.room < self.messages else 0)
+
+
+@dataclass(frozen=True, eq=False)
+class SlotPrices:
+    """Prices that prove that a total exchange in a fat tree takes more than so many slots, if `needed` > `offered`.
+
+    Attributes
+    ----------
+    up, down : int64[h, T]
+        The prices of a hop over a branch of each level in each slot.
+    needed, offered : int
+        What all messages must pay together, and what all branches offer.
+    """
+
+    up: Counts
+    down: Counts
+    needed: int
+    offered: int
+
+    @property
+    def proves(self) -> bool:
+        """Whether all messages together must pay more than all branches offer."""
+        return self.needed > self.offered
+
+    @property
+    def value(self) -> Fraction:
+        """A slot more than those that are not enough."""
+        return Fraction(self.up.shape[1] + 1 if self.proves else 0)
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Times that follow one another: of ways, of what must come before and after, of loads and other proofs.
+
+    Attributes
+    ----------
+    parts : tuple of Fraction or Proof
+        The times.
+    whole : bool
+        Whether the sum is rounded up to a whole step.
+
+    Examples
+    --------
+    >>> Chain((Fraction(2), Load.of(7, 2, whole=False))).value, Chain((Fraction(1, 2),), whole=True).value
+    (Fraction(11, 2), Fraction(1, 1))
+    """
+
+    parts: tuple[Fraction | Proof, ...]
+    whole: bool = False
+
+    @property
+    def value(self) -> Fraction:
+        """The sum of the times."""
+        total = sum((part if isinstance(part, Fraction) else part.value for part in self.parts), Fraction(0))
+        return Fraction(-(-total // 1)) if self.whole else total
+
+
+def served(links: Links, some: Counts, needed: int, early: Counts, late: Counts) -> Iterator[Load]:
+    """Yield the loads of some links that packets must pass: of the links, and of the ports of nodes if limited.
+
+    Parameters
+    ----------
+    links : Links
+    some : int64[k]
+        The links, by their places in `links`.
+    needed : int
+        Packets that must pass.
+    early, late : int64[k]
+        Steps before the first packet can leave over each link, and after the last has arrived.
+    """
+    occupancy, latency = links.occupancy[some], links.latency[some]
+    yield Load(needed, links.capacity[some], occupancy, np.minimum(early + latency + late, FAR), links.whole)
+    for limited, ends, before, after in (
+        (links.send_limited, links.source[some], early, latency + late),
+        (links.receive_limited, links.target[some], early + latency, late),
+    ):
+        if limited:  # a port passes one packet at a time, at the best over its fastest link
+            order = np.argsort(ends, kind="stable")
+            first = np.flatnonzero(np.diff(ends[order], prepend=-1))
+            fastest, before, after = (np.minimum.reduceat(x[order], first) for x in (occupancy, before, after))
+            yield Load(needed, np.ones(first.size, np.int64), fastest, np.minimum(before + after, FAR), links.whole)
+
+
+class LeastCut(NamedTuple):
+    """A largest flow between two nodes, and the capacities that it leaves."""
+
+    flow: int
+    source: int
+    sink: int
+    residual: Any
+
+    @property
+    def near(self) -> Mask:
+        """The nodes that the source still reaches, bool[N]: one side of a least cut, the smallest one."""
+        return self._reached(self.residual, self.source)
+
+    @property
+    def far(self) -> Mask:
+        """The nodes that still reach the sink, bool[N]."""
+        return self._reached(self.residual.T.tocsr(), self.sink)
+
+    def _reached(self, graph: Any, start: int) -> Mask:
+        from scipy.sparse.csgraph import breadth_first_order
+
+        found = np.zeros(graph.shape[0], np.bool_)
+        found[breadth_first_order(graph, start, return_predecessors=False)] = True
+        return found
+
+
+def least_cut(tail: Counts, head: Counts, room: Counts | npt.NDArray[np.float64], source: int, sink: int) -> LeastCut:
+    """Return a largest flow, and so a least cut, between two nodes of a network of links with capacities.
+
+    Parameters
+    ----------
+    tail, head : int64[k]
+        Ends of the links. Source or sink is the node of the largest number.
+    room : float64[k] or int64[k]
+        Capacities, those of parallel links added up; rounded, and at most 2^30.
+    source, sink : int
+
+    Examples
+    --------
+    >>> found = least_cut(np.array([0, 0, 1]), np.array([1, 2, 2]), np.array([3, 1, 1]), 0, 2)
+    >>> found.flow, found.near.tolist(), found.far.tolist()
+    (2, [True, True, False], [False, False, True])
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import maximum_flow
+
+    nodes = max(source, sink) + 1
+    graph: Any = coo_array((room, (tail, head)), shape=(nodes, nodes)).tocsr()
+    graph.data = np.minimum(np.rint(graph.data), 2**30)
+    graph = graph.astype(np.int32)
+    found = maximum_flow(graph, source, sink)
+    residual = graph - found.flow
+    residual.eliminate_zeros()
+    return LeastCut(int(found.flow_value), source, sink, residual)

@@ -1,0 +1,157 @@
+"""What commands ask of files: read a schedule, and refuse before the work what cannot be written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from gossamer.cli.console import hush_libraries
+from gossamer.errors import FileFormatError, ModelError, ScheduleError
+
+__all__ = [
+    "TABLES",
+    "check_outputs",
+    "check_page",
+    "check_pages",
+    "check_plan",
+    "check_schedule",
+    "is_picture",
+    "message_sizes",
+    "pages",
+    "read_schedule",
+    "save_plan",
+    "split_outputs",
+    "write_json",
+]
+
+TABLES = (".csv", ".parquet", ".json")
+"""The suffixes of tables."""
+_SCHEDULES = (".parquet", ".txt")
+
+
+def is_picture(path: Path) -> bool:
+    """Whether the suffix of a file is that of a picture."""
+    from gossamer.plots.drawing import FORMATS
+
+    return path.suffix.lower().removeprefix(".") in FORMATS
+
+
+def check_outputs(output: Iterable[Path], suffixes: Iterable[str], allowed: str, pictures: bool = True) -> None:
+    """Refuse files that cannot be written, or are neither of these suffixes nor pictures.
+
+    In `allowed`, which says what is allowed, ``{}`` stands for the suffixes of pictures.
+    """
+    from gossamer.plots.drawing import FORMATS
+    from gossamer.writing import check_writable
+
+    known = tuple(suffixes)
+    for path in output:
+        if path.suffix.lower() not in known and not (pictures and is_picture(path)):
+            listed = allowed.format(", ".join(f".{f}" for f in FORMATS))
+            raise FileFormatError(f"{str(path)!r} is of no known kind; {listed}")
+        check_writable(path)
+
+
+def check_schedule(path: Path) -> None:
+    """Refuse a file that is no schedule, or cannot be written."""
+    from gossamer.writing import check_writable
+
+    if path.suffix.lower() not in _SCHEDULES:
+        raise FileFormatError(f"{str(path)!r} is of no known kind; a schedule is {' or '.join(_SCHEDULES)}")
+    check_writable(path)
+
+
+def split_outputs(output: list[Path]) -> tuple[list[Path], list[Path]]:
+    """Return the tables and the plots among files, and refuse those that cannot be written."""
+    from gossamer.studies.sweeps import TABLE_FORMATS
+
+    suffixes = [f".{f}" for f in TABLE_FORMATS]
+    check_outputs(output, suffixes, f"a table is one of {', '.join(suffixes)}, a picture is one of {{}}")
+    plots = [path for path in output if is_picture(path)]
+    return [path for path in output if path not in plots], plots
+
+
+def pages(output: list[Path] | None) -> tuple[list[Path], list[Path]]:
+    """Return the pages of the explorer among files, and the others."""
+    found = [path for path in output or [] if path.suffix.lower() == ".html"]
+    return found, [path for path in output or [] if path not in found]
+
+
+def check_page(path: Path) -> None:
+    """Refuse a page that cannot be written."""
+    from gossamer.writing import check_writable
+
+    hush_libraries()
+    if path.suffix.lower() != ".html":
+        raise FileFormatError(f"the page {str(path)!r} must end in .html")
+    check_writable(path)
+
+
+def check_pages(paths: list[Path], simulations: int) -> None:
+    """Refuse pages that cannot be written, or would show more than two simulations."""
+    if paths and simulations > 2:
+        raise ModelError(
+            f"{str(paths[0])!r} shows one simulation, or two side by side, not {simulations}: name one load"
+        )
+    for path in paths:
+        check_page(path)
+
+
+def check_plan(output: list[Path] | None) -> list[Path]:
+    """Return the files that a plan is written to, pages last; refuse what cannot be written, or is of another kind."""
+    shown, others = pages(output)
+    allowed = f"a schedule is {' or '.join(_SCHEDULES)}, a picture one of {{}}, a page .html"
+    check_outputs(others, _SCHEDULES, allowed)
+    for path in shown:
+        check_page(path)
+    return [*others, *shown]
+
+
+def save_plan(found: Any, output: list[Path], stage: Callable[[str], None]) -> None:
+    """Write what was planned: schedules, pictures of the load, pages of the explorer."""
+    for path in output:
+        stage(f"writing {path}")
+        if is_picture(path):
+            from gossamer.plots import draw
+
+            draw(found.schedule, path)
+        elif path.suffix.lower() == ".html":
+            from gossamer.explorer import explore
+
+            explore(found, path)
+        else:
+            found.save(path)
+
+
+def message_sizes(text: str) -> list[int]:
+    """Return the sizes that a text such as ``1kB,1MB`` or ``1KiB:1MiB`` names; ScheduleError if it names none, or 0."""
+    from gossamer.reading.quantities import sizes
+
+    found = sizes(text, "--bytes", error=ScheduleError)
+    if not all(found):
+        raise ScheduleError("--bytes must be 1 byte or more, got 0")
+    return found
+
+
+def read_schedule(file: Path, network: str | None = None, task: str | None = None) -> Any:
+    """Read a schedule file, or, on a network, one that another tool made."""
+    if network is None and task is not None:
+        raise FileFormatError("--task goes with --network, for a schedule of another tool")
+    if network is None:
+        from gossamer.planning import switching
+
+        return switching.load(file)
+    from gossamer.interchange import import_schedule
+
+    return import_schedule(file, network, task)
+
+
+def write_json(value: Any, path: Path, indent: int = 2) -> None:
+    """Write a value as JSON; the file appears whole or not at all."""
+    import json
+
+    from gossamer.writing import whole_file
+
+    with whole_file(path) as part:
+        part.write_text(json.dumps(value, indent=indent) + "\n", encoding="utf-8")

@@ -1,0 +1,76 @@
+"""``gossamer network`` and ``gossamer demands``: what a network and a task are, and files of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from gossamer.cli.console import print_json, print_rows, progress
+from gossamer.cli.files import check_outputs, is_picture
+from gossamer.cli.options import TASK, Json, NetworkArgument, Seed, TaskArgument, fails, fills, pictured, written
+
+__all__ = ["demands", "network"]
+
+NetworkOutput = Annotated[
+    list[Path] | None,
+    written("Write the network (.edges, .json, .graphml, .dot) or draw it (.svg, .png, .pdf)"),
+]
+DemandsOutput = Annotated[
+    list[Path] | None, written("Write rows (.csv, .parquet, .json) or a matrix (.npy, .mtx, .mtx.gz)")
+]
+
+
+@pictured
+@fails
+def network(network: NetworkArgument, output: NetworkOutput = None, seed: Seed = 0, json: Json = False) -> None:
+    """Say what a network is: sizes, structure, symmetry, bottleneck, speeds; draw it, convert it."""
+    from gossamer.networks import as_network
+    from gossamer.networks.description import describe
+    from gossamer.networks.files import writable_suffixes, write_network
+    from gossamer.networks.recognition import recognized
+
+    suffixes = writable_suffixes()
+    check_outputs(output or [], suffixes, f"a network is {', '.join(suffixes)}, a picture {{}}")
+    with progress() as stage:
+        stage("reading")
+        net = as_network(network)
+        stage("looking at the network")
+        found = describe(net)
+        for path in output or []:
+            stage(f"writing {path}")
+            if is_picture(path):
+                from gossamer.plots.network import draw_network
+
+                draw_network(recognized(net), path, found.cut)
+            else:
+                write_network(net, path)
+    if json:
+        print_json(found.to_dict())
+        return
+    print_rows(found.rows(), output or [])
+
+
+@fails
+@fills(task_words=TASK)
+def demands(
+    network: NetworkArgument,
+    task: TaskArgument,
+    *,
+    task_words: dict[str, Any],
+    seed: Seed = 0,
+    output: DemandsOutput = None,
+    json: Json = False,
+) -> None:
+    """Write a task as a table of demands or a traffic matrix."""
+    from gossamer.networks import as_network
+    from gossamer.questions.tasks import as_table, write_table
+    from gossamer.questions.tasks.parsing import asked_task
+
+    net = as_network(network)
+    table = as_table(asked_task(task, task_words, net, seed), net)
+    for path in output or []:
+        write_table(table, path, net)
+    if json:
+        print_json({"network": net.spec, **table.to_dict()})
+        return
+    print_rows([("network", net.spec), ("task", table.describe())], output or [])

@@ -1,0 +1,228 @@
+"""``gossamer plan``, ``gossamer replan`` and ``gossamer faults``: plans, repairs, and a plan for every failure."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from gossamer.cli.console import print_json, print_rows, progress
+from gossamer.cli.files import TABLES, check_outputs, check_plan, is_picture, save_plan, write_json
+from gossamer.cli.options import (
+    Json,
+    Options,
+    Question,
+    ScheduleFile,
+    Seed,
+    Words,
+    asks,
+    pictured,
+    planner_words,
+    written,
+)
+from gossamer.errors import FileFormatError, GossamerError, ModelError
+
+__all__ = ["algorithm_options", "faults", "plan", "replan"]
+
+_SHOWN = 10
+"""Failures that are printed."""
+
+PlanOutput = Annotated[
+    list[Path] | None,
+    written(
+        "Write the schedule (.parquet, .txt), a picture of its load (.svg, .png, .pdf) or a page to explore it (.html)"
+    ),
+]
+FaultsOutput = Annotated[list[Path] | None, written("Write a line for each failure (.csv, .parquet, .json)")]
+
+
+def algorithm_options(given: list[str] | None) -> dict[str, Any]:
+    """Return the options of an algorithm from words such as ``h=5``."""
+    found: dict[str, Any] = {}
+    for text in given or []:
+        name, sign, value = text.partition("=")
+        if not name or not sign or not value:
+            raise ModelError(f"--option must be a name and a value such as h=5, got {text!r}")
+        found[name] = int(value) if value.isascii() and value.isdecimal() and len(value) < 19 else value
+    return found
+
+
+@pictured
+@asks(search=planner_words("algorithm", "effort", "memory", "budget", "stream", "jobs"))
+def plan(
+    question: Question,
+    *,
+    search: dict[str, Any],
+    options: Options = None,
+    output: PlanOutput = None,
+    json: Json = False,
+) -> None:
+    """Plan a task, or a job of several (a .toml file): a verified schedule beside its bounds."""
+    from gossamer.networks.network import Failed
+    from gossamer.planning import planner
+
+    if question.task.lower().endswith(".toml"):
+        _plan_job(question, output or [], json, search)
+        return
+    asked = question.read()
+    how = {"options": algorithm_options(options), "seed": question.seed, **search}
+    if output and search.get("stream"):
+        raise ModelError("--stream keeps no hops, so there is nothing to write with --output")
+    files = check_plan(output)
+    with progress() as stage:
+        found = planner.plan(**asked, **how, progress=stage)
+        save_plan(found, files, stage)
+        sound = _sound(asked, {**how, "progress": stage}) if asked["network"].find(Failed) else None
+    if json:
+        print_json({**found.to_dict(), **({} if sound is None else {"sound": sound and sound.to_dict()})})
+        return
+    print_rows([*found.rows(), *_sound_rows(found, sound)], files)
+
+
+def _sound(asked: dict[str, Any], how: dict[str, Any]) -> Any:
+    """Plan the same on the network before something failed; None where there is no such task, or no algorithm."""
+    import numpy as np
+
+    from gossamer.networks.network import Failed
+    from gossamer.planning import planner
+
+    network, task = asked["network"], asked["task"]
+    known = network.find(Failed)
+    try:
+        if known.nodes.size < known.sound.node_count or network.terminal_count < known.sound.terminal_count:
+            task = task.renamed(lambda x: known.nodes[x].astype(np.int64))
+        return planner.plan(**{**asked, "network": known.sound, "task": task}, **how)
+    except (GossamerError, IndexError, ValueError):
+        return None
+
+
+def _sound_rows(found: Any, sound: Any) -> list[tuple[str, str]]:
+    """Return the row that sets an outcome beside that on the sound network."""
+    from gossamer.networks.network import Failed
+
+    known = found.case.network.find(Failed)
+    if known is None:
+        return []
+    if sound is None:
+        return [("without failures", f"{known.sound.spec}: not planned")]
+    time = sound.switching.time_text(sound.case.cost, sound.completion_time)
+    before, after = (o.completion_time if o.seconds is None else o.seconds for o in (sound, found))
+    slower = f"; {float(after / before):.4g} x as long" if before else ""
+    return [("without failures", f"{known.sound.spec}: {time}, by {sound.algorithm}{slower} without {known.words}")]
+
+
+def _plan_job(question: Question, output: list[Path], json: bool, search: dict[str, Any]) -> None:
+    """Plan a job, print the schedule of all its collectives and the times of each, and write it or its timeline."""
+    from gossamer.networks import as_network
+    from gossamer.planning.jobs import plan_job
+    from gossamer.questions.rules import Rules
+    from gossamer.questions.tasks.job import read_job
+    from gossamer.studies.reproductions.table import Table
+
+    given = question.rules
+    if question.switching != "store-and-forward" or question.task_words or "stream" in search:
+        raise ModelError("a job takes no options of a task, no --stream, and goes with store-and-forward switching")
+    if "bytes" in given:
+        raise ModelError("a job says itself how many bytes its collectives have; leave --bytes out")
+    known = {field.name for field in dataclasses.fields(Rules)} | {"bandwidth", "latency"}
+    if other := [f"--{name.replace('_', '-')}" for name in given if name not in known]:
+        raise ModelError(f"a job takes rules, --bandwidth and --latency; leave out {', '.join(other)}")
+    if any(path.suffix.lower() == ".html" for path in output):
+        raise FileFormatError("a job is shown by no page; write its schedule with -o, and explore that")
+    files = check_plan(output)
+    net = as_network(question.network)
+    job = read_job(question.task, net)
+    cost = {name: value for name, value in given.items() if name in ("bandwidth", "latency")}
+    rules = Rules(**{name: value for name, value in given.items() if name not in cost})
+    with progress() as stage:
+        found = plan_job(net, job, cost=cost, rules=rules, seed=question.seed, progress=stage, **search)
+        for file in filter(is_picture, files):
+            from gossamer.plots.curves import draw_job
+
+            stage(f"writing {file}")
+            draw_job(found, file)
+        save_plan(found.outcome, [file for file in files if not is_picture(file)], stage)
+    if json:
+        print_json(found.to_dict())
+        return
+    print_rows(found.outcome.rows(), files)
+    print("\n" + Table("", *found.table()).text().lstrip())
+
+
+@pictured
+def replan(
+    file: ScheduleFile,
+    *,
+    without: Annotated[
+        list[str],
+        typer.Option(
+            "--without",
+            help="Links that fail: links:0-1,5-6 or random-links:2; may be repeated.",
+            metavar="WHAT",
+            rich_help_panel="Network",
+        ),
+    ],
+    seed: Seed = 0,
+    output: PlanOutput = None,
+    json: Json = False,
+) -> None:
+    """Repair a schedule after links failed, instead of planning anew."""
+    from gossamer.networks.derived import without as left
+    from gossamer.planning import replanning, switching
+
+    files = check_plan(output)
+    before = switching.load(file)
+    with progress() as stage:
+        found = replanning.replan(before, left(before.network, without, seed), seed=seed, progress=stage)
+        save_plan(found, files, stage)
+    if json:
+        print_json(found.to_dict() | {"before": float(before.completion_time)})
+        return
+    told = f"{before.network.spec}: {before.completion_time} steps, by {before.algorithm}"
+    print_rows([*found.rows(), ("before", told)], files)
+
+
+@asks(
+    failing=(Words("studies/sweeps/faults.py", "faults", ("links", "sample", "save", "jobs"), "Search"),),
+    search=planner_words("algorithm", "effort", "memory", "budget"),
+)
+def faults(
+    question: Question,
+    *,
+    failing: dict[str, Any],
+    search: dict[str, Any],
+    options: Options = None,
+    output: FaultsOutput = None,
+    json: Json = False,
+) -> None:
+    """Plan a task without each cable of the network: the worst and the mean slowdown."""
+    from gossamer.studies.reproductions.table import Table
+    from gossamer.studies.sweeps import write_table
+    from gossamer.studies.sweeps.faults import faults as plan_faults
+
+    files = output or []
+    check_outputs(files, TABLES, "a table is .csv, .parquet or .json", pictures=False)
+    how = {"options": algorithm_options(options), "seed": question.seed, **failing, **search}
+    with progress() as stage:
+        found = plan_faults(**question.read(), **how, progress=stage)
+        for path in files:
+            stage(f"writing {path}")
+            if path.suffix.lower() == ".json":
+                write_json(found.to_dict(), path)
+            else:
+                write_table(found.faults, path)
+    if json:
+        print_json(found.to_dict())
+        return
+    print_rows(found.rows(), files)
+    if len(found.planned) > 1:
+        columns = ("without", "stands for", "time", "bound", "x sound", "algorithm")
+        told = tuple(
+            (f.links, f"{f.stands_for:,}", *map(found.time_text, (f.time, f.bound)), f"{f.slowdown:.4g}", f.algorithm)
+            for f in found.planned[:_SHOWN]
+            if f.time is not None and f.bound is not None
+        )
+        more = len(found.planned) - _SHOWN
+        print("\n" + Table("", columns, told).text().lstrip() + (f"\nand {more:,} more" if more > 0 else ""))

@@ -1,0 +1,289 @@
+"""The formats: those in which schedules are written, and those from which they are read."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from importlib.resources import files
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+
+from gossamer.errors import FileFormatError, NotApplicableError, ScheduleError, nearest, shown
+from gossamer.interchange.chakra import CHAKRA
+from gossamer.interchange.format import Format, Plan, RowText
+from gossamer.interchange.goal import GOAL, read_goal
+from gossamer.interchange.msccl import MSCCL_JSON, MSCCL_XML, read_msccl_json, read_msccl_xml
+from gossamer.interchange.mscclpp import MSCCLPP
+from gossamer.interchange.smpi import SMPI
+from gossamer.networks import as_network
+from gossamer.networks.network import Network
+from gossamer.programs.files import write_program
+from gossamer.reading import whole
+from gossamer.schedules import Schedule
+from gossamer.writing import check_writable, whole_file, whole_folder
+
+__all__ = [
+    "CSV",
+    "FORMATS",
+    "JSON",
+    "MESSAGE_BYTES",
+    "PERFETTO",
+    "PROGRAM",
+    "READERS",
+    "SOURCES",
+    "C",
+    "export",
+    "import_schedule",
+]
+
+# C that carries out the schedule over MPI: an executor, compiled once, and the program file that it reads.
+#
+# A program of straight-line code for every hop would take longer to compile than to run; a table does not.
+
+SOURCES = ("gossamer.h", "gossamer.c", "main.c")
+
+
+def _limits(plan: Plan) -> Iterator[str]:
+    network = plan.schedule.network
+    if network.terminal_count < network.node_count:
+        name = network.node_name(network.terminal_count)
+        yield f"a switch runs no rank; {network.spec} has {network.node_count - network.terminal_count}, such as {name}"
+
+
+def _write_c(plan: Plan, folder: Path) -> None:
+    for name in SOURCES:
+        text = files("gossamer.interchange").joinpath("c", name).read_text(encoding="utf-8")
+        (folder / name).write_text(text, encoding="utf-8")
+    write_program(plan.program, folder / "plan.program")
+
+
+C = Format("c", "an executor in C for MPI programs, with its program file", _write_c, _limits, folder=True)
+
+
+# The timeline in the trace-event format that Perfetto and browsers' tracing pages show.
+#
+# There is a process for each node that sends, a thread for each of its links, and a slice for each block that crosses
+# it. A tick is shown as a microsecond.
+
+_SLICES = RowText(
+    ',\n{"ph":"X","name":"message {0} part {1}","cat":"data","ts":{2},"dur":{3},"pid":{4},"tid":{5},'
+    '"args":{"message":{0},"part":{1},"target":{5}}}',
+    ',\n{"ph":"X","name":"control","cat":"control","ts":{2},"dur":{3},"pid":{4},"tid":{5}}',
+)
+
+
+def _write_trace(plan: Plan, path: Path) -> None:
+    network, rows = plan.schedule.network, plan.timeline
+    told = {
+        "network": network.spec,
+        "task": plan.schedule.task.describe(),
+        "algorithm": plan.schedule.algorithm,
+        "tick in steps": str(rows.tick),
+    }
+    with path.open("wb") as file:
+        file.write(b'{"displayTimeUnit":"ns","otherData":' + json.dumps(told).encode() + b',"traceEvents":[\n')
+        file.write(b'{"ph":"M","name":"trace_name","pid":0}')
+        for v in range(network.node_count):
+            name = json.dumps({"name": network.node_name(v)})
+            file.write(f',\n{{"ph":"M","name":"process_name","pid":{v},"args":{name}}}'.encode())
+        columns: list[npt.NDArray[Any]] = [
+            rows.message,
+            rows.part,
+            rows.start,
+            rows.end - rows.start,
+            rows.source,
+            rows.target,
+        ]
+        for text in _SLICES.rows(rows.message < 0, columns):
+            file.write(text)
+        file.write(b"\n]}\n")
+
+
+PERFETTO = Format("perfetto", "the timeline as trace events for ui.perfetto.dev", _write_trace)
+
+
+# The timeline as comma-separated values: a row for each block that crosses a link, times in ticks.
+
+_NAMES = ("start", "end", "source", "target", "message", "part", "phase")
+_CSV_ROWS = RowText(",".join(f"{{{i}}}" for i in range(len(_NAMES))) + "\n")
+
+
+def _write_csv(plan: Plan, path: Path) -> None:
+    rows = plan.timeline
+    with path.open("wb") as file:
+        file.write((",".join(_NAMES) + "\n").encode())
+        for text in _CSV_ROWS.rows(0, [getattr(rows, name) for name in _NAMES]):
+            file.write(text)
+
+
+CSV = Format("csv", "the timeline as comma-separated values, for spreadsheets and data frames", _write_csv)
+
+
+# The timeline as a JSON object: what is carried out, and a list for each block that crosses a link.
+
+_JSON_ROWS = RowText("[" + ",".join(f"{{{i}}}" for i in range(len(_NAMES))) + "],\n")
+
+
+def _write_json(plan: Plan, path: Path) -> None:
+    schedule, rows = plan.schedule, plan.timeline
+    told = {
+        "network": schedule.network.spec,
+        "nodes": schedule.network.node_count,
+        "task": schedule.task.to_dict(),
+        "algorithm": schedule.algorithm,
+        "parts": schedule.parts,
+        "completion_time": str(schedule.completion_time),
+        "tick": str(rows.tick),
+        "phases": rows.phases,
+        "columns": _NAMES,
+    }
+    with path.open("wb") as file:
+        file.write(json.dumps(told, indent=1).encode()[:-2] + b',\n "rows": [\n')
+        held = b""
+        for text in _JSON_ROWS.rows(0, [getattr(rows, name) for name in _NAMES]):
+            file.write(held)
+            held = text
+        file.write(held[:-2] + b"\n]}\n")  # no comma after the last row
+
+
+JSON = Format("json", "the timeline as one JSON object with a list for each block on a link", _write_json)
+
+
+# The program file, which the C executor and the adapter for PyTorch read; see `gossamer.programs.files`.
+
+
+def _write_program(plan: Plan, path: Path) -> None:
+    write_program(plan.program, path)
+
+
+PROGRAM = Format("program", "the operations of every rank in one small binary file", _write_program)
+
+
+# The formats that schedules are written in.
+
+FORMATS: dict[str, Format] = {
+    f.name: f for f in (SMPI, GOAL, CHAKRA, MSCCL_XML, MSCCL_JSON, MSCCLPP, PERFETTO, C, PROGRAM, CSV, JSON)
+}
+"""Every format by its name."""
+
+
+MESSAGE_BYTES = 1 << 20
+"""Bytes of a message unless somebody says otherwise: 1 MiB."""
+
+
+def export(
+    schedule: Schedule,
+    path: str | os.PathLike[str],
+    to: str,
+    *,
+    message_bytes: int = MESSAGE_BYTES,
+    limits: bool = True,
+) -> None:
+    """Write a schedule to a file or a new folder, whole or not at all, in the format `to`.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        What is handed on. It is verified.
+    path : path
+        The file, replaced if it exists; for formats that are folders, a folder that is new or empty.
+    to : str
+        A key of ``FORMATS``.
+    message_bytes : int
+        Bytes of a message, 1 or more, for formats in which they stand.
+    limits : bool
+        Whether to refuse what the program that reads the format is known not to take.
+
+    Raises
+    ------
+    NotApplicableError
+        If the schedule is beyond a limit of what reads the format; it is named.
+    ScheduleError, VerificationError, FileFormatError
+        If there is no such format, the schedule is not valid, or the file cannot be written.
+
+    Notes
+    -----
+    Rank by rank: the memory of the program and of one rank's text.
+
+    Examples
+    --------
+    >>> import gossamer, pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "ring.goal"
+    >>> export(gossamer.plan("ring:4", "allgather").schedule, path, "goal", message_bytes=8)
+    >>> path.read_text().splitlines()[:4]
+    ['num_ranks 4', '', 'rank 0 {', 'l0: send 8b to 1 tag 0 cpu 0 nic 0']
+    """
+    format = FORMATS.get(str(to).lower())
+    if format is None:
+        hint = nearest(str(to), FORMATS) or f"; there are: {', '.join(FORMATS)}"
+        raise ScheduleError(f"unknown format {shown(to)}{hint}")
+    if not isinstance(schedule, Schedule):
+        raise ScheduleError(f"a store-and-forward schedule is exported, got {shown(schedule)}")
+    most = 2**62
+    size = whole(message_bytes, "the bytes of a message", 1, most, allowed="1 or more", error=ScheduleError)
+    plan = Plan(schedule, size)
+    if not format.folder:
+        check_writable(path)  # refuse before the work
+    plan.program  # noqa: B018 - verified here
+    found = list(islice(format.limits(plan), 1)) if limits else []
+    if found:
+        raise NotApplicableError(found[0])
+    with (whole_folder if format.folder else whole_file)(path) as part:
+        format.write(plan, part)
+
+
+READERS: dict[str, Callable[[Path, Network, str | None], Schedule]] = {
+    ".xml": lambda path, network, task: read_msccl_xml(path, network),
+    ".json": lambda path, network, task: read_msccl_json(path, network),
+    ".goal": read_goal,
+}
+"""What reads the files of each suffix."""
+
+
+def import_schedule(path: str | os.PathLike[str], network: object, task: str | None = None) -> Schedule:
+    """Read a schedule that another tool made, for a network whose node r is rank r. It is not verified.
+
+    Parameters
+    ----------
+    path : path
+        MSCCL XML (``.xml``), the JSON of msccl-tools (``.json``) or GOAL (``.goal``).
+    network : object
+        What `gossamer.network` takes.
+    task : str, optional
+        The collective that a GOAL file is, which does not say it: ``allgather``, ``alltoall`` and so on. The others say
+        it themselves.
+
+    Returns
+    -------
+    Schedule
+        Steps become slots, as early as they can be. `gossamer.verify` judges it, and everything else that takes a
+        schedule takes it.
+
+    Raises
+    ------
+    FileFormatError
+        If the file cannot be read, its steps do not fit together or do not do what its collective is, or it sends
+        between nodes that are not linked.
+
+    Examples
+    --------
+    >>> import gossamer, pathlib, tempfile
+    >>> from gossamer.interchange import export
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "ring.xml"
+    >>> export(gossamer.plan("ring:5", "allreduce").schedule, path, "msccl-xml")
+    >>> found = import_schedule(path, "ring:5")
+    >>> found.completion_time, bool(gossamer.verify(found))
+    (Fraction(4, 1), True)
+    """
+    net = as_network(network)
+    reader = READERS.get(Path(path).suffix.lower())
+    if reader is None:
+        known = ", ".join(READERS)
+        raise FileFormatError(f"foreign schedule {shown(str(path), 300)}: the suffix must be one of {known}")
+    if task is not None and reader is not read_goal:
+        raise FileFormatError(f"{str(path)!r} says itself which collective it is; name a task for .goal only")
+    return reader(Path(path), net, task)

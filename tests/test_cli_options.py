@@ -1,0 +1,77 @@
+"""The options of all commands together: one name means one thing, and each stands under a heading."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import pytest
+
+from command_lines import tree
+from gossamer.cli.options import HEADINGS
+
+SEVERAL = {
+    "--output": "each command says what it writes, and with which suffixes",
+    "--network": "of a foreign schedule; of the one imported, which needs it; networks with braces of a sweep",
+    "--task": "what is listed; of a foreign schedule; what a network is designed for, with weights; tasks of a sweep",
+    "--without": "a repair says only which links failed",
+    "--bytes": "of a collective; of a message; several sizes",
+    "--bandwidth": "of all links, where a network has none of its own, and which default there is then",
+    "--latency": "as --bandwidth",
+    "--memory": "of a plan; of all points of a sweep",
+    "--budget": "of a plan; of a design",
+    "--ports": "of a design a word for several rules",
+    "--destinations": "of a task, several for a node; of random traffic, one for a node",
+    "--pattern": "of a task; of random traffic, where it may be uniform",
+    "--demands": "of a task; of random traffic",
+    "--traffic": "of a task; shares of requests",
+    "--split": "a rule; of a scheme of random arrivals",
+    "--control-time": "a cost; of a scheme of random arrivals",
+    "--kind": "of a picture; of the points of a sweep",
+    "--nodes": "of ranks; of a design; where requests arrive",
+    "--load": "a load factor; flits per node and cycle",
+    "--burst": "in steps on and off; in cycles",
+    "--trace": "of requests; of messages",
+    "--warmup": "in steps; in cycles",
+}
+"""Names of options that mean several things, and which."""
+
+
+def options():
+    """Yield every option of every command, with the words of the command."""
+    for name, (command, _) in tree()[2].items():
+        if not hasattr(command, "list_commands"):
+            for parameter in command.params:
+                if parameter.param_type_name == "option":
+                    yield name, parameter
+
+
+def meaning(parameter):
+    """Return the help of an option without its default, its type and its metavar."""
+    kind = getattr(parameter, "type_descriptor", None) or getattr(parameter, "type", None)
+    members = getattr(getattr(kind, "annotation", None), "__members__", None)
+    words = tuple(map(str, members.values())) if members else tuple(getattr(kind, "choices", None) or ())
+    name = getattr(kind, "name", None) or type(kind).__name__
+    return (parameter.help or "").partition(" Default")[0], name, tuple(map(str, words)), parameter.metavar
+
+
+def test_an_option_of_one_name_is_declared_alike_in_all_commands():
+    found = defaultdict(lambda: defaultdict(list))
+    for command, parameter in options():
+        for name in (*parameter.opts, *parameter.secondary_opts):
+            if name.startswith("--"):
+                found[name][meaning(parameter)].append(command)
+    several = {name: dict(ways) for name, ways in found.items() if len(ways) > 1}
+    unlike = {name: ways for name, ways in several.items() if name not in SEVERAL}
+    assert not {name for name in unlike if not name.startswith(("--no-", "--whole"))}, unlike
+    assert set(SEVERAL) <= set(several)
+
+
+def test_every_option_stands_under_a_heading():
+    for command, parameter in options():
+        heading = getattr(parameter, "rich_help_panel", None) or "Options"
+        assert heading in HEADINGS, (command, parameter.opts)
+
+
+@pytest.mark.parametrize("command", ["plan", "compare", "bounds", "faults", "simulate traffic", "simulate arrivals"])
+def test_a_command_of_many_options_has_none_without_a_heading(command):
+    assert [p.opts for name, p in options() if name == command and not p.rich_help_panel] == []
