@@ -8,8 +8,8 @@ Whole pages are made from the registries and from the reproductions of the sourc
 the commands of every ``console`` block are run. `docs/generated.json` records of which inputs (the modules of gossamer
 that an output depends on, and the modules that make it, without comments, layout and docstrings that it does not show)
 each output was made, and a hash of it. What has the same inputs and outputs is fresh and not made again. A page whose
-commands take a program that is not installed stays as it is. A picture stays as it is while it shows the same: last digits differ
-between machines.
+commands take a program that is not installed stays as it is. A picture stays as it is while it shows the same: last
+digits differ between machines.
 """
 
 from __future__ import annotations

@@ -5,28 +5,64 @@ from __future__ import annotations
 import dataclasses
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from gossamer.algorithms import ALGORITHMS, algorithms_for, registry
-from gossamer.testing import check_algorithm, check_case, standard_cases
+from gossamer.questions.tasks import Allreduce, Chunked, Grouped, Together
+from gossamer.testing import check_case, standard_cases
 
 _MOST = 61
 """Cases of an algorithm that covers every network under all rules; a prime, so that rules and ports take turns."""
 
 
+_COMPOSED = 23
+"""Cases of an algorithm that is made of others, or of the reversal of one, which have cases of their own."""
+
 _SOLVED = 3
 """Cases that a solver is asked."""
 
 
+def composed(algorithm):
+    made = (Allreduce, Chunked, Grouped, Together)
+    return issubclass(algorithm.tasks[0], made) or algorithm.name.startswith("reversed-")
+
+
+def covering(algorithm):
+    """Cases in which every two of network and task, task and rules, and family and rules come together that do."""
+    met = set()
+    for case in standard_cases(algorithm):
+        task, rules = case.task.describe(), (case.rules, case.control_time)
+        spec, plain = case.network.spec, case.network.plain
+        pairs = {(spec, plain, task), (type(case.task), task[:12], rules), (spec.partition(":")[0], plain, rules)}
+        if not pairs <= met:
+            met |= pairs
+            yield case
+
+
+def spread(cases, most):
+    return [cases[i] for i in np.linspace(0, len(cases) - 1, min(most, len(cases))).astype(int)]
+
+
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda a: f"{a.tasks[0].name}/{a.name}")
 def test_algorithm_passes_the_battery(algorithm, monkeypatch):
-    most = _MOST if algorithm.timed else None
+    most = _COMPOSED if composed(algorithm) else _MOST if algorithm.timed else None
     if algorithm.name in ("exact", "reversed-exact"):
         pytest.importorskip("ortools", reason="needs OR-Tools (extra 'solver')")
         monkeypatch.setattr("gossamer.algorithms.any_network.exact.WORK", 0.05)
         monkeypatch.setattr("gossamer.algorithms.any_network.exact._MOST", 300)
         most = _SOLVED
-    assert check_algorithm(algorithm, most=most) == []
+    cases = list(standard_cases(algorithm)) if algorithm.timed or most == _SOLVED else list(covering(algorithm))
+    assert cases
+    assert [fault for case in spread(cases, most or len(cases)) for fault in check_case(algorithm, case)] == []
+
+
+def test_cases_of_a_closed_form_are_of_every_network_task_and_rules_that_it_covers():
+    tree = next(a for a in ALGORITHMS if a.name == "shortest-path-tree")
+    every, some = list(standard_cases(tree)), list(covering(tree))
+    assert len(some) < len(every)
+    for part in (lambda c: (c.network.spec, c.network.plain, c.task), lambda c: (c.rules, c.control_time)):
+        assert {part(case) for case in some} == {part(case) for case in every}
 
 
 def test_names_are_unique_within_a_task():

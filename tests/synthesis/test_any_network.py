@@ -31,7 +31,7 @@ def rules_of(draw, network):
 @pytest.mark.parametrize("number", range(len(NETWORKS)), ids=lambda i: f"{i}-{NETWORKS[i].spec}")
 def test_every_task_on_every_network(number):
     network, draw = NETWORKS[number], np.random.default_rng(number)
-    for kind in (*TASKS.values(), Chunked, Grouped, Together):
+    for k, kind in enumerate((*TASKS.values(), Chunked, Grouped, Together)):
         samples = list(tasks_of(kind, network, number))
         if not samples:  # no terminal has a neighbor
             continue
@@ -39,6 +39,8 @@ def test_every_task_on_every_network(number):
         case = Case(network, task, rules_of(draw, network), seed=number)
         found = covering(case)
         assert found, f"{task.describe()} on {network.spec} with {case.rules}"
+        if (number + k) % 3:  # each network builds for another third of the tasks
+            continue
         schedule = found[draw.integers(len(found))].build(case)
         verification = gossamer.verify(schedule)
         assert verification.ok, f"{schedule.algorithm} for {task.describe()}, {case.rules}: {verification}"
