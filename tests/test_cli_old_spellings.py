@@ -117,6 +117,11 @@ def test_what_an_old_option_refused_is_refused(line, told, capsys, tmp_path, mon
     assert not list(tmp_path.iterdir())
 
 
+def test_an_old_option_of_one_command_is_left_to_the_others():
+    for line in ("compare ring:4 allgather --explore page.html", "plan ring:4 allgather --mpi", "draw a --against b"):
+        assert in_new_words(line.split()) == line.split()
+
+
 def test_help_tells_no_old_spelling(capsys):
     for line in ("-h", "list -h", "simulate -h", "plan -h", "draw -h", "simulate schedule -h", "list algorithms -h"):
         assert main(shlex.split(line)) == 0

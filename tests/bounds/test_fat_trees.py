@@ -8,7 +8,7 @@ from collections import Counter
 
 import networkx as nx
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
@@ -96,6 +96,7 @@ def test_way_bound_adds_up_the_ways(network):
 
 
 @given(trees)
+@settings(max_examples=25)
 def test_exchange_of_all_as_active_nodes_has_the_same_bounds(network):
     active = PartialExchange(range(network.terminal_count))
     assert best_bound(Case(network, active, Rules())).value == best_bound(Case(network, TotalExchange(), Rules())).value

@@ -16,13 +16,13 @@ from gossamer.questions.cases.offers import about_hops, needs
 
 CASES = (
     ("array:16x16", "alltoall", "array-rounds"),
-    ("array:12x20", "alltoall", "array-rounds"),
+    pytest.param("array:12x20", "alltoall", "array-rounds", marks=pytest.mark.slow),
     ("array:100x100", "scatter", "furthest-first"),
     ("array:100x100", "gather", "reversed-furthest-first"),
-    ("torus:120x120", "scatter", "furthest-first"),
-    ("hypercube:13", "scatter", "furthest-first"),
+    pytest.param("torus:120x120", "scatter", "furthest-first", marks=pytest.mark.slow),
+    pytest.param("hypercube:13", "scatter", "furthest-first", marks=pytest.mark.slow),
     ("hypercube:15", "scatter", "furthest-first"),
-    ("array:400x400", "broadcast", "shortest-path-tree"),
+    pytest.param("array:400x400", "broadcast", "shortest-path-tree", marks=pytest.mark.slow),
     ("torus:300x300", "reduce", "reversed-shortest-path-tree"),
     ("kautz:3,8", "broadcast", "shortest-path-tree"),
     ("array:24x24", "allgather", "torus-on-array"),
@@ -30,15 +30,15 @@ CASES = (
     ("array:20x20", "allreduce", "two-way-torus-on-array"),
     ("fat-tree:k=4,h=4", "alltoall", "fat-tree-digitwise"),
     ("fat-tree:k=4,h=4", "allgather", "fat-tree-flooding"),
-    ("fat-tree:k=4,h=4", "gather", "reversed-furthest-first"),
+    pytest.param("fat-tree:k=4,h=4", "gather", "reversed-furthest-first", marks=pytest.mark.slow),
     ("kautz:2,7", "allgather", "greedy-flooding"),
-    ("jellyfish:n=400,d=4,seed=1", "allgather", "greedy-flooding"),
+    pytest.param("jellyfish:n=400,d=4,seed=1", "allgather", "greedy-flooding", marks=pytest.mark.slow),
     ("jellyfish:n=128,d=4,seed=1", "allgather", "priced-trees"),
-    ("jellyfish:n=40,d=4,seed=1", "alltoall", "priced-paths"),
+    pytest.param("jellyfish:n=40,d=4,seed=1", "alltoall", "priced-paths", marks=pytest.mark.slow),
     ("torus:6x6", "alltoall", "priced-paths"),
-    ("fat-tree:k=4,h=3", "allreduce", "overlapped-trees"),
+    pytest.param("fat-tree:k=4,h=3", "allreduce", "overlapped-trees", marks=pytest.mark.slow),
     ("ring:1000", "alltoall", "edge-colored"),
-    ("complete:1500", "alltoall", "edge-colored"),
+    pytest.param("complete:1500", "alltoall", "edge-colored", marks=pytest.mark.slow),
 )
 
 

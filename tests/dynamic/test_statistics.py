@@ -81,6 +81,11 @@ def test_growth_of_a_small_part_of_what_was_served_is_none():
     assert not grows(np.arange(200.0), 1e6)
 
 
+def test_a_last_quarter_of_less_than_1_6_times_the_second_is_no_growth():
+    assert not grows(np.repeat([100, 200, 250, 310], 50), 1000)
+    assert grows(np.repeat([100, 200, 250, 330], 50), 1000)
+
+
 def test_a_transient_that_levels_off_is_no_growth():
     assert not grows(1000 * (1 - np.exp(-np.arange(200) / 30)), 10_000)
 

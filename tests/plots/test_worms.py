@@ -101,8 +101,8 @@ def test_what_cannot_be_drawn_is_refused(tmp_path, capsys):
         plots.draw(gossamer.plan("ring:5", "broadcast").schedule, tmp_path / "a.svg", "worms")
     with pytest.raises(FileFormatError, match="kind of a picture"):
         plots.draw(schedule, tmp_path / "a.svg", "worm")
-    large = gossamer.plan("torus:25x25", "broadcast", switching="wormhole").schedule
-    with pytest.raises(NotApplicableError, match="at most 400 nodes, and torus:25x25 has 625: the explorer shows more"):
+    large = gossamer.plan("torus:21x21", "broadcast", switching="wormhole").schedule
+    with pytest.raises(NotApplicableError, match="at most 400 nodes, and torus:21x21 has 441: the explorer shows more"):
         worms_figure(large)
     plan, picture = tmp_path / "a.parquet", tmp_path / "a.svg"
     schedule.save(plan)

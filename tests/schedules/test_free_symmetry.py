@@ -109,7 +109,7 @@ def test_orbits_are_those_of_the_permutations(lift):
         assert (symmetry.taking(nodes, image) == h).all()
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(lifts(timed=True), st.sampled_from(TASKS), st.sampled_from(["all", "one"]), st.integers(0, 2**32), mutations)
 def test_with_times_verdict_and_measures_are_those_of_the_expansion(lift, name, ports, seed, changes):
     network, permutations = lift

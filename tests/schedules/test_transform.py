@@ -210,6 +210,8 @@ def test_what_cannot_be_composed_says_why():
          "reduce-scatter then multinode-broadcast is"),
         (first, other, ScheduleError, "the schedules are on different networks, array:2 and ring:3"),
         (first, split, ScheduleError, "the schedules have different rules, costs or numbers of parts"),
+        (first.replace(rules=split.rules), split, ScheduleError,
+         "the schedules have different rules, costs or numbers of parts"),
     ):  # fmt: skip
         with pytest.raises(GossamerError) as error:
             a.then(b)

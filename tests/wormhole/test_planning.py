@@ -45,8 +45,9 @@ def checked(algorithm, case):
     assert schedule.completion_time >= max(bounds(case)[0].value, offer.least), where
     if offer.time is not None:
         assert schedule.completion_time <= offer.time if offer.at_most else schedule.completion_time == offer.time
-    again = WormholeCase(case.network, case.task, case.cost, seed=1)
-    assert algorithm.build(again) == schedule, where
+    if case.network.node_count <= 16:
+        again = WormholeCase(case.network, case.task, case.cost, seed=1)
+        assert algorithm.build(again) == schedule, where
     return schedule
 
 

@@ -116,7 +116,7 @@ def test_rotations_that_share_an_arc_are_refused():
 
 
 @pytest.mark.parametrize("name", BY_NAME)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(
     n=st.sampled_from([2, 3, 4, 5, 6]),
     data=st.data(),

@@ -32,8 +32,7 @@ def case_of(spec, kind):
     return Case(network, Permutation(tuple(destination.tolist())), *COUNTED, seed=5)
 
 
-@pytest.mark.parametrize("chunk", [1, 50, 1 << 20])
-@pytest.mark.parametrize("spec", ["array:8x8", "torus:4x6", "array:4x4x4"])
+@pytest.mark.parametrize(("spec", "chunk"), [("array:8x8", 50), ("torus:4x6", 1), ("array:4x4x4", 1 << 20)])
 @pytest.mark.parametrize("algorithm", STREAMING, ids=lambda a: a.name)
 def test_a_streamed_run_is_the_schedule(algorithm, spec, chunk):
     cases = [case_of(spec, kind) for kind in ("packed", "ordered", "random")]
