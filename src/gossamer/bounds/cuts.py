@@ -71,7 +71,7 @@ def _cuts(links: Links, demand: Demand, terminals: int, towards: bool) -> Iterat
     ends = spread(np.arange(terminals), count)
     if isinstance(demand, HubDemand) and demand.outward != towards:
         ends = spread(np.unique(demand.hubs), count)
-    flows = _Flows(links)
+    flows = _FlowNetwork(links)
     best = 0.0
     tries = []
     for end in ends.tolist():
@@ -91,7 +91,7 @@ def _cuts(links: Links, demand: Demand, terminals: int, towards: bool) -> Iterat
             yield inside
 
 
-class _Flows:
+class _FlowNetwork:
     """A network of flows: links, and the ports of nodes where these are limited."""
 
     def __init__(self, links: Links) -> None:

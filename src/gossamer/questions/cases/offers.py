@@ -16,11 +16,11 @@ from gossamer.questions.tasks import Task
 
 __all__ = [
     "EFFORTS",
+    "BuilderProof",
     "Effort",
     "Needs",
     "Offer",
     "Promise",
-    "Proof",
     "Proposer",
     "Refusal",
     "about_hops",
@@ -55,7 +55,7 @@ class Refusal:
 
 
 @dataclass(frozen=True)
-class Proof:
+class BuilderProof:
     """What a builder proved of a case while it looked for a schedule: that none takes less than `value`.
 
     Attributes
@@ -120,7 +120,7 @@ class Offer(Generic[S]):
     orbit: int = 1
     hop_bytes: float = 24.0
     hop_seconds: float = 1e-7
-    proof: Callable[[], Proof | None] | None = None
+    proof: Callable[[], BuilderProof | None] | None = None
 
     @property
     def promise(self) -> Promise:

@@ -165,7 +165,7 @@ class Replication:
     kinds: tuple[tuple[ConfidenceInterval, ConfidenceInterval], ...] = ()
 
 
-class Requests:
+class RunRequests:
     """The requests of one run as the kernel takes them.
 
     Parameters
@@ -294,7 +294,7 @@ class _Running:
     ) -> None:
         self.setup, self._title, self._progress = setup, title, progress
         rules = setup.settings
-        self._requests = Requests(setup, seeds)
+        self._requests = RunRequests(setup, seeds)
         self.machine = QueueState(
             setup.tables, most_copies=rules.most_in_flight, mixture=rules.mixture, guard=rules.guard
         )
