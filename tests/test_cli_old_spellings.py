@@ -69,7 +69,7 @@ def files(tmp_path_factory):
 
 
 def carried_out(line, capsys):
-    """Return the exit status and both streams, without the time and memory that a run took, and the files that it wrote."""
+    """Return the exit status, both streams without the time and memory that a run took, and the files written."""
     capsys.readouterr()
     status = main(shlex.split(line))
     said = [[row for row in text.splitlines() if not re.search("seconds|memory", row)] for text in capsys.readouterr()]

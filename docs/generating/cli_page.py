@@ -54,7 +54,8 @@ JSON and nothing else. The exit status is
 
 * 0 when all went well;
 * 1 when all was done and what was asked about is not well: a schedule is not valid (`verify`), traffic or a routing
-  function deadlocks (`simulate`, `deadlock`), points came to nothing (`sweep run`), what is needed is not installed (`doctor`);
+  function deadlocks (`simulate`, `deadlock`), points came to nothing (`sweep run`), what is needed is not installed
+  (`doctor`);
 * 2 when it was not done, such as for bad input: that is told in one line, with what to type next, and no file is left
   behind;
 * 130 after Ctrl-C, 141 when nobody reads the output, and 143 after SIGTERM or SIGHUP.

@@ -128,8 +128,8 @@ def algorithms_page() -> str:
             sections.append(f"## {name}\n\nNone yet. `gossamer bounds` knows its lower bounds.")
     sections += [_wormhole_section(), _schemes_section()]
     text = f"""
-Every algorithm of the registry, by task. `gossamer list algorithms` prints them, `gossamer list algorithms NETWORK` those
-that cover a network, and `--algorithm NAME` asks for one. The functions that build the schedules are on the page
+Every algorithm of the registry, by task. `gossamer list algorithms` prints them, `gossamer list algorithms NETWORK`
+those that cover a network, and `--algorithm NAME` asks for one. The functions that build the schedules are on the page
 [Builders](../api/builders.md).
 
 A claim is the completion time that the source promises, exactly or as an upper bound. "Promises the bound" means that
