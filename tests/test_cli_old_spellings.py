@@ -33,6 +33,7 @@ LINES = [
     ("algorithms --network ring:5 --task broadcast", "list algorithms ring:5 --task broadcast"),
     ("algorithms --task=broadcast --network=ring:5 --ports one", "list algorithms ring:5 --task broadcast --ports one"),
     ("algorithms --network star:4 --task no-such", "list algorithms star:4 --task no-such"),
+    ("algorithms --network star:4 --task broadcast --network ring:5", "list algorithms --task broadcast ring:5"),
     ("algorithms --network rign:4", "list algorithms rign:4"),
     ("algorithms --network", "list algorithms --network"),
     ("dynamic hypercube:3 --load 0.5 --steps 50", "simulate arrivals hypercube:3 --load 0.5 --steps 50"),
