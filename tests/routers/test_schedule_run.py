@@ -15,7 +15,7 @@ from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.simulation.flits import Routers, simulate_schedule
 from gossamer.wormhole import PayloadTable, StepPhase, WormholeSchedule, verify
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
-from gossamer.wormhole.sequential import sequential_broadcasts
+from gossamer.wormhole.sequential_broadcasts import sequential_broadcasts
 from routers.flit_twin import bare_messages
 
 SPECS = ("torus:4x4", "torus:6x6", "array:3x4", "torus:3x4x2")

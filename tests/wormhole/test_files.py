@@ -19,7 +19,7 @@ from gossamer.schedules import load as load_plain
 from gossamer.schedules.columns import packed_differences, unpacked_differences
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.wormhole import StepPhase, load, save
-from gossamer.wormhole.sequential import sequential_broadcasts
+from gossamer.wormhole.sequential_broadcasts import sequential_broadcasts
 from wormhole.strategies import faulty, in_pieces
 
 

@@ -20,8 +20,8 @@ from gossamer.bounds.loads import axis_capacity
 from gossamer.bounds.proofs import Cut, Mask, least_cut
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand, NodeLine, PairDemand
+from gossamer.questions.cases.distances import Axis, axes_of
 from gossamer.questions.cases.links import Links
-from gossamer.questions.cases.metric import Axis, axes_of
 from gossamer.writing import quantity
 
 __all__ = ["SOURCE", "Floats", "LayerCut", "amounts", "cut_bounds", "layer_cut", "prefix_cut", "thin_cuts"]

@@ -21,8 +21,8 @@ from time import monotonic
 from typing import Any
 
 from gossamer.errors import GossamerError, ModelError
-from gossamer.processes.job import Failure, Say, WorkItem, WorkResult, attempt, too_large
 from gossamer.processes.memory import limit_data
+from gossamer.processes.work_items import Failure, Say, WorkItem, WorkResult, attempt, too_large
 from gossamer.writing import memory_text
 
 __all__ = ["Processes", "packed", "serve"]

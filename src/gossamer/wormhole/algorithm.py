@@ -38,7 +38,7 @@ def with_limited_ports(schedule: WormholeSchedule, case: WormholeCase) -> Wormho
     Examples
     --------
     >>> import gossamer
-    >>> from gossamer.wormhole.sequential import sequential_broadcasts
+    >>> from gossamer.wormhole.sequential_broadcasts import sequential_broadcasts
     >>> all_ports = WormholeCase(gossamer.network("torus:5x5"), gossamer.task("broadcast"))
     >>> schedule = sequential_broadcasts(all_ports)
     >>> case = all_ports.varied(rules=gossamer.Rules(ports="one"))
@@ -110,7 +110,7 @@ class WormholeAlgorithm(Proposer[WormholeCase, WormholeSchedule]):
     Examples
     --------
     >>> import gossamer
-    >>> from gossamer.wormhole.sequential import SEQUENTIAL
+    >>> from gossamer.wormhole.sequential_broadcasts import SEQUENTIAL
     >>> case = WormholeCase(gossamer.network("torus:9x9"), gossamer.task("broadcast"))
     >>> [a.build(case).completion_time for a in SEQUENTIAL]
     [Fraction(4496, 1)]

@@ -27,7 +27,7 @@ from gossamer.algorithms.any_network.priced_routing import (
     propose_trees,
     routed,
 )
-from gossamer.graphs.precedence import LinkResources
+from gossamer.graphs.precedence_scheduling import LinkResources
 from gossamer.networks.network import IntArray
 from gossamer.questions.cases import BuilderProof, Case, Offer, Refusal
 from gossamer.questions.tasks import COMBINE, Allreduce, Permutation

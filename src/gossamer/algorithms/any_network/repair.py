@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.algorithms.any_network.mixed_tasks import Half, halves_of, joined
 from gossamer.algorithms.any_network.priced_routing import timed
-from gossamer.algorithms.any_network.together import Half, halves_of, joined
 from gossamer.errors import NotApplicableError
 from gossamer.graphs.forests import Forest, PacketDemand, TreeGrowth
-from gossamer.graphs.precedence import HopGraph, LinkResources, heights, scheduled, shaken
+from gossamer.graphs.precedence_scheduling import HopGraph, LinkResources, heights, scheduled, shaken
 from gossamer.networks.network import IntArray
 from gossamer.questions.cases import Case
 from gossamer.schedules import CONTROL, Schedule, expand

@@ -19,7 +19,7 @@ from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.preconditions import refuse_buffers, refuse_hops
 from gossamer.errors import NetworkError
 from gossamer.graphs.hops import leads_on
-from gossamer.graphs.precedence import LinkResources
+from gossamer.graphs.precedence_scheduling import LinkResources
 from gossamer.graphs.retiming import retimed
 from gossamer.jit import njit
 from gossamer.networks.network import Network

@@ -96,7 +96,7 @@ class Offer(Generic[S]):
     on_request : bool
         Whether it is tried only when its options are asked for.
     stream : callable or None
-        ``(sink) -> None``: hands the hops to a sink of `gossamer.schedules.sinks` as they are made, and keeps none.
+        ``(sink) -> None``: hands the hops to a sink of `gossamer.schedules.hop_sinks` as they are made, and keeps none.
     too_large : Refusal or None
         Why `build` cannot keep the hops, which can only be streamed.
     orbit : int

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.tasks import Messages
-from gossamer.schedules.words import frame, message_words, table
+from gossamer.schedules.hop_descriptions import frame, message_words, table
 from gossamer.schedules.wormhole.channels import Channels
 from gossamer.schedules.wormhole.payloads import CONTROL, Payloads, Pieces, StepPhase
 from gossamer.writing import quantity

@@ -16,8 +16,8 @@ from gossamer.reading import choice, instance, whole
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
 from gossamer.simulation.flits.deadlock import Deadlock, dependencies, find_deadlock
 from gossamer.simulation.flits.fabric import Fabric
-from gossamer.simulation.flits.routing.function import ends
 from gossamer.simulation.flits.routing.grids import DimensionOrder, write_paths
+from gossamer.simulation.flits.routing.routing_function import ends
 from gossamer.simulation.flits.settings import Routers
 from gossamer.simulation.flits.state import crossings, new_state, with_routes, write_messages
 

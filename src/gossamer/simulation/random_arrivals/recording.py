@@ -12,7 +12,7 @@ from gossamer.errors import ModelError
 from gossamer.networks.network import Network
 from gossamer.reading import instance
 from gossamer.simulation.random_arrivals.arrivals import RequestTrace
-from gossamer.simulation.random_arrivals.machine import QueueState
+from gossamer.simulation.random_arrivals.queueing_state import QueueState
 from gossamer.simulation.random_arrivals.replication import RunRequests, Setup
 from gossamer.simulation.random_arrivals.scheme import Scheme
 from gossamer.simulation.random_arrivals.settings import Settings

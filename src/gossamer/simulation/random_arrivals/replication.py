@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gossamer.errors import ModelError
 from gossamer.simulation.random_arrivals.arrivals import ArrivalProcess, OnOff, RequestTrace
-from gossamer.simulation.random_arrivals.machine import QueueState, SchemeTables
+from gossamer.simulation.random_arrivals.queueing_state import QueueState, SchemeTables
 from gossamer.simulation.random_arrivals.settings import MOST_STEPS, Settings
 from gossamer.simulation.random_arrivals.statistics import ConfidenceInterval, Histogram, batch_means, grows, warmup_end
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from gossamer.errors import FileFormatError, GossamerError, ModelError
 from gossamer.networks import as_network
+from gossamer.networks.cable_orbits import cable_orbits
 from gossamer.networks.derived import cables
 from gossamer.networks.network import Network
-from gossamer.networks.orbits import cable_orbits
 from gossamer.planning.outcome import Outcome, number
 from gossamer.planning.planner import plan
 from gossamer.questions import tasks
@@ -247,8 +247,8 @@ def faults(
     Notes
     -----
     Where the task looks the same from everywhere (multinode broadcast, total exchange, reduce-scatter, allreduce) and
-    one cable fails, cables that a symmetry takes into each other (`gossamer.networks.orbits.cable_orbits`) are planned
-    once: the schedule of one, renamed, is that of the others.
+    one cable fails, cables that a symmetry takes into each other (`gossamer.networks.cable_orbits`) are
+    planned once: the schedule of one, renamed, is that of the others.
 
     Examples
     --------

@@ -15,10 +15,10 @@ import numpy as np
 from gossamer.errors import GossamerError, ModelError
 from gossamer.networks import as_network, network_size
 from gossamer.networks.bottleneck import bottleneck
+from gossamer.networks.cable_orbits import cable_orbits
 from gossamer.networks.derived import cables, without
 from gossamer.networks.family import Size
 from gossamer.networks.network import Network
-from gossamer.networks.orbits import cable_orbits
 from gossamer.networks.recognition import recognized
 from gossamer.planning import planner
 from gossamer.planning import switching as switchings

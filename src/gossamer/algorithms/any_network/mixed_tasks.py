@@ -17,7 +17,7 @@ from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.any_network.demands import GENERAL_TASKS, demand_of, least_slots
 from gossamer.algorithms.any_network.priced_routing import branching, timed
 from gossamer.graphs.forests import Forest, PacketDemand, TreeGrowth
-from gossamer.graphs.precedence import HopGraph, LinkResources, scheduled
+from gossamer.graphs.precedence_scheduling import HopGraph, LinkResources, scheduled
 from gossamer.networks.network import IntArray
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import COMBINE, Messages

@@ -19,7 +19,7 @@ from gossamer.networks.network import Network
 from gossamer.reading import choice, number, whole
 from gossamer.reading import seed as read_seed
 from gossamer.simulation.random_arrivals.scheme import Scheme
-from gossamer.simulation.random_arrivals.schemes.rows import SchemeRows
+from gossamer.simulation.random_arrivals.schemes.scheme_rows import SchemeRows
 from gossamer.simulation.random_arrivals.theory.loads import distances
 from gossamer.simulation.random_arrivals.traffic import KINDS, RequestKinds
 
@@ -388,7 +388,7 @@ def _classes(names: tuple[str, ...], used: Sequence[Scheme], order: tuple[str, .
 
 def _transmissions(part: Scheme) -> npt.NDArray[np.int64]:
     """Return the transmissions of each choice of each source, int64[S, C]."""
-    from gossamer.simulation.random_arrivals.machine import SchemeTables
+    from gossamer.simulation.random_arrivals.queueing_state import SchemeTables
 
     return SchemeTables.of(part).total
 
@@ -398,7 +398,7 @@ def _transmissions(part: Scheme) -> npt.NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class Mix:
-    """What requests there are, and which of them are urgent; see `gossamer.simulation.random_arrivals.schemes.mixed`.
+    """What requests there are, and which of them are urgent; see `gossamer.simulation.random_arrivals.schemes`.
 
     Attributes
     ----------

@@ -16,7 +16,7 @@ from gossamer.planning.planner import plan
 from gossamer.reading import number, whole
 from gossamer.reading import seed as read_seed
 from gossamer.studies.design.cabling import Cabling, cabled
-from gossamer.studies.design.fixed import fixed_candidates
+from gossamer.studies.design.fixed_links import fixed_candidates
 from gossamer.studies.design.problem import Goal, Problem, Wishes, read_goals, read_nodes
 from gossamer.studies.design.search import Candidate, Say, candidates, priced, single_paths
 from gossamer.studies.sweeps.faults import faults
