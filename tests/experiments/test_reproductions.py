@@ -11,7 +11,7 @@ from gossamer.cli import main
 from gossamer.errors import TaskError
 from gossamer.studies.reproductions import REPRODUCTIONS, reproduction
 from gossamer.studies.reproductions import varvarigos_bertsekas as vb
-from gossamer.studies.reproductions.table import Table, number
+from gossamer.studies.reproductions.table import Table, computed_tables, number
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def one_table(monkeypatch):
 
 @pytest.fixture(scope="module")
 def tables():
-    return {t.title.split(" (")[0]: t for t in vb.tables()}
+    return {t.title.split(" (")[0]: t for t in computed_tables(vb.TABLES)}
 
 
 def column(table, name, which=0):
