@@ -122,7 +122,7 @@ def test_a_row_has_a_cell_for_each_column():
 
 def test_every_reproduction_has_tables_and_curves():
     for name in REPRODUCTIONS:
-        assert callable(reproduction(name).tables)
+        assert all(map(callable, reproduction(name).TABLES)) and reproduction(name).TABLES
         assert callable(reproduction(name).curves)
     with pytest.raises(TaskError, match="nothing to reproduce is called 'varvarigos'"):
         reproduction("varvarigos")
