@@ -13,7 +13,7 @@ import argparse
 import time
 from pathlib import Path
 
-from gossamer.studies.sweeps import kinds as networks
+from gossamer.studies.sweeps import point_kinds as networks
 from gossamer.studies.sweeps import sweep
 from gossamer.studies.sweeps.study import estimated, read_study
 

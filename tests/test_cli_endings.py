@@ -17,7 +17,7 @@ import typer
 
 from gossamer.cli import main
 from gossamer.cli.console import print_error, progress
-from gossamer.processes.job import WorkItem, attempt
+from gossamer.processes.work_items import WorkItem, attempt
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), typer.Abort(), typer.Exit(130)], ids=lambda e: type(e).__name__)

@@ -33,6 +33,7 @@ LINES = [
     ("algorithms --network ring:5 --task broadcast", "list algorithms ring:5 --task broadcast"),
     ("algorithms --task=broadcast --network=ring:5 --ports one", "list algorithms ring:5 --task broadcast --ports one"),
     ("algorithms --network star:4 --task no-such", "list algorithms star:4 --task no-such"),
+    ("algorithms --network star:4 --task broadcast --network ring:5", "list algorithms --task broadcast ring:5"),
     ("algorithms --network rign:4", "list algorithms rign:4"),
     ("algorithms --network", "list algorithms --network"),
     ("dynamic hypercube:3 --load 0.5 --steps 50", "simulate arrivals hypercube:3 --load 0.5 --steps 50"),
@@ -69,7 +70,7 @@ def files(tmp_path_factory):
 
 
 def carried_out(line, capsys):
-    """Return the exit status and both streams, without times and memory, and the files that were written."""
+    """Return the exit status, both streams without the time and memory that a run took, and the files written."""
     capsys.readouterr()
     status = main(shlex.split(line))
     said = [[row for row in text.splitlines() if not re.search("seconds|memory", row)] for text in capsys.readouterr()]

@@ -12,7 +12,7 @@ from gossamer import TimeCost
 from gossamer.errors import ModelError, NotApplicableError
 from gossamer.networks import from_networkx
 from gossamer.questions.rules import Rules
-from gossamer.studies.sweeps.kinds import asked_case
+from gossamer.studies.sweeps.point_kinds import asked_case
 
 LINKS = {"bandwidth": "50GB/s", "latency": "2us"}
 TREE = from_networkx(nx.balanced_tree(2, 3), "a tree")

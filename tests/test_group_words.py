@@ -6,7 +6,7 @@ import pytest
 
 import gossamer
 from gossamer.errors import FileFormatError, TaskError
-from gossamer.questions.tasks.grouped import named_groups, read_groups
+from gossamer.questions.tasks.group_tasks import named_groups, read_groups
 
 GRID = gossamer.network("torus:4x3")
 

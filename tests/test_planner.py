@@ -14,7 +14,7 @@ import pytest
 import gossamer
 from gossamer.errors import ModelError, NotApplicableError, TaskError, VerificationError
 from gossamer.networks.network import Network
-from gossamer.planning.search import _better
+from gossamer.planning.offer_search import _better
 from gossamer.planning.switching import resource_limits as limits
 from gossamer.questions.cases import EFFORTS, Case, Offer
 from gossamer.questions.rules import Rules

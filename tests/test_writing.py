@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
+from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from gossamer import writing
 from gossamer.errors import FileFormatError
 from gossamer.writing import check_writable, discard_all, whole_file
 
@@ -155,3 +158,24 @@ def test_a_signal_between_two_steps_leaves_nothing(tmp_path):
     assert part.exists()
     discard_all()  # as the command line does at its end
     assert names(tmp_path) == []
+
+
+def test_a_table_is_told_row_by_row_and_its_remarks_below():
+    class Ranking(writing.Tabled):
+        def table(self):
+            return ("name", "steps", "x bound"), (("a", "4", "1"), ("b", "5", "1.25"))
+
+        def remarks(self):
+            return [("c", "no: it needs a torus")]
+
+    assert Ranking().rows() == [
+        ("a", "steps 4, x bound 1"),
+        ("b", "steps 5, x bound 1.25"),
+        ("c", "no: it needs a torus"),
+    ]
+    assert Ranking()._repr_html_() == writing.html_rows(Ranking().rows())
+
+
+def test_attributes_are_plain_values_in_the_order_asked_for():
+    thing = SimpleNamespace(a=Fraction(4), b=Fraction(1, 2), c=None, d="x")
+    assert list(writing.attributes(thing, "d b a c").items()) == [("d", "x"), ("b", 0.5), ("a", 4), ("c", None)]

@@ -23,6 +23,8 @@ from gossamer.errors import FileFormatError, shown
 __all__ = [
     "Pictured",
     "Rows",
+    "Tabled",
+    "attributes",
     "bandwidth_text",
     "begin",
     "bytes_text",
@@ -35,6 +37,7 @@ __all__ = [
     "html_rows",
     "html_table",
     "memory_text",
+    "plain",
     "quantity",
     "seconds_text",
     "whole_file",
@@ -297,6 +300,24 @@ class Rows:
         return html_rows(self.rows())
 
 
+class Tabled(Rows):
+    """A result that is a table, of which a person reads a row as its first cell and the others with their columns."""
+
+    def table(self) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+        """Return columns and rows for people."""
+        raise NotImplementedError
+
+    def remarks(self) -> list[tuple[str, str]]:
+        """Return what stands below the table, as (label, text) rows."""
+        return []
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return what a person wants to read, as (label, text) rows."""
+        columns, table = self.table()
+        told = [(row[0], ", ".join(f"{c} {v}" for c, v in zip(columns[1:], row[1:], strict=True))) for row in table]
+        return told + self.remarks()
+
+
 class Pictured:
     """A thing that a notebook shows by its numbers and a small picture."""
 
@@ -305,6 +326,25 @@ class Pictured:
         show = display("thing")
         shown: str = html_rows([("", repr(self))]) if show is None else show(self)
         return shown
+
+
+def attributes(thing: object, names: str) -> dict[str, Any]:
+    """Return attributes of a thing by name, for JSON and tables: fractions as plain numbers, all others as they are.
+
+    >>> attributes(Fraction(1, 2), "numerator denominator real")
+    {'numerator': 1, 'denominator': 2, 'real': 0.5}
+    """
+    values = ((name, getattr(thing, name)) for name in names.split())
+    return {name: plain(value) if isinstance(value, Fraction) else value for name, value in values}
+
+
+def plain(value: Fraction) -> int | float:
+    """Return a fraction as a plain number, an int where it is whole.
+
+    >>> plain(Fraction(4)), plain(Fraction(1, 2))
+    (4, 0.5)
+    """
+    return int(value) if value.denominator == 1 else float(value)
 
 
 def html_rows(rows: Iterable[tuple[str, str]]) -> str:

@@ -10,7 +10,7 @@ from gossamer.bounds import bounds
 from gossamer.bounds.loads import axis_capacity
 from gossamer.networks import to_networkx
 from gossamer.questions.cases import Case
-from gossamer.questions.cases.metric import axes_of
+from gossamer.questions.cases.distances import axes_of
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import MultinodeBroadcast, PartialExchange, TotalExchange
 

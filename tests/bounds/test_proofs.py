@@ -15,8 +15,8 @@ from bounds.demand_cases import demand_case
 from bounds.timed_cases import random_case
 from gossamer import Rules
 from gossamer.bounds import Bound, bounds
-from gossamer.bounds.copies import ClosedForm, DegreeGrowth, DelayedGrowth, Growth, LevelGrowth
 from gossamer.bounds.proofs import Chain, Cut, Load, PortPrices, Prices, SlotPrices, TimeCut, least_cut
+from gossamer.bounds.spreading import ClosedForm, DegreeGrowth, DelayedGrowth, Growth, LevelGrowth
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import COMBINE, COPY, TASKS
 from gossamer.testing import NETWORKS, tasks_of

@@ -11,7 +11,7 @@ import pytest
 import gossamer
 from gossamer import Rules
 from gossamer.bounds import Bound, best_bound, bounds
-from gossamer.bounds.table import slow
+from gossamer.bounds.registry import slow
 from gossamer.errors import NetworkError, TaskError
 from gossamer.networks import from_networkx
 from gossamer.questions.cases import Case

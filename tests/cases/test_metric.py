@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.questions.cases import metric as metrics
-from gossamer.questions.cases.metric import at_least, axes_of, metric_of
+from gossamer.questions.cases import distances as metrics
+from gossamer.questions.cases.distances import at_least, axes_of, metric_of
 from schedules.strategies import SPECS, graphs
 
 STRUCTURED = [

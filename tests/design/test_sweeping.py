@@ -7,8 +7,8 @@ import pytest
 import gossamer
 from gossamer.cli import main
 from gossamer.studies.design import Wishes, designs
-from gossamer.studies.design import sweeping as module
-from gossamer.studies.design.sweeping import NetworkPoint, SearchPoint
+from gossamer.studies.design import design_sweeps as module
+from gossamer.studies.design.design_sweeps import NetworkPoint, SearchPoint
 from gossamer.studies.sweeps import read_results
 
 

@@ -9,7 +9,7 @@ import gossamer
 from dynamic.simpy_twin import Twin
 from gossamer.errors import ModelError
 from gossamer.simulation.random_arrivals import RequestTrace, Settings, record, schemes, simulate
-from gossamer.simulation.random_arrivals.machine import QueueState, SchemeTables
+from gossamer.simulation.random_arrivals.queueing_state import QueueState, SchemeTables
 
 pytestmark = pytest.mark.uncompiled
 CUBE, TORUS = gossamer.network("hypercube:3"), gossamer.network("torus:4x3")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import gossamer
 from dynamic.simpy_twin import Twin
 from gossamer.simulation.random_arrivals import scheme_from_parents, schemes
-from gossamer.simulation.random_arrivals.machine import QueueState, SchemeTables
+from gossamer.simulation.random_arrivals.queueing_state import QueueState, SchemeTables
 
 pytestmark = pytest.mark.uncompiled
 

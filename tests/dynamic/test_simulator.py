@@ -357,7 +357,7 @@ def test_links_of_several_packets_are_refused():
 
 
 def test_memory_does_not_grow_with_the_length_of_the_run():
-    from gossamer.simulation.random_arrivals.machine import QueueState, SchemeTables
+    from gossamer.simulation.random_arrivals.queueing_state import QueueState, SchemeTables
 
     scheme = cube(5)
     machine = QueueState(SchemeTables.of(scheme), most_copies=10**6)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from gossamer.networks import AbelianGroup, cayley, parse, to_networkx
+from gossamer.networks.cable_orbits import cable_orbits
 from gossamer.networks.derived import cables
-from gossamer.networks.orbits import cable_orbits
 
 ORBITS = {
     "ring:6": 1,

@@ -18,7 +18,7 @@ from gossamer.algorithms.any_network.priced_routing import bundled
 from gossamer.bounds import best_bound
 from gossamer.errors import GossamerError, NetworkError, ScheduleError
 from gossamer.graphs.forests import TreeGrowth
-from gossamer.graphs.precedence import LinkResources
+from gossamer.graphs.precedence_scheduling import LinkResources
 from gossamer.networks import (
     Network,
     SharedPorts,

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.graphs.lock_step import LockStep, legs_between, moves_along
+from gossamer.graphs.lock_step_movement import LockStep, legs_between, moves_along
 from gossamer.planning.switching.store_and_forward import CheckingSink
 from gossamer.questions.cases import Case
-from gossamer.schedules.sinks import RecordingSink
+from gossamer.schedules.hop_sinks import RecordingSink
 
 pytestmark = pytest.mark.uncompiled
 

@@ -7,7 +7,7 @@ import pytest
 
 import gossamer
 from gossamer import Rules
-from gossamer.graphs.precedence import HopGraph, LinkResources, _ranked, _run
+from gossamer.graphs.precedence_scheduling import HopGraph, LinkResources, _ranked, _run
 from gossamer.networks.shared_ports import SharedPorts
 
 FULL = gossamer.network("complete:4")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from gossamer.graphs.hops import Paths
-from gossamer.graphs.routes import BalancingLimits, balanced_paths, without_loops
+from gossamer.graphs.route_balancing import BalancingLimits, balanced_paths, without_loops
 from gossamer.networks import array, ring, torus
 
 SHORTEST = BalancingLimits(3, 2, 0)

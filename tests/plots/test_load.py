@@ -11,7 +11,7 @@ from gossamer.networks import Network, from_networkx
 from gossamer.plots import heat_figure, load_figure
 from gossamer.plots.appearance import FAINT
 from gossamer.plots.layouts import lay_out
-from gossamer.plots.load import load_scale
+from gossamer.plots.link_load import load_scale
 from gossamer.verification import link_load
 from plots.simple_schedules import broken, flood, gossip, scatter, texts, with_control
 

@@ -10,8 +10,8 @@ import pytest
 import gossamer
 from gossamer.errors import FileFormatError, NotApplicableError, VerificationError
 from gossamer.plots import animate
+from gossamer.plots.animation import _film, film_frames
 from gossamer.plots.appearance import by_number
-from gossamer.plots.motion import _film, film_frames
 
 
 def transposed(side: int, algorithm: str = "best") -> gossamer.Outcome:

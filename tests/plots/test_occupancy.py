@@ -11,7 +11,7 @@ import gossamer
 from gossamer.errors import VerificationError
 from gossamer.plots import occupancy_figure
 from gossamer.plots.link_groups import link_groups
-from gossamer.plots.occupancy import occupancy
+from gossamer.plots.link_occupancy import occupancy
 from gossamer.schedules import CONTROL
 from plots.simple_schedules import broken, flood, gossip, scatter, texts, with_control
 

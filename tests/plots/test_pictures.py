@@ -22,7 +22,7 @@ from gossamer.cli import main
 from gossamer.errors import FileFormatError, NotApplicableError
 from gossamer.plots import appearance
 from gossamer.plots.appearance import settings
-from gossamer.plots.load import heat_panels
+from gossamer.plots.link_load import heat_panels
 from gossamer.verification import link_load
 from plots.simple_schedules import flood, gossip, scatter, texts
 

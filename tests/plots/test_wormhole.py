@@ -11,7 +11,7 @@ import gossamer
 from gossamer.errors import ScheduleError, VerificationError
 from gossamer.plots import paper_figures as wormhole_costs
 from gossamer.plots.paper_figures import best_h_figure, costs_figure
-from gossamer.plots.wormhole import (
+from gossamer.plots.wormhole_steps import (
     PALETTE,
     Panel,
     aggregation_figure,

@@ -15,8 +15,8 @@ from gossamer.errors import FileFormatError, NotApplicableError, ScheduleError
 from gossamer.plots import channels_figure, worms_figure
 from gossamer.plots.appearance import CONTROL_COLOR, by_number
 from gossamer.plots.layouts import lay_out
-from gossamer.plots.lines import link_lines
-from gossamer.plots.worms import _clear_of_lines
+from gossamer.plots.link_lines import link_lines
+from gossamer.plots.wormhole_timetables import _clear_of_lines
 from plots.test_pictures import outside, overlaps
 
 CASES = [("torus:5x5", "allgather", "atd-5"), ("ring:8", "allgather", "best"), ("torus:3x3x3", "broadcast", "best"),

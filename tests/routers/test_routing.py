@@ -18,8 +18,8 @@ from gossamer.simulation.flits import (
     simulate_trace,
     simulate_traffic,
 )
-from gossamer.simulation.flits.routing.function import RoutedMessages
-from gossamer.simulation.flits.routing.tables import WrittenRoutes, written_routes
+from gossamer.simulation.flits.routing.path_tables import WrittenRoutes, written_routes
+from gossamer.simulation.flits.routing.routing_function import RoutedMessages
 
 NETWORKS = (
     "torus:4x4", "torus:5x3", "array:4x4", "array:3x3x2", "hypercube:3", "ring:7", "star:4", "fat-tree:k=3,h=2",

@@ -13,9 +13,9 @@ from gossamer.questions.costs import LinearCost
 from gossamer.questions.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.simulation.flits import Routers, simulate_schedule
-from gossamer.wormhole import PayloadTable, Phase, WormholeSchedule, verify
+from gossamer.wormhole import PayloadTable, StepPhase, WormholeSchedule, verify
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
-from gossamer.wormhole.sequential import sequential_broadcasts
+from gossamer.wormhole.sequential_broadcasts import sequential_broadcasts
 from routers.flit_twin import bare_messages
 
 SPECS = ("torus:4x4", "torus:6x6", "array:3x4", "torus:3x4x2")
@@ -155,7 +155,7 @@ def test_collisions_never_make_a_step_faster_than_predicted(seed, spec, injectio
 
 
 def test_a_phase_with_a_length_lasts_even_without_messages():
-    schedule = chain([1, 2]).replace(phases=[Phase("empty", 0), Phase("all", 3, length=400)])
+    schedule = chain([1, 2]).replace(phases=[StepPhase("empty", 0), StepPhase("all", 3, length=400)])
     run = simulate_schedule(schedule)
     assert run.step_cycles.tolist() == [10 + 100] * 3 == run.predicted_step_cycles.tolist()
 

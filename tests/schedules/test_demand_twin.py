@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from bounds.demand_cases import random_demands
+from gossamer.algorithms.any_network.mixed_tasks import together
 from gossamer.algorithms.any_network.priced_routing import routed
-from gossamer.algorithms.any_network.together import together
 from gossamer.errors import GossamerError
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import COMBINE

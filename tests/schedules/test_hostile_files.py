@@ -18,7 +18,7 @@ import gossamer
 from gossamer.errors import FileFormatError
 from gossamer.questions.costs import LinearCost
 from gossamer.schedules.columns import packed
-from gossamer.schedules.file_formats import Room, Table, TableRows, write_tables
+from gossamer.schedules.file_formats import FileTable, Room, TableRows, write_tables
 from gossamer.schedules.serialization import rules_to_dict
 
 HOPS = ("slot", "link", "packet", "origin", "message", "part")
@@ -90,7 +90,7 @@ def write(path: Path, header: dict[str, object]) -> None:
     names = ("step", "source", "displacement_0", "payload", "control_bytes", "set") if "sets" in header else HOPS
     names = (*names, "origin", "message", "piece", "size") if "sets" in header else names
     none = {name: np.zeros(0, np.int64 if name == "message" else np.int32) for name in names}
-    write_tables(path, "any", header, [TableRows.of(Table("rows", "row", names, ""), none)])
+    write_tables(path, "any", header, [TableRows.of(FileTable("rows", "row", names, ""), none)])
 
 
 @pytest.mark.parametrize("name", CLAIMS)

@@ -12,8 +12,8 @@ from gossamer.errors import ScheduleError
 from gossamer.planning.switching.store_and_forward import CheckingSink
 from gossamer.questions.cases import Case
 from gossamer.questions.costs import StepCost
+from gossamer.schedules.hop_sinks import RecordingSink
 from gossamer.schedules.packets import CONTROL
-from gossamer.schedules.sinks import RecordingSink
 
 LINE = gossamer.network("array:3")  # links 0->1, 1->2, 1->0, 2->1
 TASK = gossamer.task("permutation", destination=[2, -1, -1])

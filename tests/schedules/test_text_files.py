@@ -14,8 +14,7 @@ from gossamer.errors import FileFormatError
 from gossamer.networks import Network
 from gossamer.questions.costs import LinearCost
 from gossamer.schedules import CONTROL, Phase, Schedule, load, save
-from gossamer.wormhole import PayloadTable, WormholeSchedule
-from gossamer.wormhole import Phase as WormholePhase
+from gossamer.wormhole import PayloadTable, StepPhase, WormholeSchedule
 from schedules.strategies import build, mutated, mutations, schedules
 from wormhole.strategies import faulty
 
@@ -137,7 +136,7 @@ def test_a_wormhole_schedule_is_written_a_line_a_message(path):
     net, table = gossamer.network("torus:3x3"), PayloadTable()
     s = WormholeSchedule(
         net, gossamer.task("broadcast"), LinearCost(), [0, 1], [0, 4], [[1, -1], [0, 1]], [-1, table.row([0])],
-        payloads=table.payloads(), phases=[WormholePhase("all", 2, 9)],
+        payloads=table.payloads(), phases=[StepPhase("all", 2, 9)],
     )  # fmt: skip
     gossamer.save(s, path)
     lines = path.read_text().splitlines()

@@ -13,10 +13,10 @@ import gossamer
 from gossamer.errors import FileFormatError, ModelError, ScheduleError
 from gossamer.networks import Network
 from gossamer.networks.structures import CayleyGroup, Speeds
+from gossamer.plots.animation import animate
 from gossamer.plots.appearance import load_unit
-from gossamer.plots.load import load_figure
-from gossamer.plots.motion import animate
-from gossamer.plots.occupancy import occupancy, occupancy_figure
+from gossamer.plots.link_load import load_figure
+from gossamer.plots.link_occupancy import occupancy, occupancy_figure
 from gossamer.plots.timetables import crossings, timetable_figure
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import task

@@ -14,8 +14,7 @@ from gossamer.questions.costs import LinearCost
 from gossamer.schedules import CONTROL, Phase, Schedule, timeline
 from gossamer.schedules.packets import Packets
 from gossamer.verification import verify
-from gossamer.wormhole import PayloadTable, WormholeSchedule
-from gossamer.wormhole import Phase as WormholePhase
+from gossamer.wormhole import PayloadTable, StepPhase, WormholeSchedule
 from schedules import twin
 from schedules.strategies import schedules
 
@@ -57,7 +56,7 @@ def test_a_piece_travels_with_its_message_over_the_time_of_the_step():
     s = WormholeSchedule(
         net, task, model, [0, 1, 1, 2], [0, 0, 0, 1], [[1], [1], [-1], [1]], [-1, both, both, one],
         payloads=table.payloads(), packets=gossamer.wormhole.Pieces.of(task.messages(net), 4, 2),
-        phases=[WormholePhase("count", 1, control=True), WormholePhase("idle", 0), WormholePhase("send", 2)],
+        phases=[StepPhase("count", 1, control=True), StepPhase("idle", 0), StepPhase("send", 2)],
     )  # fmt: skip
     made = timeline(s)
     assert (made.tick, made.length, made.phases) == (Fraction(1), 4 + 5 + 4, ("count", "idle", "send"))

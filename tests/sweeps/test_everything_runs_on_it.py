@@ -16,7 +16,7 @@ from gossamer.studies.reproductions.table import computed_tables
 from gossamer.studies.sweeps import KINDS, BroadcastPoint, TrafficPoint, asked_point, run_points, sweep
 from gossamer.studies.sweeps.broadcasts import SaturationPoint
 from gossamer.studies.sweeps.faults import faults
-from gossamer.studies.sweeps.sizes import compare_sizes
+from gossamer.studies.sweeps.message_sizes import compare_sizes
 from gossamer.studies.sweeps.study import read_study
 
 STUDIES = Path(__file__).parents[2] / "examples" / "studies"

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from gossamer.cli import main
-from gossamer.studies.sweeps.sizes import Crossover, _between, compare_sizes
+from gossamer.studies.sweeps.message_sizes import Crossover, _between, compare_sizes
 
 
 def lines(**algorithms):

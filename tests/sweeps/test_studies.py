@@ -10,7 +10,7 @@ from gossamer.cli import main
 from gossamer.errors import FileFormatError, ModelError
 from gossamer.studies.sweeps import asked_point, grid
 from gossamer.studies.sweeps.conditions import formula
-from gossamer.studies.sweeps.grids import expanded
+from gossamer.studies.sweeps.point_grids import expanded
 from gossamer.studies.sweeps.points import identity
 from gossamer.studies.sweeps.report import front
 from gossamer.studies.sweeps.study import estimated, read_study

@@ -9,7 +9,7 @@ import gossamer
 from gossamer import Rules
 from gossamer.algorithms.any_network.alltoallv import exchanged_at_once, short_ways
 from gossamer.errors import NetworkError, NotApplicableError
-from gossamer.graphs.precedence import LinkResources
+from gossamer.graphs.precedence_scheduling import LinkResources
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import UnevenExchange
 from gossamer.questions.tasks.patterns import traffic_matrix

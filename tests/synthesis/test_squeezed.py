@@ -10,8 +10,8 @@ import gossamer
 from gossamer import Rules
 from gossamer.algorithms.any_network.demands import demand_of
 from gossamer.algorithms.any_network.priced_routing import branching, routed
-from gossamer.algorithms.any_network.squeezed import squeezed
-from gossamer.graphs.precedence import LinkResources
+from gossamer.algorithms.any_network.schedule_shortening import squeezed
+from gossamer.graphs.precedence_scheduling import LinkResources
 from gossamer.networks import from_networkx
 from gossamer.questions.cases import Case
 from gossamer.schedules import Phase, Schedule

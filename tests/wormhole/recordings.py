@@ -15,14 +15,14 @@ from gossamer.schedules.wormhole.payloads import CONTROL
 from gossamer.wormhole.aggregation_distribution.collection import aggregate
 from gossamer.wormhole.aggregation_distribution.recording import ScheduleRecorder
 from gossamer.wormhole.contraction import group_tree
-from gossamer.wormhole.partition import Partition
+from gossamer.wormhole.partition import TorusPartition
 from wormhole import paths
 
 
 def recording(sides, h, sources, *, message_bytes=1, words=1, copies=1):
     """Return an empty recording; sources are node numbers."""
     cost = LinearCost(message_bytes=message_bytes, counter_bytes=1)
-    partition = Partition(sides, h)
+    partition = TorusPartition(sides, h)
     case = WormholeCase(torus(*sides), PartialMultinodeBroadcast(sources), cost)
     return ScheduleRecorder(case, partition, words, copies)
 

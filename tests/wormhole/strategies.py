@@ -12,7 +12,7 @@ from gossamer.questions.costs import LinearCost
 from gossamer.questions.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast, Task
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.wormhole import PayloadTable, Pieces, WormholeSchedule
-from gossamer.wormhole.sequential import sequential_broadcasts
+from gossamer.wormhole.sequential_broadcasts import sequential_broadcasts
 
 SPECS = ("torus:3x4", "torus:2x3", "torus:2x2", "array:3x4", "array:5", "ring:6", "torus:2x3x2", "hypercube:3")
 

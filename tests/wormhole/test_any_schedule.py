@@ -12,8 +12,8 @@ from gossamer.questions.costs import LinearCost
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.wormhole import verify
 from gossamer.wormhole.bounds import bounds
-from gossamer.wormhole.direct import direct_messages
-from gossamer.wormhole.store_and_forward import as_steps, flooded_in_pieces, from_store_and_forward
+from gossamer.wormhole.direct_messages import direct_messages
+from gossamer.wormhole.packet_schedules import as_steps, flooded_in_pieces, from_store_and_forward
 
 
 @pytest.mark.parametrize("startup", [0, 10, 100, 1000])

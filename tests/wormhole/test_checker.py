@@ -14,7 +14,7 @@ from gossamer.errors import ScheduleError
 from gossamer.networks import Network
 from gossamer.questions.costs import LinearCost
 from gossamer.schedules import Schedule
-from gossamer.wormhole import KINDS, Payloads, PayloadTable, Phase, Pieces, WormholeSchedule, verify
+from gossamer.wormhole import KINDS, Payloads, PayloadTable, Pieces, StepPhase, WormholeSchedule, verify
 from wormhole.strategies import faulty, in_pieces, valid
 from wormhole.twin import verdict
 
@@ -211,7 +211,7 @@ def test_gossamer_verify_takes_both_kinds_of_schedule():
 def test_phases_do_not_change_the_verdict():
     rows = [(0, 0, [1], [0]), (0, 0, [-1], [0])]
     task = gossamer.task("broadcast")
-    assert verify(made("ring:3", task, rows, phases=[Phase("a", 0), Phase("b", 1, 50), Phase("c", 2)]))
+    assert verify(made("ring:3", task, rows, phases=[StepPhase("a", 0), StepPhase("b", 1, 50), StepPhase("c", 2)]))
 
 
 LEAF = "leaf-spine:leaves=1,spines=1,hosts=3"  # three hosts at one switch, and a switch above it

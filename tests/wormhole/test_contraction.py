@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gossamer.wormhole.contraction import balanced_digits, ceil_log, contraction, group_tree, line_broadcast, offset
-from gossamer.wormhole.partition import Partition
+from gossamer.wormhole.partition import TorusPartition
 from wormhole import paths
 
 
@@ -79,7 +79,7 @@ def test_trees_have_the_fewest_levels_and_contract_every_offset_once(width, fan)
 @given(st.integers(1, 6), st.lists(st.integers(1, 3), min_size=1, max_size=3), st.data())
 def test_levels_are_free_of_contention_both_ways(h, blocks, data):
     blocks = blocks[: 3 if h < 4 else 2]
-    p = Partition(tuple(h * b for b in blocks), h)
+    p = TorusPartition(tuple(h * b for b in blocks), h)
     width, unit = data.draw(st.sampled_from([(h, 1), (p.diagonals, h)]))
     for moves in contraction(p, group_tree(width, 2 * p.dimensions + 1), unit):
         for way in (moves, moves.backward):

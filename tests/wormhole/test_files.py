@@ -18,8 +18,8 @@ from gossamer.schedules import file_formats
 from gossamer.schedules import load as load_plain
 from gossamer.schedules.columns import packed_differences, unpacked_differences
 from gossamer.schedules.wormhole.case import WormholeCase
-from gossamer.wormhole import Phase, load, save
-from gossamer.wormhole.sequential import sequential_broadcasts
+from gossamer.wormhole import StepPhase, load, save
+from gossamer.wormhole.sequential_broadcasts import sequential_broadcasts
 from wormhole.strategies import faulty, in_pieces
 
 
@@ -29,7 +29,7 @@ def example():
     model = LinearCost(startup="1/3", per_byte=0.1, message_bytes=7, counter_bytes=2, hop_time=3)
     s = in_pieces(sequential_broadcasts(WormholeCase(network, task, model)), 2)
     control = [0] * (s.message_count - 1) + [9]
-    phases = [Phase("all", s.step_count, 40), Phase("rest", 2)]
+    phases = [StepPhase("all", s.step_count, 40), StepPhase("rest", 2)]
     return s.replace(payload=[*s.payload[:-1], -1], control_bytes=control, phases=phases)
 
 

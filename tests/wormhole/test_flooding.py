@@ -18,7 +18,7 @@ from gossamer.simulation.flits import Routers, simulate_schedule
 from gossamer.wormhole import load, save, verify
 from gossamer.wormhole.algorithm import with_limited_ports
 from gossamer.wormhole.bounds import bounds
-from gossamer.wormhole.direct import direct_messages
+from gossamer.wormhole.direct_messages import direct_messages
 from gossamer.wormhole.flooding import flooded, flooding_offers
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gossamer.errors import NotApplicableError
 from gossamer.networks import torus
 from gossamer.schedules.wormhole.channels import Channels
-from gossamer.wormhole.partition import Partition, common_divisors
+from gossamer.wormhole.partition import TorusPartition, common_divisors
 from wormhole import paths
 
 # The parts as the source defines them.
@@ -57,11 +57,11 @@ def partitions(draw):
     blocks = draw(
         st.lists(st.integers(1, 3), min_size=1, max_size=3).filter(lambda b: math.prod(b) * h ** len(b) < 500)
     )
-    return Partition(tuple(h * b for b in blocks), h)
+    return TorusPartition(tuple(h * b for b in blocks), h)
 
 
 def test_vectors_of_4x4_with_h_2():
-    p = Partition((4, 4), 2)
+    p = TorusPartition((4, 4), 2)
     places = [[paths.place((4, 4), int(v)) for v in ddn_nodes(p, k)] for k in (0, 1)]
     assert places == [[(0, 0), (0, 2), (2, 0), (2, 2)], [(1, 1), (1, 3), (3, 1), (3, 3)]]
     names = {Channels(torus(4, 4)).name(c) for c in ddn_channels(p, 0)}
@@ -123,19 +123,19 @@ def test_word_and_number_of_a_ddn_agree(p):
 
 
 def test_in_two_dimensions_ddn_k_has_the_residues_k_k():
-    assert Partition((12, 12), 4).word(np.arange(4)).tolist() == [[k, k] for k in range(4)]
+    assert TorusPartition((12, 12), 4).word(np.arange(4)).tolist() == [[k, k] for k in range(4)]
 
 
 def test_a_block_as_large_as_the_torus_has_its_wrap_channels():
-    p = Partition((4, 4), 4)
+    p = TorusPartition((4, 4), 4)
     assert dcn_channels(p, 0).size == 64
-    assert dcn_channels(Partition((8, 8), 4), 0).size == 2 * 4 * 2 * 3
+    assert dcn_channels(TorusPartition((8, 8), 4), 0).size == 2 * 4 * 2 * 3
 
 
 @pytest.mark.parametrize("h", [0, 3, -2, True, 2.0, "2", None])
 def test_other_h_are_refused(h):
     with pytest.raises(NotApplicableError, match=r"of every side of the torus 4x6, one of 1, 2, got"):
-        Partition((4, 6), h)
+        TorusPartition((4, 6), h)
 
 
 def test_common_divisors():

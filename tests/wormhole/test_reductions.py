@@ -18,10 +18,10 @@ from gossamer.simulation.flits import simulate_schedule
 from gossamer.wormhole import load, save, verify
 from gossamer.wormhole.algorithm import Steps
 from gossamer.wormhole.bounds import bounds
-from gossamer.wormhole.direct import direct_messages
+from gossamer.wormhole.direct_messages import direct_messages
 from gossamer.wormhole.flooding import flooding_offers
-from gossamer.wormhole.mirrored import halves
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
+from gossamer.wormhole.time_reversal import halves
 from wormhole.strategies import in_pieces
 from wormhole.twin import verdict
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 import gossamer
 from gossamer.errors import ScheduleError, TaskError
 from gossamer.questions.costs import LinearCost
-from gossamer.wormhole import Payloads, PayloadTable, Phase, Pieces, WormholeSchedule
+from gossamer.wormhole import Payloads, PayloadTable, Pieces, StepPhase, WormholeSchedule
 from wormhole.strategies import faulty, valid
 
 MODEL = LinearCost(startup=100, per_byte=2, message_bytes=10, counter_bytes=3, hop_time="1/2")
@@ -33,7 +33,7 @@ def example(**changes) -> WormholeSchedule:
         "payload": [one, both, -1],
         "payloads": table.payloads(),
         "packets": pieces,
-        "phases": [Phase("first", 1), Phase("second", 2)],
+        "phases": [StepPhase("first", 1), StepPhase("second", 2)],
     }
     return WormholeSchedule(**{**fields, **changes})
 
@@ -52,7 +52,7 @@ def test_sizes_and_times():
 
 
 def test_a_phase_can_make_its_steps_last():
-    s = example(phases=[Phase("first", 1, 5), Phase("second", 2, 9)])
+    s = example(phases=[StepPhase("first", 1, 5), StepPhase("second", 2, 9)])
     assert s.step_length.tolist() == [7, 9, 9]
     assert s.step_cost == (Fraction(229, 2), Fraction(118), Fraction(118))
     assert s.startups == 3
@@ -66,7 +66,7 @@ def test_times_do_not_overflow():
 
 def test_the_default_phase_holds_every_step():
     s = example(phases=None)
-    assert s.phases == (Phase("partial-multinode-broadcast", 2),)
+    assert s.phases == (StepPhase("partial-multinode-broadcast", 2),)
 
 
 def test_no_messages():
@@ -123,7 +123,7 @@ def test_equality_sees_every_column(schedule):
     if schedule.message_count:
         assert schedule != schedule.replace(displacement=schedule.displacement + 1)
         assert schedule != schedule.replace(cost=LinearCost(startup=11, message_bytes=10))
-    assert schedule != schedule.replace(phases=[Phase("else", schedule.step_count)])
+    assert schedule != schedule.replace(phases=[StepPhase("else", schedule.step_count)])
     assert schedule != "schedule"
 
 
@@ -150,10 +150,13 @@ def test_repr_says_what_it_is():
         ({"control_bytes": [0, 0, 0]}, "control_bytes of message 2 is 0; a control message has 1 byte or more"),
         ({"control_bytes": [1, 0, 4]}, "control_bytes of message 0 is 1; a message with a payload has 0"),
         (
-            {"phases": [Phase("x", -1)]},
+            {"phases": [StepPhase("x", -1)]},
             "the number of steps of phase 'x' must be a whole number in 0..2147483647, got -1",
         ),
-        ({"phases": [Phase("x", 3, -2)]}, "the length of phase 'x' must be a whole number in 0..2147483647, got -2"),
+        (
+            {"phases": [StepPhase("x", 3, -2)]},
+            "the length of phase 'x' must be a whole number in 0..2147483647, got -2",
+        ),
         (
             {"payloads": Payloads(np.array([0, 2, 3]), np.array([1, 0, 2], np.int32))},
             "the pieces of payload 0 must be listed once each in ascending order",

@@ -11,7 +11,7 @@ from gossamer.questions.costs import LinearCost
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.wormhole import verify
 from gossamer.wormhole.contraction import ceil_log
-from gossamer.wormhole.sequential import SEQUENTIAL
+from gossamer.wormhole.sequential_broadcasts import SEQUENTIAL
 
 ALGORITHM = SEQUENTIAL[0]
 

@@ -17,7 +17,7 @@ from gossamer.networks.derived import among
 from gossamer.networks.network import Network
 from gossamer.questions.cases import EFFORTS, Case, Effort, Offer, Refusal
 from gossamer.questions.tasks import Grouped, Task
-from gossamer.questions.tasks.together import ranks
+from gossamer.questions.tasks.united_tasks import ranks
 from gossamer.schedules import CONTROL, Packets, Phase, Schedule
 
 __all__ = ["each_group"]

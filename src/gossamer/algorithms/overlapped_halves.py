@@ -8,7 +8,7 @@ from gossamer.algorithms.any_network.priced_routing import PRICED_TREES
 from gossamer.algorithms.any_network.repair import rescheduled
 from gossamer.algorithms.derived import dual
 from gossamer.algorithms.multinode_broadcast.greedy_flooding import GREEDY_FLOODING
-from gossamer.graphs.precedence import LinkResources
+from gossamer.graphs.precedence_scheduling import LinkResources
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import Allreduce, MultinodeBroadcast, ReduceScatter, Task
 from gossamer.schedules import Schedule, then

@@ -111,7 +111,7 @@ _FORWARD: tuple[_Line, ...] = (
     _line("total_exchange.orbit_paths:ORBIT_PATHS", TotalExchange),
     _line("partial_exchange.rows_and_columns:ROWS_AND_COLUMNS", PartialExchange),
     _line("partial_exchange.balanced_orders:BALANCED_ORDERS", PartialExchange, TotalExchange),
-    _line("partial_exchange.spread:SPREAD", PartialExchange),
+    _line("partial_exchange.spread_then_deliver:SPREAD", PartialExchange),
     _line("total_exchange.fat_trees:DIGITWISE", TotalExchange),
     _line("total_exchange.fat_trees:OFFSETS", TotalExchange),
     _line("total_exchange.fat_trees:PHASES", TotalExchange),
@@ -143,7 +143,7 @@ _AS_THEY_ARE: tuple[_Line, ...] = (
     _line("any_network.alltoallv:SHARED_SHORTEST_WAYS", UnevenExchange, DemandTable, Grouped),
     _line("any_network.overlapped_allreduce:OVERLAPPED_TREES", Allreduce, Chunked),
     _line("overlapped_halves:OVERLAPPED_HALVES", Allreduce),
-    _line("any_network.together:TREES_TOGETHER", *_GENERAL),
+    _line("any_network.mixed_tasks:TREES_TOGETHER", *_GENERAL),
 )
 
 _TURNED: tuple[_Line, ...] = (*_FORWARD, *_ONE_WAY, *_TREES)

@@ -14,6 +14,6 @@ To add one: "Add a bound" in CONTRIBUTING.
 from __future__ import annotations
 
 from gossamer.bounds.bound import Bound, Bounds
-from gossamer.bounds.table import best_bound, bounds, counted_bounds, node_bounds
+from gossamer.bounds.registry import best_bound, bounds, counted_bounds, node_bounds
 
 __all__ = ["Bound", "Bounds", "best_bound", "bounds", "counted_bounds", "node_bounds"]

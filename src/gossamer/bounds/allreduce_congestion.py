@@ -218,7 +218,7 @@ _TIMES = 12
 _SOURCE = "Nash-Williams 1961 and Tutte 1961 for trees; folklore for what comes before and after"
 
 
-class _Ways(NamedTuple):
+class _TerminalDistances(NamedTuple):
     """Distances between terminals and nodes, int64[N, T] and int64[T, N], and how far roots are from the furthest.
 
     `to[v, k]` is the time from node v to terminal k, `since[k, v]` back; `collect[k]` and `tell[k]` the times from the
@@ -264,7 +264,7 @@ def region_bounds(case: Case) -> Iterator[Bound]:
             yield Bound.of(name, proof, text, "cut", _SOURCE)
 
 
-def _ways(links: Links) -> _Ways:
+def _ways(links: Links) -> _TerminalDistances:
     """Return the distances; none count where switches cut through."""
     n = links.terminal_count
     to, since = np.zeros((links.node_count, n), np.int64), np.zeros((n, links.node_count), np.int64)
@@ -272,7 +272,7 @@ def _ways(links: Links) -> _Ways:
         for k in range(n):
             since[k] = links.travel(np.array([k])).usable
             to[:, k] = links.turned.travel(np.array([k])).usable
-    return _Ways(to, since, to[:n].max(axis=0), since[:, :n].max(axis=1))
+    return _TerminalDistances(to, since, to[:n].max(axis=0), since[:, :n].max(axis=1))
 
 
 def _sets(case: Case) -> list[Mask]:
@@ -300,7 +300,9 @@ def _partitions(case: Case, sets: list[Mask]) -> Iterator[Counts]:
         yield weakest_regions(case.links)
 
 
-def _between(case: Case, ways: _Ways, region: Counts, packets: int) -> Iterator[tuple[Fraction, Partition, str]]:
+def _between(
+    case: Case, ways: _TerminalDistances, region: Counts, packets: int
+) -> Iterator[tuple[Fraction, Partition, str]]:
     """Yield the times that hops between regions take: all of them, and those that have the fewest links."""
     links, n = case.links, case.network.terminal_count
     held = np.bincount(region[:n], minlength=int(region.max()) + 1)
@@ -359,7 +361,7 @@ def _deepest(away: Counts, region: Counts, ends: Counts, terminals: int) -> Coun
     return np.minimum(found, FAR // 8)
 
 
-def _around(case: Case, ways: _Ways, inside: Mask, packets: int) -> tuple[Fraction, Cut, str] | None:
+def _around(case: Case, ways: _TerminalDistances, inside: Mask, packets: int) -> tuple[Fraction, Cut, str] | None:
     """Return the time in which every packet can get out of a set of nodes, as a contribution or as a result."""
     links, n = case.links, case.network.terminal_count
     out = np.flatnonzero(inside[links.source] & ~inside[links.target])

@@ -17,8 +17,8 @@ from gossamer.bounds.bound import Bound
 from gossamer.bounds.proofs import Chain, Cut, Load
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand, PairDemand
+from gossamer.questions.cases.distances import MAX_SEARCHES
 from gossamer.questions.cases.links import FAR, Links
-from gossamer.questions.cases.metric import MAX_SEARCHES
 from gossamer.writing import quantity
 
 __all__ = ["arrival_bounds", "least_arrival", "searches", "spread", "takes_time"]

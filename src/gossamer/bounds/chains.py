@@ -36,7 +36,7 @@ from gossamer.questions.tasks import (
     Together,
     chunked,
 )
-from gossamer.questions.tasks.together import with_targets
+from gossamer.questions.tasks.united_tasks import with_targets
 from gossamer.writing import quantity
 
 __all__ = ["chain_bounds", "sequence_bounds"]

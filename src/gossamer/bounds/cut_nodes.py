@@ -23,7 +23,7 @@ from gossamer.jit import njit
 from gossamer.networks.network import Network
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, HubDemand, NodeLine
-from gossamer.questions.cases.metric import MAX_VISITS, axes_of
+from gossamer.questions.cases.distances import MAX_VISITS, axes_of
 from gossamer.writing import quantity
 
 __all__ = [

@@ -20,8 +20,8 @@ from gossamer.bounds.loads import axis_capacity
 from gossamer.bounds.proofs import Cut, Mask, least_cut
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand, NodeLine, PairDemand
+from gossamer.questions.cases.distances import Axis, axes_of
 from gossamer.questions.cases.links import Links
-from gossamer.questions.cases.metric import Axis, axes_of
 from gossamer.writing import quantity
 
 __all__ = ["SOURCE", "Floats", "LayerCut", "amounts", "cut_bounds", "layer_cut", "prefix_cut", "thin_cuts"]
@@ -71,7 +71,7 @@ def _cuts(links: Links, demand: Demand, terminals: int, towards: bool) -> Iterat
     ends = spread(np.arange(terminals), count)
     if isinstance(demand, HubDemand) and demand.outward != towards:
         ends = spread(np.unique(demand.hubs), count)
-    flows = _Flows(links)
+    flows = _FlowNetwork(links)
     best = 0.0
     tries = []
     for end in ends.tolist():
@@ -91,7 +91,7 @@ def _cuts(links: Links, demand: Demand, terminals: int, towards: bool) -> Iterat
             yield inside
 
 
-class _Flows:
+class _FlowNetwork:
     """A network of flows: links, and the ports of nodes where these are limited."""
 
     def __init__(self, links: Links) -> None:

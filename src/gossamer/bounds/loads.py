@@ -11,7 +11,7 @@ from gossamer.bounds.bound import Bound
 from gossamer.bounds.proofs import Chain, Load
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Demand, HubDemand
-from gossamer.questions.cases.metric import Axis, axes_of
+from gossamer.questions.cases.distances import Axis, axes_of
 from gossamer.writing import quantity
 
 __all__ = ["axis_capacity", "distance_bounds", "least_hops", "load_bounds"]
@@ -25,7 +25,7 @@ def axis_capacity(case: Case, axis: Axis) -> int:
     Examples
     --------
     >>> import gossamer
-    >>> from gossamer.questions.cases.metric import axes_of
+    >>> from gossamer.questions.cases.distances import axes_of
     >>> case = Case(gossamer.network("torus:3x4,capacity=1x5"), gossamer.task("alltoall"))
     >>> [axis_capacity(case, axis) for axis in axes_of(case.metric)]
     [1, 5]

@@ -23,7 +23,7 @@ from gossamer.bounds.loads import axis_capacity
 from gossamer.bounds.proofs import Cut, Load, Partition, served
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand
-from gossamer.questions.cases.metric import Axis, axes_of
+from gossamer.questions.cases.distances import Axis, axes_of
 from gossamer.writing import quantity
 
 __all__ = ["MAX_BOXES", "Moves", "box_bounds", "moves_between", "part_bounds", "time_between"]

@@ -20,8 +20,8 @@ from gossamer.bounds.proofs import Cut, Load
 from gossamer.errors import NetworkError
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, HubDemand
+from gossamer.questions.cases.distances import MAX_SEARCHES, MAX_VISITS, at_least
 from gossamer.questions.cases.links import FAR, Links, Shares
-from gossamer.questions.cases.metric import MAX_SEARCHES, MAX_VISITS, at_least
 from gossamer.writing import quantity
 
 __all__ = ["port_bounds", "shared_port_bounds"]

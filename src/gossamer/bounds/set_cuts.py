@@ -23,8 +23,8 @@ from gossamer.bounds.proofs import Cut, Load, Mask, least_cut, served
 from gossamer.networks.network import Network
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand, NodeLine, PairDemand
+from gossamer.questions.cases.distances import axes_of
 from gossamer.questions.cases.links import FAR
-from gossamer.questions.cases.metric import axes_of
 from gossamer.writing import quantity
 
 __all__ = ["Crossing", "best_crossing", "color_classes", "crossing", "crossings", "port_set_bounds", "set_cut_bounds"]

@@ -45,7 +45,10 @@ SIMULATION = (
     Words(_SETTINGS, "Settings", ("seed",), "Search"),
 )
 MIX = Words(
-    "simulation/random_arrivals/schemes/mixed.py", "Mix", ("traffic", "unicasts_to", "set_size", "order"), "Requests"
+    "simulation/random_arrivals/schemes/mixed_traffic.py",
+    "Mix",
+    ("traffic", "unicasts_to", "set_size", "order"),
+    "Requests",
 )
 INTERVALS = Words("simulation/random_arrivals/intervals.py", "interval_scheme", ("split", "control_time"), "Rules")
 ArrivalsOutput = Annotated[

@@ -22,7 +22,7 @@ SizesOutput = Annotated[
 @pictured
 @asks(
     search=planner_words("effort", "memory", "budget"),
-    spread=(Words("studies/sweeps/sizes.py", "compare_sizes", ("jobs",), "Search"),),
+    spread=(Words("studies/sweeps/message_sizes.py", "compare_sizes", ("jobs",), "Search"),),
 )
 def compare(
     question: Question,
@@ -67,7 +67,7 @@ def _compare_sizes(question: Question, how: dict[str, Any], output: list[Path], 
     """Compare the algorithms for several numbers of bytes, print the best of each and where the best changes."""
     from gossamer.plots.drawing import picture_format
     from gossamer.studies.reproductions.table import Table
-    from gossamer.studies.sweeps.sizes import compare_sizes, crossover_text
+    from gossamer.studies.sweeps.message_sizes import compare_sizes, crossover_text
     from gossamer.writing import check_writable
 
     asked, given = question.read(bytes=1), question.rules

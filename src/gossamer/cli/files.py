@@ -10,7 +10,6 @@ from gossamer.cli.console import hush_libraries
 from gossamer.errors import FileFormatError, ModelError, ScheduleError
 
 __all__ = [
-    "TABLES",
     "check_outputs",
     "check_page",
     "check_pages",
@@ -25,8 +24,6 @@ __all__ = [
     "write_json",
 ]
 
-TABLES = (".csv", ".parquet", ".json")
-"""The suffixes of tables."""
 _SCHEDULES = (".parquet", ".txt")
 
 
@@ -37,7 +34,7 @@ def is_picture(path: Path) -> bool:
     return path.suffix.lower().removeprefix(".") in FORMATS
 
 
-def check_outputs(output: Iterable[Path], suffixes: Iterable[str], allowed: str, pictures: bool = True) -> None:
+def check_outputs(output: Iterable[Path], suffixes: Iterable[str], allowed: str) -> None:
     """Refuse files that cannot be written, or are neither of these suffixes nor pictures.
 
     In `allowed`, which says what is allowed, ``{}`` stands for the suffixes of pictures.
@@ -47,7 +44,7 @@ def check_outputs(output: Iterable[Path], suffixes: Iterable[str], allowed: str,
 
     known = tuple(suffixes)
     for path in output:
-        if path.suffix.lower() not in known and not (pictures and is_picture(path)):
+        if path.suffix.lower() not in known and not is_picture(path):
             listed = allowed.format(", ".join(f".{f}" for f in FORMATS))
             raise FileFormatError(f"{str(path)!r} is of no known kind; {listed}")
         check_writable(path)

@@ -81,9 +81,13 @@ def _check(words: list[str]) -> None:
 def _replaced(words: list[str], old: list[str], new: list[str]) -> list[str]:
     """Return words with some replaced by others, given in words of their own or as ``--option=value``."""
     found: list[str] = []
-    place = 0
+    place, argument = 0, None
     while place < len(words):
         name, sign, value = words[place].partition("=")
+        if name == old[0] and not new and not old[1:]:  # an argument now: the last one counts
+            if argument is not None:
+                del found[argument]
+            argument = len(found)
         if words[place : place + len(old)] == old and (new or old[1:] or place + 1 < len(words)):
             found += new
             place += len(old)

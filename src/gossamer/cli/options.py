@@ -148,10 +148,12 @@ Foreign = Annotated[
         "--network",
         help="Network of a schedule of another tool (MSCCL .xml, msccl-tools .json, .goal); node r is rank r.",
         metavar="NETWORK",
+        rich_help_panel="Network",
     ),
 ]
 Collective = Annotated[
-    str | None, typer.Option("--task", help="Task of a .goal file, which does not say it.", metavar="TASK")
+    str | None,
+    typer.Option("--task", help="Task of a .goal file, which does not say it.", metavar="TASK", rich_help_panel="Task"),
 ]
 Bytes = Annotated[
     str, typer.Option("--bytes", help="Size of a message: a number of bytes, or with a unit.", metavar="SIZE")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from gossamer.cli.console import print_json, print_rows, progress
-from gossamer.cli.files import TABLES, check_outputs, check_plan, is_picture, save_plan, write_json
+from gossamer.cli.files import check_plan, is_picture, save_plan, write_json
 from gossamer.cli.options import (
     Json,
     Options,
@@ -199,11 +199,14 @@ def faults(
 ) -> None:
     """Plan a task without each cable of the network: the worst and the mean slowdown."""
     from gossamer.studies.reproductions.table import Table
-    from gossamer.studies.sweeps import write_table
+    from gossamer.studies.sweeps import TABLE_FORMATS, table_format, write_table
     from gossamer.studies.sweeps.faults import faults as plan_faults
+    from gossamer.writing import check_writable
 
     files = output or []
-    check_outputs(files, TABLES, "a table is .csv, .parquet or .json", pictures=False)
+    for path in files:
+        table_format(path, (*TABLE_FORMATS, "json"))
+        check_writable(path)
     how = {"options": algorithm_options(options), "seed": question.seed, **failing, **search}
     with progress() as stage:
         found = plan_faults(**question.read(), **how, progress=stage)

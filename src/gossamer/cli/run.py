@@ -42,7 +42,7 @@ def run(
         raise NotApplicableError("gossamer run needs MPI for Python: pip install 'gossamer[mpi]'") from None
     except RuntimeError as error:
         raise NotApplicableError(f"MPI cannot be loaded: {str(error).splitlines()[0]}") from None
-    from gossamer.execution.mpi.running import run_file
+    from gossamer.execution.mpi.run_file import run_file
 
     comm = MPI.COMM_WORLD
     try:

@@ -31,7 +31,7 @@ from gossamer.explorer.scenes import (
 from gossamer.planning import planner, switching
 from gossamer.planning.outcome import Outcome
 from gossamer.plots.appearance import CATEGORICAL, by_number, sequential
-from gossamer.plots.ways import Pairs
+from gossamer.plots.timeline_links import Pairs
 from gossamer.questions.tasks import COPY, MOVE
 from gossamer.schedules import CONTROL, Schedule
 from gossamer.simulation.flits.recording import FlitRecording, record_run

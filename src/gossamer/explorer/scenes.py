@@ -18,7 +18,7 @@ from gossamer.bounds import Bound
 from gossamer.errors import NotApplicableError
 from gossamer.networks.network import Network
 from gossamer.plots.layouts import lay_out
-from gossamer.plots.ways import Pairs, routes
+from gossamer.plots.timeline_links import Pairs, routes
 from gossamer.questions.tasks import COPY, MOVE
 from gossamer.schedules import Timeline
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import NetworkError
-from gossamer.graphs.precedence import HopGraph, LinkResources
+from gossamer.graphs.precedence_scheduling import HopGraph, LinkResources
 from gossamer.jit import njit
 from gossamer.jit.heap import pop_node, rise
 from gossamer.networks.network import IntArray

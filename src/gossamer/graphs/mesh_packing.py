@@ -23,7 +23,7 @@ import numpy.typing as npt
 from gossamer.jit import njit
 from gossamer.networks.grids import grid_links
 from gossamer.networks.network import Grid, IntArray, Network
-from gossamer.schedules.sinks import Chunk, Sink
+from gossamer.schedules.hop_sinks import Chunk, Sink
 
 __all__ = [
     "Columns",

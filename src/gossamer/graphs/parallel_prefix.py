@@ -16,7 +16,7 @@ import numpy.typing as npt
 from gossamer.graphs.mesh_packing import Columns, Rotation
 from gossamer.networks.network import IntArray
 from gossamer.schedules import CONTROL
-from gossamer.schedules.sinks import Chunk, Sink
+from gossamer.schedules.hop_sinks import Chunk, Sink
 
 __all__ = ["PrefixPhase", "prefix_chunks", "prefix_hops", "prefix_phase", "prefix_ranks", "write_prefix"]
 

@@ -247,12 +247,12 @@ def read_goal(path: Path, network: Network, task: str | None) -> Schedule:
         raise FileFormatError(f"{name!r} has messages of {len(sizes)} sizes ({sizes[0]} to {sizes[-1]} bytes), not one")
     capacity = capacities(name, network, {(op.rank, op.peer) for op in operations if op.kind == "send"})
     transfers = carried_out(name, operations, capacity)
-    chunks, k, root = _Flows(name, operations, transfers, n).chunks(kind)
+    chunks, k, root = _Transfers(name, operations, transfers, n).chunks(kind)
     hops = [ChunkHop(t.slot, t.source, t.target, chunk) for t, chunk in zip(transfers, chunks, strict=True)]
     return schedule_of(name, network, kind, hops, n, k, root, path.stem)
 
 
-class _Flows:
+class _Transfers:
     """Transfers, by slot, with those that each carries on: the ones whose receives its send waits for."""
 
     def __init__(self, name: str, operations: Sequence[Operation], transfers: Sequence[Transfer], n: int) -> None:

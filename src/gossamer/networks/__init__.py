@@ -10,6 +10,7 @@ A network is arrays of nodes and directed links (`network`, `link_table`) with t
 from __future__ import annotations
 
 from gossamer.networks.butterflies import butterfly, cube_connected_cycles
+from gossamer.networks.cable_orbits import FreeGroup
 from gossamer.networks.cayley import cayley
 from gossamer.networks.circulants import circulant, complete, extended_ring
 from gossamer.networks.clos import folded_clos, generalized_fat_tree, k_ary_n_tree, leaf_spine
@@ -44,7 +45,6 @@ from gossamer.networks.groups import (
 from gossamer.networks.hypercycles import generalized_hypercube, hypercycle
 from gossamer.networks.hyperx import flattened_butterfly, hyperx
 from gossamer.networks.network import MAX_LINKS, BreadthFirst, Factors, Failed, Network
-from gossamer.networks.orbits import FreeGroup
 from gossamer.networks.permutation_networks import bubble_sort, macro_star, pancake, star
 from gossamer.networks.polarfly import polarfly
 from gossamer.networks.product import product
@@ -65,7 +65,7 @@ from gossamer.networks.structures import (
     Structure,
     Tiers,
 )
-from gossamer.networks.swapped import cyclic_network, hierarchical_swapped
+from gossamer.networks.swapped_networks import cyclic_network, hierarchical_swapped
 from gossamer.networks.twisted_tori import twisted_torus
 
 __all__ = [

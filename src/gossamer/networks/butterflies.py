@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gossamer.networks import forms
+from gossamer.networks import spec_parameters
 from gossamer.networks.cayley import cayley_network
 from gossamer.networks.family import Family, Size, checked_size, whole_number
 from gossamer.networks.groups import CubeRotationGroup
@@ -114,7 +114,7 @@ CCC = Family(
     name="ccc",
     function=cube_connected_cycles,
     size=_ccc_size,
-    form=forms.numbers,
+    form=spec_parameters.numbers,
     parameters="d",
     summary="cube-connected cycles: a d-cube with a cycle of d nodes at each corner",
     example="ccc:4",
@@ -126,7 +126,7 @@ BUTTERFLY = Family(
     name="butterfly",
     function=butterfly,
     size=_butterfly_size,
-    form=forms.numbers,
+    form=spec_parameters.numbers,
     parameters="d",
     summary="wrapped butterfly: d ranks of 2^d nodes",
     example="butterfly:4",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from gossamer.errors import NetworkError
-from gossamer.networks import forms
+from gossamer.networks import spec_parameters
 from gossamer.networks.cayley import cayley_network
 from gossamer.networks.family import Family, Size, checked_size, whole_number
 from gossamer.networks.grids import ring_grid
@@ -172,7 +172,7 @@ EXTENDED_RING = Family(
     name="extended-ring",
     function=extended_ring,
     size=_extended_ring_size,
-    form=forms.numbers,
+    form=spec_parameters.numbers,
     parameters="n,rho",
     summary="ring of n nodes, each adjacent to those at most rho places away",
     example="extended-ring:14,2",
@@ -183,7 +183,7 @@ CIRCULANT = Family(
     name="circulant",
     function=circulant,
     size=_circulant_size,
-    form=forms.numbers,
+    form=spec_parameters.numbers,
     parameters="n,jump...",
     summary="n nodes, node i adjacent to i+s and i-s for each jump s",
     example="circulant:13,1,5",
@@ -194,7 +194,7 @@ COMPLETE = Family(
     name="complete",
     function=complete,
     size=_complete_size,
-    form=forms.numbers,
+    form=spec_parameters.numbers,
     parameters="n",
     summary="n nodes, all adjacent",
     example="complete:8",

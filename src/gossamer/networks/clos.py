@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import NetworkError
-from gossamer.networks import forms
+from gossamer.networks import spec_parameters
 from gossamer.networks.family import MAX_CAPACITY, Family, Size, checked_size, is_list, one_or_each, whole_number
 from gossamer.networks.network import MAX_LINKS, Network
 from gossamer.networks.structures import Tiers
@@ -74,7 +74,7 @@ def generalized_fat_tree(children: Sequence[int], parents: Sequence[int], capaci
     told = widths[0] if len(set(widths)) == 1 else "x".join(map(str, widths))
     values = {"children": "x".join(map(str, m)), "parents": "x".join(map(str, w)), "capacity": told}
     names = ("terminals", *(f"level {i}" for i in range(1, len(m) + 1)))
-    return _tree(forms.canonical("generalized-fat-tree", values, capacity=1), m, w, widths, names)
+    return _tree(spec_parameters.canonical("generalized-fat-tree", values, capacity=1), m, w, widths, names)
 
 
 def leaf_spine(leaves: int, spines: int, hosts: int, uplink: int = 1) -> Network:
@@ -115,7 +115,7 @@ def leaf_spine(leaves: int, spines: int, hosts: int, uplink: int = 1) -> Network
     """
     _leaf_spine_size(leaves, spines, hosts, uplink)
     values = {"leaves": int(leaves), "spines": int(spines), "hosts": int(hosts), "uplink": int(uplink)}
-    spec = forms.canonical("leaf-spine", values, uplink=1)
+    spec = spec_parameters.canonical("leaf-spine", values, uplink=1)
     names = ("terminals", "leaves", "spines")
     return _tree(spec, (int(hosts), int(leaves)), (1, int(spines)), (1, int(uplink)), names)
 
@@ -285,8 +285,14 @@ LEAF_SPINE = Family(
     name="leaf-spine",
     function=leaf_spine,
     size=_leaf_spine_size,
-    form=forms.named(
-        {"leaves": forms.integer, "spines": forms.integer, "hosts": forms.integer, "uplink": forms.integer}, uplink=1
+    form=spec_parameters.named(
+        {
+            "leaves": spec_parameters.integer,
+            "spines": spec_parameters.integer,
+            "hosts": spec_parameters.integer,
+            "uplink": spec_parameters.integer,
+        },
+        uplink=1,
     ),
     parameters="leaves=L,spines=S,hosts=H,uplink=1",
     summary="L leaf switches with H terminals each, all joined to S spine switches by links of capacity `uplink`",
@@ -298,7 +304,7 @@ FOLDED_CLOS = Family(
     name="folded-clos",
     function=folded_clos,
     size=_folded_size,
-    form=forms.numbers,
+    form=spec_parameters.numbers,
     parameters="radix,levels",
     summary="fat tree of switches of one radix: 2*(radix/2)^levels terminals, full bisection",
     example="folded-clos:4,3",
@@ -309,7 +315,7 @@ K_ARY_N_TREE = Family(
     name="k-ary-n-tree",
     function=k_ary_n_tree,
     size=_k_ary_size,
-    form=forms.numbers,
+    form=spec_parameters.numbers,
     parameters="k,n",
     summary="k^n terminals below n levels of k^(n-1) switches with k links down and k up",
     example="k-ary-n-tree:4,2",
@@ -320,8 +326,13 @@ GENERALIZED_FAT_TREE = Family(
     name="generalized-fat-tree",
     function=generalized_fat_tree,
     size=_tree_size,
-    form=forms.named(
-        {"children": forms.side_numbers, "parents": forms.side_numbers, "capacity": forms.side_numbers}, capacity=(1,)
+    form=spec_parameters.named(
+        {
+            "children": spec_parameters.side_numbers,
+            "parents": spec_parameters.side_numbers,
+            "capacity": spec_parameters.side_numbers,
+        },
+        capacity=(1,),
     ),
     parameters="children=m_1x...xm_h,parents=w_1x...xw_h,capacity=1|c_1x...xc_h",
     summary="extended generalized fat tree: a switch of level i has m_i children, a node below it w_i parents",

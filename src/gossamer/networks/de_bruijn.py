@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from gossamer.networks import forms
+from gossamer.networks import spec_parameters
 from gossamer.networks.family import Family, Size, checked_size, whole_number
 from gossamer.networks.network import Network
 
@@ -129,7 +129,7 @@ KAUTZ = Family(
     name="kautz",
     function=kautz,
     size=_kautz_size,
-    form=forms.numbers,
+    form=spec_parameters.numbers,
     parameters="d,D",
     summary="Kautz network of degree d and diameter D, with one-way links",
     example="kautz:2,4",
@@ -140,7 +140,7 @@ GENERALIZED_KAUTZ = Family(
     name="generalized-kautz",
     function=generalized_kautz,
     size=_generalized_kautz_size,
-    form=forms.numbers,
+    form=spec_parameters.numbers,
     parameters="d,n",
     summary="n nodes, a one-way link from i to -d*i-1, ..., -d*i-d modulo n; loops are left out",
     example="generalized-kautz:3,10",
@@ -251,7 +251,7 @@ DE_BRUIJN = Family(
     name="de-bruijn",
     function=de_bruijn,
     size=_de_bruijn_size,
-    form=forms.numbers,
+    form=spec_parameters.numbers,
     parameters="d,D",
     summary="words of D digits below d, a one-way link from each to its d shifts; loops are left out",
     example="de-bruijn:2,4",
@@ -262,7 +262,7 @@ GENERALIZED_DE_BRUIJN = Family(
     name="generalized-de-bruijn",
     function=generalized_de_bruijn,
     size=_generalized_size,
-    form=forms.numbers,
+    form=spec_parameters.numbers,
     parameters="d,n",
     summary="n nodes, a one-way link from i to d*i, ..., d*i+d-1 modulo n; loops are left out",
     example="generalized-de-bruijn:3,10",

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import NetworkError, nearest, shown
-from gossamer.networks import forms
+from gossamer.networks import spec_parameters
 from gossamer.networks.family import Family
 from gossamer.networks.grids import array, ring, torus
 from gossamer.networks.network import Network
@@ -64,7 +64,7 @@ TRANSPOSED = Family(
     name="transposed",
     function=transposed,
     size=lambda *size: _single(size),
-    form=forms.factors,
+    form=spec_parameters.factors,
     parameters="(SPEC)",
     summary="a network with every link turned round; itself where every link has an opposite",
     example="transposed:(kautz:2,3)",

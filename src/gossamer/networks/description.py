@@ -17,7 +17,7 @@ from gossamer.networks.recognition import recognition
 from gossamer.networks.shared_ports import SharedPorts
 from gossamer.networks.spec import as_network
 from gossamer.networks.structures import RatedLinks, Speeds
-from gossamer.writing import Rows, bandwidth_text, quantity, seconds_text
+from gossamer.writing import Rows, attributes, bandwidth_text, quantity, seconds_text
 
 __all__ = ["Description", "automorphism_count", "describe", "node_kinds", "symmetry_words"]
 
@@ -163,26 +163,19 @@ class Description(Rows):
             "terminals": net.terminal_count,
             "links": net.link_count,
             "cables": len(cables(net)),
-            "two_way": net.two_way,
-            "parallel": net.parallel,
+            **attributes(net, "two_way parallel"),
             "degrees": _counts(net.out_degree),
             "capacities": _counts(net.link_capacity),
             "speeds": _speeds(net),
             "shared_ports": port_attributes(net),
-            "structure": self.structure,
-            "symmetry": self.symmetry,
-            "connected": self.connected,
-            "diameter": self.diameter,
-            "mean_distance": self.mean_distance,
+            **attributes(self, "structure symmetry connected diameter mean_distance"),
             "distances_exact": self.exact,
             "cut": None
             if cut is None
             else {
                 "nodes": [net.node_name(i) for i in cut.nodes.tolist()],
                 "terminals": [cut.inside, cut.outside],
-                "links": cut.links,
-                "capacity": cut.capacity,
-                "bandwidth": cut.bandwidth,
+                **attributes(cut, "links capacity bandwidth"),
             },
             "sound": None if self.sound is None else self.sound.to_dict(),
         }

@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import NetworkError
-from gossamer.networks import forms
-from gossamer.networks._routers import router_network, router_size
+from gossamer.networks import spec_parameters
 from gossamer.networks.family import Family, Size, checked_size, whole_number
 from gossamer.networks.network import Network
+from gossamer.networks.router_networks import router_network, router_size
 from gossamer.reading import choice
 
 __all__ = ["DRAGONFLY", "dragonfly"]
@@ -82,7 +82,9 @@ def dragonfly(a: int, h: int, g: int | None = None, p: int = 0, arrangement: str
     inside = np.broadcast_to(router[:, None], table.shape)[near], table[near], 1
     defaults = {"g": a * h + 1, "p": 0, "arrangement": "absolute"}
     return router_network(
-        forms.canonical("dragonfly", {"a": a, "h": h, "g": groups, "p": p, "arrangement": arrangement}, **defaults),
+        spec_parameters.canonical(
+            "dragonfly", {"a": a, "h": h, "g": groups, "p": p, "arrangement": arrangement}, **defaults
+        ),
         groups * a,
         [inside, _between(a, h, groups, arrangement)],
         p=p,
@@ -156,8 +158,14 @@ DRAGONFLY = Family(
     name="dragonfly",
     function=dragonfly,
     size=_dragonfly_size,
-    form=forms.named(
-        {"a": forms.integer, "h": forms.integer, "g": forms.integer, "p": forms.integer, "arrangement": forms.word},
+    form=spec_parameters.named(
+        {
+            "a": spec_parameters.integer,
+            "h": spec_parameters.integer,
+            "g": spec_parameters.integer,
+            "p": spec_parameters.integer,
+            "arrangement": spec_parameters.word,
+        },
         g=None,
         p=0,
         arrangement="absolute",

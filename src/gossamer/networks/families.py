@@ -23,7 +23,7 @@ from gossamer.networks.polarfly import POLARFLY
 from gossamer.networks.product import PRODUCT
 from gossamer.networks.random_networks import JELLYFISH, XPANDER
 from gossamer.networks.slim_fly import SLIM_FLY
-from gossamer.networks.swapped import CYCLIC, HIERARCHICAL_SWAPPED
+from gossamer.networks.swapped_networks import CYCLIC, HIERARCHICAL_SWAPPED
 from gossamer.networks.twisted_tori import TWISTED_TORUS
 
 __all__ = ["FAMILIES"]

@@ -44,7 +44,7 @@ class Family:
         Takes the same parameters (for a network among them its `Size`), refuses what `function` refuses of them, and
         returns the `Size` of the network by arithmetic: nothing is built.
     form : callable
-        Reads the text after the colon: one of `gossamer.networks.forms`, or the family's own.
+        Reads the text after the colon: one of `gossamer.networks.spec_parameters`, or the family's own.
     parameters : str
         The text after the colon, in words.
     summary : str

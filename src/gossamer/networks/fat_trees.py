@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import NetworkError, shown
-from gossamer.networks import forms
+from gossamer.networks import spec_parameters
 from gossamer.networks.family import MAX_CAPACITY, Family, Size, checked_size, is_list, whole_number
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Coordinates, Levels
@@ -163,20 +163,20 @@ def _pattern(levels: Levels) -> str:
 
 def _one_or_more(family: Family, text: str) -> int | tuple[int, ...]:
     """Read the children of all nodes, or those of each level."""
-    numbers = forms.integers(family, text)
+    numbers = spec_parameters.integers(family, text)
     return numbers if len(numbers) > 1 else numbers[0]
 
 
 def _word_or_numbers(family: Family, text: str) -> str | tuple[int, ...]:
-    return text if re.fullmatch("[a-z]+", text) else forms.integers(family, text)
+    return text if re.fullmatch("[a-z]+", text) else spec_parameters.integers(family, text)
 
 
 FAT_TREE = Family(
     name="fat-tree",
     function=fat_tree,
     size=_fat_tree_size,
-    form=forms.named(
-        {"k": _one_or_more, "h": forms.integer, "capacity": _word_or_numbers}, h=None, capacity="constant"
+    form=spec_parameters.named(
+        {"k": _one_or_more, "h": spec_parameters.integer, "capacity": _word_or_numbers}, h=None, capacity="constant"
     ),
     parameters="k=K,h=H|k=k_1,...,k_h,capacity=constant|exponential|c_1,...,c_h",
     summary="complete tree of height h with k children at each inner node, or k_i at level i; the leaves are terminals",

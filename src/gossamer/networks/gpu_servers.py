@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from gossamer.errors import NetworkError
-from gossamer.networks import forms
-from gossamer.networks._routers import both_ways, router_network
+from gossamer.networks import spec_parameters
 from gossamer.networks.family import MAX_CAPACITY, Family, Size, checked_size, whole_number
 from gossamer.networks.network import Network
+from gossamer.networks.router_networks import both_ways, router_network
 from gossamer.networks.structures import RatedLinks, Structure, Tiers
 from gossamer.reading import choice
 
@@ -68,7 +68,7 @@ def servers(
     s, g = int(servers), int(gpus)
     values = {"s": s, "g": g, "rails": g if rails is None else int(rails), "inside": int(inside)}
     values |= {"outside": int(outside), "spines": int(spines)}
-    spec = forms.canonical(FAMILY, values, rails=g, inside=1, outside=1, spines=0)
+    spec = spec_parameters.canonical(FAMILY, values, rails=g, inside=1, outside=1, spines=0)
     return _servers(spec, size, values)
 
 
@@ -125,7 +125,7 @@ def dgx_a100(servers: int, rails: int = 8, spines: int = 0) -> Network:
     """
     size = _dgx_a100_size(servers, rails, spines)
     values = {"servers": int(servers), "rails": int(rails), "spines": int(spines)}
-    spec = forms.canonical("dgx-a100", values, rails=8, spines=0)
+    spec = spec_parameters.canonical("dgx-a100", values, rails=8, spines=0)
     given = {"s": int(servers), "g": 8, "rails": int(rails), "inside": 12, "outside": 1, "spines": int(spines)}
     return _servers(spec, size, given, RatedLinks(25_000_000_000))
 
@@ -213,8 +213,8 @@ SERVERS = Family(
     name=FAMILY,
     function=servers,
     size=_servers_size,
-    form=forms.named(
-        dict.fromkeys(("s", "g", "rails", "inside", "outside", "spines"), forms.integer),
+    form=spec_parameters.named(
+        dict.fromkeys(("s", "g", "rails", "inside", "outside", "spines"), spec_parameters.integer),
         rails=None, inside=1, outside=1, spines=0,
     ),
     parameters="s=S,g=G,rails=g,inside=1,outside=1,spines=0",
@@ -227,7 +227,7 @@ DGX_1 = Family(
     name="dgx-1",
     function=dgx_1,
     size=_dgx_1_size,
-    form=forms.named({"gpu": forms.word}),
+    form=spec_parameters.named({"gpu": spec_parameters.word}),
     parameters="p100|v100",
     summary="8 GPUs joined by NVLinks; with V100 some links have capacity 2",
     example="dgx-1:v100",
@@ -238,7 +238,9 @@ DGX_A100 = Family(
     name="dgx-a100",
     function=dgx_a100,
     size=_dgx_a100_size,
-    form=forms.named(dict.fromkeys(("servers", "rails", "spines"), forms.integer), rails=8, spines=0),
+    form=spec_parameters.named(
+        dict.fromkeys(("servers", "rails", "spines"), spec_parameters.integer), rails=8, spines=0
+    ),
     parameters="servers=S,rails=8,spines=0",
     summary="servers of 8 GPUs, whose links to the switch inside are 12 times as fast as those to the rails",
     example="dgx-a100:servers=2",

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gossamer.errors import NetworkError
-from gossamer.networks import forms
+from gossamer.networks import spec_parameters
 from gossamer.networks.cayley import cayley_network
 from gossamer.networks.family import Family, Size, checked_size, one_or_each, whole_number
 from gossamer.networks.groups import AbelianGroup
@@ -311,11 +311,11 @@ def _hypercube_size(dimensions: int) -> Size:
 
 def _sides_and_links(family: Family, text: str) -> list[object]:
     """Read ``AxBx...``, and what the links of each dimension are like."""
-    sides, *rest = re.split(r",(?=[a-z]+=)", forms.plain(text), maxsplit=1)
+    sides, *rest = re.split(r",(?=[a-z]+=)", spec_parameters.plain(text), maxsplit=1)
     if not rest:
-        return [tuple(forms.sides(family, sides))]
-    read = forms.named(dict.fromkeys(_LEAST, forms.side_numbers), **_LEAST)
-    return [tuple(forms.sides(family, sides)), *read(family, rest[0])]
+        return [tuple(spec_parameters.sides(family, sides))]
+    read = spec_parameters.named(dict.fromkeys(_LEAST, spec_parameters.side_numbers), **_LEAST)
+    return [tuple(spec_parameters.sides(family, sides)), *read(family, rest[0])]
 
 
 ARRAY = Family(
@@ -349,7 +349,7 @@ RING = Family(
     name="ring",
     function=ring,
     size=_ring_size,
-    form=forms.numbers,
+    form=spec_parameters.numbers,
     parameters="n",
     summary="ring of n nodes",
     example="ring:12",
@@ -360,7 +360,7 @@ HYPERCUBE = Family(
     name="hypercube",
     function=hypercube,
     size=_hypercube_size,
-    form=forms.numbers,
+    form=spec_parameters.numbers,
     parameters="d",
     summary="binary d-cube",
     example="hypercube:10",

@@ -6,7 +6,7 @@ import math
 import re
 
 from gossamer.errors import NetworkError, shown
-from gossamer.networks import forms
+from gossamer.networks import spec_parameters
 from gossamer.networks.circulants import complete, extended_ring
 from gossamer.networks.family import Family, Size, checked_size, whole_number
 from gossamer.networks.network import Network
@@ -118,11 +118,11 @@ def _generalized_hypercube_size(*sides: int) -> Size:
 def _pairs(family: Family, text: str) -> list[object]:
     """Read ``n,rhoxn,rho...``."""
     pairs: list[object] = []
-    for part in re.split("[x×*]", forms.plain(text)):
+    for part in re.split("[x×*]", spec_parameters.plain(text)):
         numbers = part.split(",")
         if len(numbers) != 2:
             raise NetworkError(f"{family.name}: each extended ring is n,rho, got {shown(part)}; {family.usage()}")
-        pairs.append((forms.integer(family, numbers[0]), forms.integer(family, numbers[1])))
+        pairs.append((spec_parameters.integer(family, numbers[0]), spec_parameters.integer(family, numbers[1])))
     return pairs
 
 
@@ -141,7 +141,7 @@ GENERALIZED_HYPERCUBE = Family(
     name="generalized-hypercube",
     function=generalized_hypercube,
     size=_generalized_hypercube_size,
-    form=forms.sides,
+    form=spec_parameters.sides,
     parameters="AxBx...",
     summary="product of complete networks",
     example="generalized-hypercube:4x4x3",

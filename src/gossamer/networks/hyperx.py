@@ -8,13 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from gossamer.errors import NetworkError
-from gossamer.networks import forms
-from gossamer.networks._routers import router_network, router_size
+from gossamer.networks import spec_parameters
 from gossamer.networks.family import Family, Size, is_list, one_or_each, whole_number
 from gossamer.networks.groups import AbelianGroup
 from gossamer.networks.hypercycles import generalized_hypercube
 from gossamer.networks.network import Network
 from gossamer.networks.product import product
+from gossamer.networks.router_networks import router_network, router_size
 from gossamer.networks.structures import CayleyGroup
 
 __all__ = ["FLATTENED_BUTTERFLY", "HYPERX", "flattened_butterfly", "hyperx"]
@@ -62,7 +62,7 @@ def hyperx(sides: Sequence[int], capacity: Sequence[int] | int = 1, p: int = 0) 
     widths = one_or_each("hyperx", capacity, len(sides), "side")
     told = widths[0] if len(set(widths)) == 1 else "x".join(map(str, widths))
     values = {"sides": "x".join(map(str, sides)), "capacity": told, "p": p}
-    return _grid_of_routers(forms.canonical("hyperx", values, capacity=1, p=0), sides, widths, p)
+    return _grid_of_routers(spec_parameters.canonical("hyperx", values, capacity=1, p=0), sides, widths, p)
 
 
 def flattened_butterfly(k: int, n: int) -> Network:
@@ -140,8 +140,10 @@ HYPERX = Family(
     name="hyperx",
     function=hyperx,
     size=_hyperx_size,
-    form=forms.named(
-        {"sides": forms.side_numbers, "capacity": forms.side_numbers, "p": forms.integer}, capacity=(1,), p=0
+    form=spec_parameters.named(
+        {"sides": spec_parameters.side_numbers, "capacity": spec_parameters.side_numbers, "p": spec_parameters.integer},
+        capacity=(1,),
+        p=0,
     ),
     parameters="sides=AxB...,capacity=1|CxD...,p=0",
     summary="routers in a grid, all adjacent along each dimension; p terminals at each router (0: the routers)",
@@ -153,7 +155,7 @@ FLATTENED_BUTTERFLY = Family(
     name="flattened-butterfly",
     function=flattened_butterfly,
     size=_flattened_size,
-    form=forms.numbers,
+    form=spec_parameters.numbers,
     parameters="k,n",
     summary="k-ary n-flat: k^(n-1) routers in n-1 dimensions, all adjacent along each, with k terminals each",
     example="flattened-butterfly:4,3",

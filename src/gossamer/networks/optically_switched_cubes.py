@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gossamer.errors import NetworkError, shown
-from gossamer.networks import forms
+from gossamer.networks import spec_parameters
 from gossamer.networks.cayley_groups import NamedGroup, group_named
 from gossamer.networks.family import Family, Size, checked_size, is_list, whole_number
 from gossamer.networks.network import Network
@@ -81,7 +81,7 @@ def switched_cubes(side: int, group: str, x: Sequence[int], y: Sequence[int], z:
     for name, row in zip(told, joins, strict=True):
         values[name] = ".".join(map(str, row[:1] if len(set(row)) == 1 else row))
     return Network(
-        forms.canonical(NAME, values),
+        spec_parameters.canonical(NAME, values),
         node.size,
         np.repeat(node, 6).astype(np.int32),
         target.reshape(-1).astype(np.int32),
@@ -123,7 +123,9 @@ SWITCHED_CUBES = Family(
     name=NAME,
     function=switched_cubes,
     size=_size,
-    form=forms.named({"side": forms.integer, "group": _text, "x": _elements, "y": _elements, "z": _elements}),
+    form=spec_parameters.named(
+        {"side": spec_parameters.integer, "group": _text, "x": _elements, "y": _elements, "z": _elements}
+    ),
     parameters="side=S,group=GROUP,x=G.G...,y=G.G...,z=G.G...",
     summary="cubes of S^3 nodes, their faces joined by a switch for each port index; the cubes are a group",
     example="switched-cubes:side=4,group=abelian(2,2,2),x=4,y=2,z=1",

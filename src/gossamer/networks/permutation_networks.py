@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from gossamer.networks import forms
+from gossamer.networks import spec_parameters
 from gossamer.networks.cayley import cayley_network
 from gossamer.networks.family import Family, Size, checked_size, whole_number
 from gossamer.networks.groups import PermutationGroup
@@ -76,7 +76,7 @@ MACRO_STAR = Family(
     name="macro-star",
     function=macro_star,
     size=_macro_star_size,
-    form=forms.numbers,
+    form=spec_parameters.numbers,
     parameters="l,n",
     summary="arrangements of l blocks of n symbols and one: the first swaps with one of block 1, block 1 with another",
     example="macro-star:2,2",
@@ -220,7 +220,7 @@ STAR = Family(
     name="star",
     function=star,
     size=lambda m: _size("star", m),
-    form=forms.numbers,
+    form=spec_parameters.numbers,
     parameters="m",
     summary="arrangements of m symbols, adjacent by swapping the first with another",
     example="star:5",
@@ -231,7 +231,7 @@ PANCAKE = Family(
     name="pancake",
     function=pancake,
     size=lambda m: _size("pancake", m),
-    form=forms.numbers,
+    form=spec_parameters.numbers,
     parameters="m",
     summary="arrangements of m symbols, adjacent by reversing a prefix",
     example="pancake:5",
@@ -242,7 +242,7 @@ BUBBLE_SORT = Family(
     name="bubble-sort",
     function=bubble_sort,
     size=lambda m: _size("bubble-sort", m),
-    form=forms.numbers,
+    form=spec_parameters.numbers,
     parameters="m",
     summary="arrangements of m symbols, adjacent by swapping neighbors",
     example="bubble-sort:5",

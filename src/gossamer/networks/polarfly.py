@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from gossamer.networks import forms
-from gossamer.networks._routers import router_network, router_size
+from gossamer.networks import spec_parameters
 from gossamer.networks.family import Family, Size
 from gossamer.networks.finite_fields import FiniteField, prime_power
 from gossamer.networks.network import Network
+from gossamer.networks.router_networks import router_network, router_size
 
 __all__ = ["POLARFLY", "polarfly"]
 
@@ -76,7 +76,7 @@ def polarfly(q: int, p: int = 0) -> Network:
     order = np.lexsort((target, source))
     source, target = source[order], target[order]
     near = source != target
-    spec = forms.canonical("polarfly", {"q": q, "p": p}, p=0)
+    spec = spec_parameters.canonical("polarfly", {"q": q, "p": p}, p=0)
     links, whole = (source[near], target[near], 1), np.zeros(len(points), np.int64)
     return router_network(spec, len(points), [links], p=p, places=points, groups=whole)
 
@@ -99,7 +99,7 @@ POLARFLY = Family(
     name="polarfly",
     function=polarfly,
     size=_polarfly_size,
-    form=forms.named({"q": forms.integer, "p": forms.integer}, p=0),
+    form=spec_parameters.named({"q": spec_parameters.integer, "p": spec_parameters.integer}, p=0),
     parameters="q=Q,p=0",
     summary="points of the projective plane over GF(q), adjacent if orthogonal; p terminals at each (0: the points)",
     example="polarfly:q=7,p=4",

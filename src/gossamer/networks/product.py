@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import NetworkError
-from gossamer.networks import forms
+from gossamer.networks import spec_parameters
 from gossamer.networks.family import Family, Size, checked_size
 from gossamer.networks.groups import AbelianGroup, Group, ProductGroup
 from gossamer.networks.network import Factors, IntArray, Network
@@ -140,7 +140,7 @@ PRODUCT = Family(
     name="product",
     function=product,
     size=_product_size,
-    form=forms.factors,
+    form=spec_parameters.factors,
     parameters="(SPEC)x(SPEC)...",
     summary="Cartesian product of any networks without routing nodes",
     example="product:(ring:5)x(complete:4)",

@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import NetworkError
-from gossamer.networks import forms
-from gossamer.networks._routers import both_ways, router_network, router_size
+from gossamer.networks import spec_parameters
 from gossamer.networks.family import Family, Size, whole_number
 from gossamer.networks.network import Network
+from gossamer.networks.router_networks import both_ways, router_network, router_size
 from gossamer.reading import seed as check_seed
 
 __all__ = ["JELLYFISH", "XPANDER", "jellyfish", "xpander"]
@@ -75,7 +75,7 @@ def jellyfish(n: int, d: int, seed: int = 0, p: int = 0) -> Network:
         ends = np.argwhere(near)
     source, target, _ = both_ways(ends[:, 0], ends[:, 1])
     order = np.lexsort((target, source))
-    spec = forms.canonical("jellyfish", {"n": n, "d": d, "seed": int(seed), "p": p}, seed=0, p=0)
+    spec = spec_parameters.canonical("jellyfish", {"n": n, "d": d, "seed": int(seed), "p": p}, seed=0, p=0)
     return router_network(spec, n, [(source[order], target[order], 1)], p=p)
 
 
@@ -133,7 +133,7 @@ def xpander(d: int, k: int, seed: int = 0, p: int = 0) -> Network:
         raise NetworkError(f"xpander: {TRIES} lifts of {k} routers a part are not connected; take another seed")
     source, target, _ = both_ways(*pairs)
     order = np.lexsort((target, source))
-    spec = forms.canonical("xpander", {"d": d, "k": k, "seed": int(seed), "p": p}, seed=0, p=0)
+    spec = spec_parameters.canonical("xpander", {"d": d, "k": k, "seed": int(seed), "p": p}, seed=0, p=0)
     links = source[order], target[order], 1
     places = np.stack([number // k, number % k], axis=1)
     return router_network(spec, number.size, [links], p=p, places=places, groups=number // k)
@@ -228,7 +228,16 @@ JELLYFISH = Family(
     name="jellyfish",
     function=jellyfish,
     size=_jellyfish_size,
-    form=forms.named({"n": forms.integer, "d": forms.integer, "seed": forms.integer, "p": forms.integer}, seed=0, p=0),
+    form=spec_parameters.named(
+        {
+            "n": spec_parameters.integer,
+            "d": spec_parameters.integer,
+            "seed": spec_parameters.integer,
+            "p": spec_parameters.integer,
+        },
+        seed=0,
+        p=0,
+    ),
     parameters="n=N,d=D,seed=0,p=0",
     summary="connected random network of n routers, d links of each to others, p terminals at each (0: the routers)",
     example="jellyfish:n=20,d=4,seed=1,p=3",
@@ -240,7 +249,16 @@ XPANDER = Family(
     name="xpander",
     function=xpander,
     size=_xpander_size,
-    form=forms.named({"d": forms.integer, "k": forms.integer, "seed": forms.integer, "p": forms.integer}, seed=0, p=0),
+    form=spec_parameters.named(
+        {
+            "d": spec_parameters.integer,
+            "k": spec_parameters.integer,
+            "seed": spec_parameters.integer,
+            "p": spec_parameters.integer,
+        },
+        seed=0,
+        p=0,
+    ),
     parameters="d=D,k=K,seed=0,p=0",
     summary="connected random k-lift of the complete network of d+1 nodes, p terminals at each (0: the routers)",
     example="xpander:d=5,k=8,seed=1,p=3",

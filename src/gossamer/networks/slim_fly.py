@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from gossamer.networks import forms
-from gossamer.networks._routers import router_network, router_size
+from gossamer.networks import spec_parameters
 from gossamer.networks.family import Family, Size
 from gossamer.networks.finite_fields import FiniteField, prime_power
 from gossamer.networks.network import Network
+from gossamer.networks.router_networks import router_network, router_size
 
 __all__ = ["SLIM_FLY", "slim_fly"]
 
@@ -68,7 +68,7 @@ def slim_fly(q: int, p: int = 0) -> Network:
     left, right = x * q + field.add(field.multiply(m, x), c), q * q + m * q + c
     number = np.arange(2 * q * q)
     return router_network(
-        forms.canonical("slim-fly", {"q": q, "p": p}, p=0),
+        spec_parameters.canonical("slim-fly", {"q": q, "p": p}, p=0),
         2 * q * q,
         [*inside, (left, right, 1), (right, left, 1)],
         p=p,
@@ -97,7 +97,7 @@ SLIM_FLY = Family(
     name="slim-fly",
     function=slim_fly,
     size=_slim_fly_size,
-    form=forms.named({"q": forms.integer, "p": forms.integer}, p=0),
+    form=spec_parameters.named({"q": spec_parameters.integer, "p": spec_parameters.integer}, p=0),
     parameters="q=Q,p=0",
     summary="McKay-Miller-Siran graph of a prime power q, diameter 2; p terminals at each router (0: the routers)",
     example="slim-fly:q=5,p=4",

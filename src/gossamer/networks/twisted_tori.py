@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gossamer.errors import NetworkError, shown
-from gossamer.networks import forms
+from gossamer.networks import spec_parameters
 from gossamer.networks.cayley import cayley_network
 from gossamer.networks.family import Family, Size, checked_size, is_list, whole_number
 from gossamer.networks.groups import LatticeGroup
@@ -71,7 +71,7 @@ def twisted_torus(sides: Sequence[int], twists: Sequence[Sequence[int]] | None =
         stride //= side
         digits.append(node // stride % side)
     return cayley_network(
-        forms.canonical(NAME, values, twists=None),
+        spec_parameters.canonical(NAME, values, twists=None),
         group,
         _generators(group),
         structures=[Coordinates(np.stack(digits, axis=1))],
@@ -124,14 +124,14 @@ def _twisted_size(sides: Sequence[int], twists: Sequence[Sequence[int]] | None =
 
 
 def _rows(family: Family, text: str) -> tuple[tuple[int, ...], ...]:
-    return tuple(forms.integers(family, row) for row in text.split("/"))
+    return tuple(spec_parameters.integers(family, row) for row in text.split("/"))
 
 
 TWISTED_TORUS = Family(
     name=NAME,
     function=twisted_torus,
     size=_twisted_size,
-    form=forms.named({"sides": forms.side_numbers, "twists": _rows}, twists=None),
+    form=spec_parameters.named({"sides": spec_parameters.side_numbers, "twists": _rows}, twists=None),
     parameters="sides=AxB...,twists=ROW/ROW/...",
     summary="torus whose ends are joined with a shift; by default sides of n shift those of 2n by n, as in TPUs",
     example="twisted-torus:sides=8x4x4",

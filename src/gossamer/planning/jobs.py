@@ -20,7 +20,7 @@ from gossamer.questions.tasks.job import Job
 from gossamer.schedules import CONTROL
 from gossamer.schedules.hop_table import hop_ends
 from gossamer.schedules.packets import message_rows
-from gossamer.writing import Rows, seconds_text
+from gossamer.writing import Tabled, seconds_text
 
 __all__ = ["CollectiveTimes", "JobOutcome", "plan_job"]
 
@@ -49,7 +49,7 @@ class CollectiveTimes:
 
 
 @dataclass(frozen=True)
-class JobOutcome(Rows):
+class JobOutcome(Tabled):
     """What planning a job came to.
 
     Attributes
@@ -83,9 +83,7 @@ class JobOutcome(Rows):
 
     def rows(self) -> list[tuple[str, str]]:
         """Return what a person wants to read, as (label, text) rows."""
-        columns, table = self.table()
-        told = [(row[0], ", ".join(f"{c} {v}" for c, v in zip(columns[1:], row[1:], strict=True))) for row in table]
-        return [*self.outcome.rows(), *told]
+        return [*self.outcome.rows(), *super().rows()]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""

@@ -22,7 +22,17 @@ from gossamer.questions.cases import Case, Offer
 from gossamer.questions.costs import Clock
 from gossamer.questions.tasks import Allreduce
 from gossamer.verification import Verification
-from gossamer.writing import Rows, bandwidth_text, html_rows, html_table, memory_text, seconds_text
+from gossamer.writing import (
+    Rows,
+    Tabled,
+    attributes,
+    bandwidth_text,
+    html_rows,
+    html_table,
+    memory_text,
+    plain,
+    seconds_text,
+)
 
 __all__ = ["Comparison", "Expense", "Outcome", "peak_memory"]
 
@@ -181,27 +191,22 @@ class Outcome(Rows):
             "options": dict(self.options),
             "effort": self.offer.effort,
             "unit": case.cost.unit,
-            "completion_time": number(self.completion_time),
+            "completion_time": plain(self.completion_time),
             "completion_time_exact": str(self.completion_time),
-            "bound": number(self.bound),
+            "bound": plain(self.bound),
             "bound_exact": str(self.bound),
-            "bound_name": self.bound_name,
-            "ratio": self.ratio,
-            "optimal": self.optimal,
-            **self._in_seconds(),
-            "claim": None if self.claim is None else number(self.claim),
-            "claim_is_bound": self.claim_is_bound,
+            **attributes(self, "bound_name ratio optimal"),
+            **self.in_seconds(),
+            **attributes(self, "claim claim_is_bound"),
             "verified": self.verification.ok,
             "stopped": self.stopped or None,
             **({"form": self.forms[0].words} if self.forms else {}),
             **self.facts.values,
-            "build_seconds": self.expense.build_seconds,
-            "verify_seconds": self.expense.verify_seconds,
-            "schedule_bytes": self.expense.schedule_bytes,
+            **attributes(self.expense, "build_seconds verify_seconds schedule_bytes"),
             "peak_memory_bytes": self.expense.peak_memory,
         }
 
-    def _in_seconds(self) -> dict[str, float | None]:
+    def in_seconds(self) -> dict[str, float | None]:
         """Return times and bandwidths for JSON; nothing where the case has no clock."""
         if self.clock is None:
             return {}
@@ -289,7 +294,7 @@ class Outcome(Rows):
 
 
 @dataclass(frozen=True)
-class Comparison(Rows):
+class Comparison(Tabled):
     """Every algorithm that covers a case, the fastest first, and why the others do not.
 
     Iterating gives one mapping of plain values an algorithm, which pandas reads: ``pandas.DataFrame(comparison)``.
@@ -318,22 +323,18 @@ class Comparison(Rows):
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         for outcome in self.outcomes:
-            buffer, held, expense = outcome.facts.buffer, outcome.facts.held, outcome.expense
+            buffer, held = outcome.facts.buffer, outcome.facts.held
             yield {
                 "algorithm": outcome.algorithm,
                 "options": " ".join(f"{k}={v}" for k, v in outcome.options.items()),
-                "time": number(outcome.completion_time),
-                "ratio": outcome.ratio,
-                "optimal": outcome.optimal,
-                "claim": None if outcome.claim is None else number(outcome.claim),
-                "promise": outcome.offer.promise,
-                "effort": outcome.offer.effort,
+                "time": plain(outcome.completion_time),
+                **attributes(outcome, "ratio optimal claim"),
+                **attributes(outcome.offer, "promise effort"),
                 "utilization": float(outcome.facts.utilization),
                 "buffer_peak": None if buffer is None else buffer.packets,
                 "held_peak": None if held is None else held.packets,
                 "size": outcome.facts.size,
-                "build_seconds": expense.build_seconds,
-                "verify_seconds": expense.verify_seconds,
+                **attributes(outcome.expense, "build_seconds verify_seconds"),
             }
 
     def __len__(self) -> int:
@@ -349,8 +350,7 @@ class Comparison(Rows):
             "rules": self.case.rules.to_dict(),
             "cost": self.case.cost.to_dict(),
             "unit": self.case.cost.unit,
-            "bound": number(best.bound),
-            "bound_name": best.bound_name,
+            **attributes(best, "bound bound_name"),
             "algorithms": list(self),
             "refusals": dict(self.refusals),
             "stopped": self.stopped or None,
@@ -374,17 +374,14 @@ class Comparison(Rows):
         )
         return columns, rows
 
-    def rows(self) -> list[tuple[str, str]]:
-        """Return what a person wants to read, as (label, text) rows."""
-        columns, table = self.table()
-        found = [(row[0], ", ".join(f"{c} {v}" for c, v in zip(columns[1:], row[1:], strict=True))) for row in table]
-        found += [(name, f"no: it {why}") for name, why in self.refusals.items()]
-        return found + ([("stopped", self.stopped)] if self.stopped else [])
+    def remarks(self) -> list[tuple[str, str]]:
+        """Return why other algorithms do not cover the case, and why not all were tried."""
+        refused = [(name, f"no: it {why}") for name, why in self.refusals.items()]
+        return refused + ([("stopped", self.stopped)] if self.stopped else [])
 
     def _repr_html_(self) -> str:
-        refused = [*((name, f"no: it {why}") for name, why in self.refusals.items()),
-                   *([("stopped", self.stopped)] if self.stopped else [])]  # fmt: skip
-        return html_table(*self.table()) + (html_rows(refused) if refused else "")
+        remarks = self.remarks()
+        return html_table(*self.table()) + (html_rows(remarks) if remarks else "")
 
     def __repr__(self) -> str:
         case = self.case
@@ -399,15 +396,6 @@ class _Shown:
 
     def _repr_html_(self) -> str:
         return self.html
-
-
-def number(value: Fraction) -> int | float:
-    """Return a fraction as a plain number, an int where it is whole.
-
-    >>> number(Fraction(4)), number(Fraction(1, 2))
-    (4, 0.5)
-    """
-    return int(value) if value.denominator == 1 else float(value)
 
 
 def peak_memory() -> int:

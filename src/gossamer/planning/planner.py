@@ -14,8 +14,8 @@ from gossamer.errors import GossamerError, ModelError, NotApplicableError, TooLa
 from gossamer.networks import as_network
 from gossamer.networks.network import Network
 from gossamer.planning.allreduce_variants import FormTime, counted_alike, forms_of, in_seconds, in_slots
+from gossamer.planning.offer_search import Say, Search, asked_case, best_of, stopped_text, within
 from gossamer.planning.outcome import Comparison, Outcome
-from gossamer.planning.search import Say, Search, asked_case, best_of, stopped_text, within
 from gossamer.planning.switching import SWITCHINGS, named
 from gossamer.planning.switching.resource_limits import Fitting, Limits, limits
 from gossamer.processes.trials import MOST, Trials

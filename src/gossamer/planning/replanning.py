@@ -15,8 +15,8 @@ from gossamer.errors import NotApplicableError
 from gossamer.networks import as_network
 from gossamer.networks.network import Failed, IntArray, Network
 from gossamer.planning import switching as switchings
+from gossamer.planning.offer_search import Asked, Say, Search
 from gossamer.planning.outcome import Outcome
-from gossamer.planning.search import Asked, Say, Search
 from gossamer.planning.switching import Switching
 from gossamer.planning.switching.resource_limits import Candidate
 from gossamer.questions.cases import Case, Offer, Refusal

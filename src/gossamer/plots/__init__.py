@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 from gossamer.lazy import lazy
 
 if TYPE_CHECKING:
+    from gossamer.plots.animation import MOVING_FORMATS, animate
     from gossamer.plots.appearance import STYLES, Dress, dressed_as, look
+    from gossamer.plots.broadcast_trees import tree_figure
     from gossamer.plots.drawing import FORMATS, KINDS, draw
-    from gossamer.plots.load import heat_figure, load_figure
-    from gossamer.plots.motion import MOVING_FORMATS, animate
-    from gossamer.plots.occupancy import occupancy_figure
-    from gossamer.plots.regions import regions_figure
+    from gossamer.plots.link_load import heat_figure, load_figure
+    from gossamer.plots.link_occupancy import occupancy_figure
+    from gossamer.plots.scatter_areas import regions_figure
     from gossamer.plots.terminal import text_picture
     from gossamer.plots.timetables import queue_figure, timetable_figure
-    from gossamer.plots.trees import tree_figure
-    from gossamer.plots.worms import channels_figure, worms_figure
+    from gossamer.plots.wormhole_timetables import channels_figure, worms_figure
 
 __all__ = [
     "FORMATS",
@@ -49,12 +49,12 @@ __getattr__ = lazy(
     __name__,
     appearance="STYLES Dress dressed_as look",
     drawing="FORMATS KINDS draw",
-    load="heat_figure load_figure",
-    motion="MOVING_FORMATS animate",
-    occupancy="occupancy_figure",
-    regions="regions_figure",
+    link_load="heat_figure load_figure",
+    animation="MOVING_FORMATS animate",
+    link_occupancy="occupancy_figure",
+    scatter_areas="regions_figure",
     terminal="text_picture",
     timetables="queue_figure timetable_figure",
-    trees="tree_figure",
-    worms="channels_figure worms_figure",
+    broadcast_trees="tree_figure",
+    wormhole_timetables="channels_figure worms_figure",
 )

@@ -31,8 +31,8 @@ from gossamer.reading import whole
 from gossamer.simulation.flits.traffic_result import TrafficRun
 from gossamer.simulation.random_arrivals.delays import Delays, by_scheme
 from gossamer.studies.reproductions.table import Curve
+from gossamer.studies.sweeps.message_sizes import SizeComparison, crossover_text
 from gossamer.studies.sweeps.report import Group, Report
-from gossamer.studies.sweeps.sizes import SizeComparison, crossover_text
 from gossamer.writing import bytes_text, seconds_text
 
 if TYPE_CHECKING:

@@ -146,8 +146,8 @@ def _figure(schedule: Schedule | WormholeSchedule, kind: str, dress: Look) -> Fi
 
     words: dict[str, Any] = {"style": dress.style, "width": dress.width, "title": dress.title}
     if kind == "both":
-        from gossamer.plots.load import load_sheet, paint_load
-        from gossamer.plots.occupancy import occupancy_sheet, paint_occupancy
+        from gossamer.plots.link_load import load_sheet, paint_load
+        from gossamer.plots.link_occupancy import occupancy_sheet, paint_occupancy
 
         assert not isinstance(schedule, WormholeSchedule)
         load, occupancy = load_sheet(schedule, dress), occupancy_sheet(schedule, headed=False, dress=dress)

@@ -17,7 +17,7 @@ from gossamer.networks.structures import Speeds
 from gossamer.plots.appearance import CATEGORICAL, FAINT, INK, MUTED, PAPER, Dress, caption, headline, look, write
 from gossamer.plots.drawing import picture_format, write_picture
 from gossamer.plots.layouts import STUB, lay_out
-from gossamer.plots.lines import Lines, link_lines
+from gossamer.plots.link_lines import Lines, link_lines
 from gossamer.writing import quantity
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def port_arcs(network: Network, positions: npt.NDArray[np.float64], lines: Seque
     --------
     >>> import gossamer
     >>> from gossamer.plots.layouts import lay_out
-    >>> from gossamer.plots.lines import link_lines
+    >>> from gossamer.plots.link_lines import link_lines
     >>> net = gossamer.network("array:3")
     >>> shared = net.with_ports(gossamer.networks.SharedPorts(net.link_source, net.link_target))
     >>> layout = lay_out(shared)

@@ -14,15 +14,15 @@ import numpy as np
 from gossamer.errors import FileFormatError, TaskError, nearest
 from gossamer.networks.spec import network as parse_network
 from gossamer.planning.planner import plan
+from gossamer.plots.animation import animate
 from gossamer.plots.appearance import CATEGORICAL, FAINT, INK, MUTED, PAPER, sequential, write
+from gossamer.plots.broadcast_trees import tree_figure
 from gossamer.plots.curves import delay_figure
 from gossamer.plots.drawing import write_picture
-from gossamer.plots.motion import animate
-from gossamer.plots.occupancy import occupancy_figure
-from gossamer.plots.regions import regions_figure
+from gossamer.plots.link_occupancy import occupancy_figure
+from gossamer.plots.scatter_areas import regions_figure
 from gossamer.plots.timetables import queue_figure, timetable_figure
-from gossamer.plots.trees import tree_figure
-from gossamer.plots.wormhole import (
+from gossamer.plots.wormhole_steps import (
     aggregation_figure,
     all_gather_figure,
     collection_figure,

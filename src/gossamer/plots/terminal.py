@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from gossamer.plots.appearance import by_number
 from gossamer.plots.link_groups import link_groups
-from gossamer.plots.occupancy import occupancy
-from gossamer.plots.worms import channel_use
+from gossamer.plots.link_occupancy import occupancy
+from gossamer.plots.wormhole_timetables import channel_use
 from gossamer.schedules import CONTROL, Schedule
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
 from gossamer.verification import link_load, verify

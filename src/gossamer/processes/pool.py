@@ -21,8 +21,8 @@ from time import monotonic
 from typing import Any
 
 from gossamer.errors import GossamerError, ModelError
-from gossamer.processes.job import Failure, Say, WorkItem, WorkResult, attempt, too_large
 from gossamer.processes.memory import limit_data
+from gossamer.processes.work_items import Failure, Say, WorkItem, WorkResult, attempt, too_large
 from gossamer.writing import memory_text
 
 __all__ = ["Processes", "packed", "serve"]
@@ -69,7 +69,7 @@ _ONE_THREAD = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "
 
 
 @dataclass
-class _Try:
+class _Attempt:
     """A job that is handed out, or waits to be again: how often a process died at it, and the memory it gets."""
 
     job: WorkItem
@@ -85,7 +85,7 @@ class _Worker:
     name: str
     process: subprocess.Popen[bytes]
     connection: Connection[Any, Any]
-    given: deque[_Try] = field(default_factory=deque)
+    given: deque[_Attempt] = field(default_factory=deque)
     ready: bool = False
 
     @property
@@ -123,7 +123,7 @@ class Processes:
         self.deaths: list[str] = []
         self._workers: list[_Worker] = []
         self._numbers = itertools.count(1)
-        self._again: deque[_Try] = deque()
+        self._again: deque[_Attempt] = deque()
         self._stillborn = 0
         self._mean = 1.0
 
@@ -165,7 +165,7 @@ class Processes:
                 job = next(source, None)
                 if job is None:
                     return
-                self._again.append(_Try(job))
+                self._again.append(_Attempt(job))
             one = self._again[0]
             if one.job.needs > self.memory:
                 self._again.popleft()
@@ -239,7 +239,7 @@ class Processes:
         if done.failure is None or done.failure.kind != "too large":
             return done
         if one.grant < self.memory:
-            self._again.append(_Try(one.job, one.deaths, alone=True))
+            self._again.append(_Attempt(one.job, one.deaths, alone=True))
             return None
         if isinstance(done.failure.error, GossamerError):
             return done

@@ -12,8 +12,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from gossamer.errors import GossamerError
-from gossamer.processes.job import Progress, WorkItem, WorkResult
 from gossamer.processes.memory import available
+from gossamer.processes.work_items import Progress, WorkItem, WorkResult
 from gossamer.writing import memory_text
 
 if TYPE_CHECKING:

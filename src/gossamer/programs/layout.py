@@ -30,13 +30,13 @@ from gossamer.questions.tasks import (
 )
 from gossamer.schedules import Schedule
 
-__all__ = ["Layout", "blocks_of_message", "invariant_layout", "layout", "plain_task"]
+__all__ = ["BufferLayout", "blocks_of_message", "invariant_layout", "layout", "plain_task"]
 
 Places = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class BufferLayout:
     """Places, in whole messages.
 
     Attributes
@@ -85,7 +85,7 @@ def blocks_of_message(schedule: Schedule) -> int:
     return schedule.parts * int(sizes[0])
 
 
-def layout(task: Task, network: Network, messages: Messages) -> Layout:
+def layout(task: Task, network: Network, messages: Messages) -> BufferLayout:
     """Return the places of all messages of a task.
 
     Notes
@@ -96,7 +96,7 @@ def layout(task: Task, network: Network, messages: Messages) -> Layout:
     return _exchange(network, messages, *ends) if ends else _listed(network, messages)
 
 
-def invariant_layout(task: Task, network: Network, messages: Messages) -> tuple[Layout, bool, bool] | None:
+def invariant_layout(task: Task, network: Network, messages: Messages) -> tuple[BufferLayout, bool, bool] | None:
     """Return the places of the messages of some origins, and whether places in input and output are nodes.
 
     Where they are, translations move them as they move nodes. None for a task that is not known to have such places,
@@ -109,15 +109,15 @@ def invariant_layout(task: Task, network: Network, messages: Messages) -> tuple[
     one, all_of = np.ones(n, np.int64), np.full(n, n, np.int64)
     if isinstance(task, TotalExchange):
         own = np.column_stack([nodes, nodes, nodes])
-        return Layout(node, messages.ids // n, all_of, all_of, own), True, True
+        return BufferLayout(node, messages.ids // n, all_of, all_of, own), True, True
     if isinstance(task, MultinodeBroadcast):
         own = np.column_stack([nodes, 0 * nodes, nodes])
-        return Layout(0 * node, node, one, all_of, own), False, True
+        return BufferLayout(0 * node, node, one, all_of, own), False, True
     nothing = np.zeros((0, 3), np.int64)
     if isinstance(task, ReduceScatter) and n > 1:
-        return Layout(node, 0 * node, all_of, one, nothing), True, False
+        return BufferLayout(node, 0 * node, all_of, one, nothing), True, False
     if isinstance(task, Allreduce) and n > 1:
-        return Layout(node, node, all_of, all_of, nothing), True, True
+        return BufferLayout(node, node, all_of, all_of, nothing), True, True
     return None
 
 
@@ -137,12 +137,12 @@ def _ends(task: Task, n: int) -> tuple[Places, Places] | None:
     return None
 
 
-def _exchange(network: Network, messages: Messages, senders: Places, receivers: Places) -> Layout:
+def _exchange(network: Network, messages: Messages, senders: Places, receivers: Places) -> BufferLayout:
     given, got = np.zeros((2, network.node_count), np.int64)
     given[senders], got[receivers] = receivers.size, senders.size
     assert messages.targets is not None
     both = np.intersect1d(senders, receivers)
-    return Layout(
+    return BufferLayout(
         np.searchsorted(receivers, messages.targets).astype(np.int64),
         np.searchsorted(senders, messages.origin).astype(np.int64),
         given,
@@ -151,7 +151,7 @@ def _exchange(network: Network, messages: Messages, senders: Places, receivers: 
     )
 
 
-def _listed(network: Network, messages: Messages) -> Layout:
+def _listed(network: Network, messages: Messages) -> BufferLayout:
     """Return places in the order of message numbers."""
     n, terminals = network.node_count, network.terminal_count
     rows = np.arange(messages.count)
@@ -191,7 +191,7 @@ def _listed(network: Network, messages: Messages) -> Layout:
         here = np.flatnonzero(messages.targets == messages.origin[row])
         kept, place = row[here], at_target[here]
     copies = np.column_stack([messages.origin[kept].astype(np.int64), at_origin[kept], place])
-    return Layout(at_origin, at_target, input_size, output_size, copies[np.argsort(copies[:, 0], kind="stable")])
+    return BufferLayout(at_origin, at_target, input_size, output_size, copies[np.argsort(copies[:, 0], kind="stable")])
 
 
 def _place(nodes: npt.NDArray[np.int32]) -> Places:

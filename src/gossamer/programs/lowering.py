@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gossamer.errors import ScheduleError, VerificationError, shown
 from gossamer.jit import njit
-from gossamer.programs.layout import Layout, blocks_of_message, invariant_layout, layout
+from gossamer.programs.layout import BufferLayout, blocks_of_message, invariant_layout, layout
 from gossamer.programs.program import Columns, Operations, Program, Templates
 from gossamer.schedules import CONTROL, Schedule, Symmetry, expand
 from gossamer.schedules.packets import message_rows
@@ -432,7 +432,7 @@ def _translated(
     by: npt.NDArray[np.int64],
     rows: npt.NDArray[np.int32],
     before: npt.NDArray[np.int32],
-    found: tuple[Layout, bool, bool],
+    found: tuple[BufferLayout, bool, bool],
 ) -> Carried:
     """Return what translated packets are, each with a message row of its own."""
     messages = schedule.messages
@@ -465,7 +465,7 @@ def _in_parts(copies: npt.NDArray[np.int64], parts: int) -> npt.NDArray[np.int64
     return every
 
 
-def _check_sizes(places: Layout, parts: int) -> None:
+def _check_sizes(places: BufferLayout, parts: int) -> None:
     most = int(max(places.input_size.max(), places.output_size.max())) * parts
     if most > _MOST:
         raise ScheduleError(f"a buffer of the program would have {most:,} parts; at most {_MOST:,} are allowed")

@@ -5,7 +5,7 @@ What a schedule costs stands in `gossamer.questions.costs`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from gossamer.errors import ModelError, shown
@@ -112,15 +112,7 @@ class Rules:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for a file."""
-        return {
-            "ports": self.ports,
-            "split": self.split,
-            "buffer": self.buffer,
-            "buffer_counts": self.buffer_counts,
-            "cut_through": self.cut_through,
-            "replication": self.replication,
-            "reduction": self.reduction,
-        }
+        return asdict(self)
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Rules:

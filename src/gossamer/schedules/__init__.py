@@ -9,13 +9,13 @@ is said by `gossamer.verification`.
 from __future__ import annotations
 
 from gossamer.schedules.files import save
+from gossamer.schedules.hop_descriptions import Hop
 from gossamer.schedules.packets import CONTROL, Packets, Phase
 from gossamer.schedules.schedule import Schedule, load
 from gossamer.schedules.symmetry import Symmetry
 from gossamer.schedules.timelines import Timeline, timeline
 from gossamer.schedules.torus_on_array import torus_on_array
 from gossamer.schedules.transform import expand, relabel, reverse, then
-from gossamer.schedules.words import Hop
 
 __all__ = [
     "CONTROL",

@@ -34,9 +34,9 @@ from gossamer.writing import memory_text, whole_file
 
 __all__ = [
     "Columns",
+    "FileTable",
     "OpenFile",
     "Room",
-    "Table",
     "TableRows",
     "is_text",
     "open_tables",
@@ -63,7 +63,7 @@ def _compare_nothing(known: Columns, first: int, rows: Columns) -> None:
     pass
 
 
-class Table(NamedTuple):
+class FileTable(NamedTuple):
     """What a table is in both kinds of files.
 
     Attributes
@@ -95,12 +95,12 @@ class Table(NamedTuple):
 class TableRows(NamedTuple):
     """The rows of a table that is written: how many, and what gives the columns of those from one to before another."""
 
-    table: Table
+    table: FileTable
     size: int
     rows: Callable[[int, int], Columns]
 
     @classmethod
-    def of(cls, table: Table, columns: Columns) -> TableRows:
+    def of(cls, table: FileTable, columns: Columns) -> TableRows:
         """Return all rows of columns that are there."""
         size = next(iter(columns.values())).size
         return cls(table, size, lambda a, b: {name: values[a:b] for name, values in columns.items()})
@@ -135,7 +135,7 @@ class OpenFile(NamedTuple):
     name: str
     header: dict[str, Any]
     room: Room
-    read: Callable[[Sequence[Table]], dict[str, npt.NDArray[Any]]]
+    read: Callable[[Sequence[FileTable]], dict[str, npt.NDArray[Any]]]
     text: bool = False
 
 
@@ -289,7 +289,7 @@ def _parquet_header(name: str, text: bytes, checksum: bytes | None) -> dict[str,
 
 
 def _read_parquet(
-    parquet: Any, header: Mapping[str, Any], tables: Sequence[Table], room: Room
+    parquet: Any, header: Mapping[str, Any], tables: Sequence[FileTable], room: Room
 ) -> dict[str, npt.NDArray[Any]]:
     """Return the columns of tables, those that are rows in the order of writing; ValueError if any are missing."""
     columns: dict[str, npt.NDArray[Any]] = {}
@@ -310,7 +310,7 @@ def _read_parquet(
 
 
 def _read_rows(
-    parquet: Any, first: int, table: Table, expected: int | None, room: Room, columns: dict[str, npt.NDArray[Any]]
+    parquet: Any, first: int, table: FileTable, expected: int | None, room: Room, columns: dict[str, npt.NDArray[Any]]
 ) -> int:
     """Add the columns of a table that is rows, from a row group on; return the group after it.
 
@@ -362,12 +362,12 @@ _FIRST = re.compile(r"gossamer schedule, version ([0-9]{1,9}), ([a-z-]{1,40})")
 _NUMBER, _CONTROL = "number", "control"
 
 
-def _fields(table: Table) -> list[tuple[str, str, bool]]:
+def _fields(table: FileTable) -> list[tuple[str, str, bool]]:
     """Return the text before each column of a row, its name, and whether -1 is a word in it."""
     return [(text, name, word == _CONTROL) for text, name, word, _ in Formatter().parse(table.line) if name]
 
 
-def _pattern(table: Table) -> re.Pattern[str]:
+def _pattern(table: FileTable) -> re.Pattern[str]:
     """Return what a row looks like; spaces may be wider."""
     parts = []
     for text, _, word in _fields(table):
@@ -376,7 +376,7 @@ def _pattern(table: Table) -> re.Pattern[str]:
     return re.compile(rf"\s*{''.join(parts)}\s*")
 
 
-def _lines(table: Table, columns: Columns, first: int, last: int) -> Iterator[str]:
+def _lines(table: FileTable, columns: Columns, first: int, last: int) -> Iterator[str]:
     """Yield the rows of columns, `first` to ``last-1`` of their table."""
     form, values = "", []
     for text, name, word in _fields(table):
@@ -484,7 +484,7 @@ def _read_text_header(lines: _Lines, header: dict[str, Any], first: str) -> None
         lines.step()
 
 
-def _read_text(lines: _Lines, tables: Sequence[Table]) -> dict[str, npt.NDArray[Any]]:
+def _read_text(lines: _Lines, tables: Sequence[FileTable]) -> dict[str, npt.NDArray[Any]]:
     """Return the columns of all tables."""
     columns: dict[str, npt.NDArray[Any]] = {}
     for table in tables:
@@ -497,7 +497,7 @@ def _read_text(lines: _Lines, tables: Sequence[Table]) -> dict[str, npt.NDArray[
     return columns
 
 
-def _read_lines(lines: _Lines, table: Table, count: int) -> dict[str, npt.NDArray[Any]]:
+def _read_lines(lines: _Lines, table: FileTable, count: int) -> dict[str, npt.NDArray[Any]]:
     """Return the columns of a table whose title is the present line; the line after it is the present one then."""
     names = [name for _, name, _ in _fields(table) if name]
     words = table.line.replace(":" + _CONTROL, "")

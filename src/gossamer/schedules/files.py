@@ -25,8 +25,8 @@ from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Task, task_from_dict
 from gossamer.schedules.file_formats import (
     Columns,
+    FileTable,
     OpenFile,
-    Table,
     TableRows,
     is_text,
     open_tables,
@@ -148,16 +148,16 @@ _PER_MESSAGE = 32
 """Bytes that a message of the task takes when the schedule is verified."""
 
 _HOPS = ("slot", "link", "packet")
-_PACKETS = Table(
+_PACKETS = FileTable(
     "packets", "packet", ("origin", "message", "part"), "packet {number}: message {message} part {part} from {origin}"
 )
 
 
-def _hop_table(network: Network) -> Table:
+def _hop_table(network: Network) -> FileTable:
     """Return the table of hops; where links are parallel, a hop says by which of those between its ends."""
     way = " by {way}" if network.parallel else ""
     line = f"slot {{slot}}: {{source}} -> {{target}}{way} packet {{packet:control}}"
-    return Table("hops", "hop", _HOPS, line, TOLD, partial(_compare, network))
+    return FileTable("hops", "hop", _HOPS, line, TOLD, partial(_compare, network))
 
 
 def _describe(schedule: HopTable, text: bool) -> tuple[dict[str, Any], list[TableRows]]:

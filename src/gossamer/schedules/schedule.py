@@ -11,11 +11,11 @@ import numpy.typing as npt
 from gossamer.networks.network import Network
 from gossamer.questions.cases import Case
 from gossamer.questions.costs import StepCost
-from gossamer.schedules import files, transform, words
+from gossamer.schedules import files, hop_descriptions, transform
+from gossamer.schedules.hop_descriptions import Hop
 from gossamer.schedules.hop_table import MAX_HOPS, HopTable, too_many_hops
 from gossamer.schedules.packets import CONTROL, Packets, Phase
 from gossamer.schedules.timelines import Timeline, hop_timeline
-from gossamer.schedules.words import Hop
 from gossamer.writing import Pictured
 
 __all__ = ["CONTROL", "MAX_HOPS", "Packets", "Phase", "Schedule", "load", "too_many_hops"]
@@ -102,16 +102,16 @@ class Schedule(HopTable, Pictured):
         return hop_timeline(self)
 
     def hops(self) -> Iterator[Hop]:
-        """Yield the hops in order, each with what it is in words; see `gossamer.schedules.words.hops`."""
-        return words.hops(self)
+        """Yield the hops in order, each with what it is in words; see `gossamer.schedules.hop_descriptions.hops`."""
+        return hop_descriptions.hops(self)
 
     def to_arrow(self) -> Any:
-        """Return the hops as an Arrow table; see `gossamer.schedules.words.to_arrow`."""
-        return words.to_arrow(self)
+        """Return the hops as an Arrow table; see `gossamer.schedules.hop_descriptions.to_arrow`."""
+        return hop_descriptions.to_arrow(self)
 
     def to_frame(self) -> Any:
-        """Return the hops as a data frame of pandas; see `gossamer.schedules.words.to_frame`."""
-        return words.to_frame(self)
+        """Return the hops as a data frame of pandas; see `gossamer.schedules.hop_descriptions.to_frame`."""
+        return hop_descriptions.to_frame(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the schedule to a file; see `gossamer.schedules.files.save`."""

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import ScheduleError
+from gossamer.networks.cable_orbits import FreeGroup
 from gossamer.networks.groups import Elements
 from gossamer.networks.network import Network
-from gossamer.networks.orbits import FreeGroup
 from gossamer.reading import instance, whole
 
 __all__ = ["Symmetry"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from gossamer.schedules.files import save
 from gossamer.schedules.wormhole.channels import Channels
-from gossamer.schedules.wormhole.schedule import Payloads, PayloadTable, Phase, Pieces, WormholeSchedule, load
+from gossamer.schedules.wormhole.schedule import Payloads, PayloadTable, Pieces, StepPhase, WormholeSchedule, load
 from gossamer.verification.wormhole import KINDS, verify
 from gossamer.wormhole.algorithm import WormholeAlgorithm
 
@@ -18,8 +18,8 @@ __all__ = [
     "Channels",
     "PayloadTable",
     "Payloads",
-    "Phase",
     "Pieces",
+    "StepPhase",
     "WormholeAlgorithm",
     "WormholeSchedule",
     "load",

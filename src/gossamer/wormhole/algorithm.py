@@ -13,7 +13,7 @@ from gossamer.questions.cases import Offer, Proposer, Refusal
 from gossamer.questions.rules import Rules
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.payloads import PayloadTable, Pieces
-from gossamer.schedules.wormhole.schedule import Phase, WormholeSchedule
+from gossamer.schedules.wormhole.schedule import StepPhase, WormholeSchedule
 
 __all__ = ["Steps", "WormholeAlgorithm", "too_many_messages", "with_limited_ports"]
 
@@ -38,7 +38,7 @@ def with_limited_ports(schedule: WormholeSchedule, case: WormholeCase) -> Wormho
     Examples
     --------
     >>> import gossamer
-    >>> from gossamer.wormhole.sequential import sequential_broadcasts
+    >>> from gossamer.wormhole.sequential_broadcasts import sequential_broadcasts
     >>> all_ports = WormholeCase(gossamer.network("torus:5x5"), gossamer.task("broadcast"))
     >>> schedule = sequential_broadcasts(all_ports)
     >>> case = all_ports.varied(rules=gossamer.Rules(ports="one"))
@@ -110,7 +110,7 @@ class WormholeAlgorithm(Proposer[WormholeCase, WormholeSchedule]):
     Examples
     --------
     >>> import gossamer
-    >>> from gossamer.wormhole.sequential import SEQUENTIAL
+    >>> from gossamer.wormhole.sequential_broadcasts import SEQUENTIAL
     >>> case = WormholeCase(gossamer.network("torus:9x9"), gossamer.task("broadcast"))
     >>> [a.build(case).completion_time for a in SEQUENTIAL]
     [Fraction(4496, 1)]
@@ -177,7 +177,7 @@ class Steps:
         self.first = 0
         self._dimensions = dimensions
         self._columns: list[tuple[npt.NDArray[np.int32], ...]] = []
-        self._phases: list[Phase] = []
+        self._phases: list[StepPhase] = []
 
     def add(
         self, step: npt.ArrayLike, source: npt.ArrayLike, displacement: npt.ArrayLike, payload: npt.ArrayLike
@@ -204,7 +204,7 @@ class Steps:
     def end_phase(self, name: str, steps: int, control: bool = False) -> None:
         """End the phase, which has `steps` steps, for control messages or not; one of 0 steps is left out."""
         if steps:
-            self._phases.append(Phase(name, steps, control=control))
+            self._phases.append(StepPhase(name, steps, control=control))
         self.first += steps
 
     def schedule(self, case: WormholeCase, packets: Pieces | None = None) -> WormholeSchedule:
@@ -225,6 +225,6 @@ class Steps:
         )
 
     @property
-    def phases(self) -> Sequence[Phase]:
+    def phases(self) -> Sequence[StepPhase]:
         """The phases ended so far."""
         return tuple(self._phases)

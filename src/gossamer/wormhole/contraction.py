@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gossamer.wormhole.partition import Ints, Partition
+from gossamer.wormhole.partition import Ints, TorusPartition
 
 __all__ = [
     "Edge",
@@ -157,12 +157,12 @@ class TreeMoves(NamedTuple):
         return TreeMoves(self.target, self.source, -self.displacement, self.edge)
 
 
-def contraction(partition: Partition, tree: GroupTree, unit: int) -> Iterator[TreeMoves]:
+def contraction(partition: TorusPartition, tree: GroupTree, unit: int) -> Iterator[TreeMoves]:
     """Yield the moves of each level of a contraction of diagonals, children to parents, bottom-up.
 
     Parameters
     ----------
-    partition : Partition
+    partition : TorusPartition
         The torus.
     tree : GroupTree
         Of fan at most 2d + 1.

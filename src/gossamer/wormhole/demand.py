@@ -298,7 +298,7 @@ def spreading(start: int, degrees: Counts, nodes: int) -> tuple[int, ...]:
     return tuple(widths)
 
 
-class _Part:
+class _SpreadPart:
     """Messages that spread from their origins, or reductions, which are the same with time and channels turned round.
 
     Attributes
@@ -420,7 +420,7 @@ class NodeDemand:
             raise TaskError(f"wormhole messages have one length each, those of {case.task.name} have several")
         combined = self.messages.discipline == COMBINE
         self.parts = [
-            _Part(case, np.flatnonzero(combined == turned), turned)
+            _SpreadPart(case, np.flatnonzero(combined == turned), turned)
             for turned in (False, True)
             if bool((combined == turned).any())
         ]
@@ -447,7 +447,7 @@ class NodeDemand:
         terminals = self.network.terminal_count
         return max(1, min(int(self.degree[:terminals].sum()), int(self.leaving[:terminals].sum())))
 
-    def _chained(self, of: Callable[[_Part], Counts]) -> Counts:
+    def _chained(self, of: Callable[[_SpreadPart], Counts]) -> Counts:
         """Return a count of each message, with that of the one which it comes after; int64[m]."""
         each = np.zeros(self.messages.count, np.int64)
         for part in self.parts:
@@ -457,7 +457,7 @@ class NodeDemand:
 
     def startups(self) -> ProvedCount:
         """Return the start-ups that the message needs which has furthest to spread."""
-        total = self._chained(_Part.starts)
+        total = self._chained(_SpreadPart.starts)
         spread, leaving = np.zeros((2, self.messages.count), np.int64)
         for part in self.parts:
             spread[part.rows], leaving[part.rows] = part.spread, part.leaving[part.origin]
@@ -528,7 +528,7 @@ class NodeDemand:
 
     def distance(self) -> ProvedCount:
         """Return the hops to the farthest node that a message must reach, or that must contribute to it."""
-        total = self._chained(_Part.hops)
+        total = self._chained(_SpreadPart.hops)
         row = int(np.argmax(total))
         after = self.messages.after
         first = row if after is None or after[row] < 0 else int(after[row])

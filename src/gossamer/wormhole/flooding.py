@@ -33,12 +33,12 @@ from gossamer.questions.tasks import (
     Reduce,
     ReduceScatter,
 )
-from gossamer.questions.tasks.together import target_table
+from gossamer.questions.tasks.united_tasks import target_table
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.payloads import Pieces
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.algorithm import Steps, WormholeAlgorithm, too_many_messages
-from gossamer.wormhole.mirrored import backwards, both, halves
+from gossamer.wormhole.time_reversal import backwards, both, halves
 
 __all__ = ["FLOODING", "Ways", "flooded", "flooding_offers"]
 

@@ -17,7 +17,7 @@ from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.algorithm import Steps, WormholeAlgorithm
 from gossamer.wormhole.flooding import Ways, flooded, flooding_offers
-from gossamer.wormhole.mirrored import backwards
+from gossamer.wormhole.time_reversal import backwards
 
 __all__ = ["TWO_STEP", "gather_then_broadcast", "middle"]
 

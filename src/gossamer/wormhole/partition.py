@@ -20,7 +20,7 @@ import numpy.typing as npt
 from gossamer.errors import NotApplicableError
 from gossamer.reading import whole
 
-__all__ = ["Partition", "common_divisors"]
+__all__ = ["TorusPartition", "common_divisors"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -36,7 +36,7 @@ def common_divisors(sides: tuple[int, ...]) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class Partition:
+class TorusPartition:
     """A torus cut into data-distribution and data-collection networks.
 
     Parameters
@@ -63,7 +63,7 @@ class Partition:
 
     Examples
     --------
-    >>> p = Partition((4, 4), 2)
+    >>> p = TorusPartition((4, 4), 2)
     >>> np.flatnonzero(p.ddn == 1).tolist(), np.flatnonzero(p.dcn == 1).tolist()
     ([5, 7, 13, 15], [2, 3, 6, 7])
     """

@@ -27,7 +27,7 @@ from gossamer.schedules.wormhole.channels import Channels
 from gossamer.schedules.wormhole.payloads import Pieces
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.algorithm import Steps, WormholeAlgorithm, too_many_messages
-from gossamer.wormhole.store_and_forward import add_phase
+from gossamer.wormhole.packet_schedules import add_phase
 
 __all__ = [
     "PACKED",

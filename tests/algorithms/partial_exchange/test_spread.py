@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from algorithms.partial_exchange import active_sets as sets
-from gossamer.algorithms.partial_exchange.spread import SPREAD, spread_evenly
+from gossamer.algorithms.partial_exchange.spread_then_deliver import SPREAD, spread_evenly
 from gossamer.bounds import best_bound
 from gossamer.networks import array, ring, torus
 from gossamer.questions.cases import Case

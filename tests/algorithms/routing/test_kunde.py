@@ -16,7 +16,7 @@ from gossamer.questions.cases import Case
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Permutation
 from gossamer.questions.tasks.patterns import pattern, permutation, random_partial
-from gossamer.schedules.sinks import RecordingSink
+from gossamer.schedules.hop_sinks import RecordingSink
 from gossamer.verification import buffer_peak, verify
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gossamer.simulation.random_arrivals.schemes.balance import (
+from gossamer.simulation.random_arrivals.schemes.traffic_balancing import (
     mixture,
     order_traffic,
     solve,

@@ -12,7 +12,7 @@ from gossamer.errors import GossamerError
 from gossamer.questions.tasks.patterns import pattern
 from gossamer.simulation.random_arrivals import Settings, simulate
 from gossamer.simulation.random_arrivals.schemes import Mix, mixed, scheme
-from gossamer.simulation.random_arrivals.schemes.mixed import at_each_source
+from gossamer.simulation.random_arrivals.schemes.mixed_traffic import at_each_source
 from gossamer.simulation.random_arrivals.theory import link_loads, stability_limit
 from gossamer.studies.sweeps import delay_load
 

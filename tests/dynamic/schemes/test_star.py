@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.errors import NotApplicableError
-from gossamer.simulation.random_arrivals.schemes.balance import order_traffic
 from gossamer.simulation.random_arrivals.schemes.star import (
     background_target,
     even_target,
@@ -20,6 +19,7 @@ from gossamer.simulation.random_arrivals.schemes.star import (
     star_orders,
     star_probabilities,
 )
+from gossamer.simulation.random_arrivals.schemes.traffic_balancing import order_traffic
 from gossamer.simulation.random_arrivals.theory import link_loads, stability_limit
 
 F = Fraction

@@ -8,8 +8,8 @@ import pytest
 
 import gossamer
 from gossamer.networks import FreeGroup, PermutationGroup, SharedPorts, cayley, from_networkx, renumbered
+from gossamer.networks.cable_orbits import few_generators
 from gossamer.networks.groups import TableGroup
-from gossamer.networks.orbits import few_generators
 from gossamer.networks.recognition.free_groups import cayley_order, free_group
 
 pytest.importorskip("igraph", reason="symmetries are found by igraph (extra 'symmetry')")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from gossamer.wormhole.aggregation_distribution.collection import aggregate, diagonal_broadcast
 from gossamer.wormhole.contraction import ceil_log, group_tree
-from gossamer.wormhole.partition import Partition
+from gossamer.wormhole.partition import TorusPartition
 from wormhole import paths
 from wormhole.recordings import aggregated, cases, contention, premature, recording
 
@@ -71,7 +71,7 @@ def printed_targets(n, h):
 
 def test_erratum_x1_the_printed_target_diagonals_are_not_those_of_the_ddns():
     def wanted(n, h):
-        p = Partition((n, n), h)
+        p = TorusPartition((n, n), h)
         return set((p.level[p.ddn >= 0] % n).tolist())
 
     assert (printed_targets(6, 2), wanted(6, 2)) == ({0, 3}, {0, 2, 4})

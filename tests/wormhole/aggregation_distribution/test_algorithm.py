@@ -31,7 +31,7 @@ from gossamer.wormhole.aggregation_distribution import (
 )
 from gossamer.wormhole.aggregation_distribution.closed_forms import MOVEMENTS, movement
 from gossamer.wormhole.contraction import group_tree
-from gossamer.wormhole.partition import Partition, common_divisors
+from gossamer.wormhole.partition import TorusPartition, common_divisors
 from wormhole.aggregation_distribution_checks import (
     ATD_OPT_MIX3,
     ATD_PIECE_MIX3,
@@ -316,7 +316,7 @@ def test_auto_takes_the_h_of_the_least_closed_form():
 
 
 def test_the_tuning_is_the_cheapest():
-    p = Partition((25, 25), 25)
+    p = TorusPartition((25, 25), 25)
     assert with_tuning(p, 625, LinearCost(startup=0), ATD_OPT).tuning == "direct"
     assert with_tuning(p, 625, LinearCost(startup=10**6), ATD_OPT).tuning == "mix3"
     assert with_tuning(p, 625, LinearCost(), ATD_5).tuning == "mix5"

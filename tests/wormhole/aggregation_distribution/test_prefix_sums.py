@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gossamer.wormhole.aggregation_distribution.closed_forms import destinations
 from gossamer.wormhole.aggregation_distribution.prefix_sums import prefix_cost, prefix_sums, ranks
 from gossamer.wormhole.contraction import ceil_log
-from gossamer.wormhole.partition import Partition
+from gossamer.wormhole.partition import TorusPartition
 from wormhole import paths
 from wormhole.recordings import aggregated, cases, contention, recording
 from wormhole.twenty_sources import AGGREGATED, SOURCES
@@ -34,7 +34,7 @@ def test_every_node_gets_the_sum_of_all_before_it_in_one_order(case, fan):
 
 @pytest.mark.parametrize("fan", [3, 5])
 def test_the_order_does_not_depend_on_the_messages(fan):
-    r = recording((12, 12), 3, np.flatnonzero(Partition((12, 12), 3).ddn >= 0))
+    r = recording((12, 12), 3, np.flatnonzero(TorusPartition((12, 12), 3).ddn >= 0))
     order = prefix_sums(r, fan)
     for chosen in (range(0, 144, 7), [27, 28, 100]):
         part = aggregated((12, 12), 3, chosen)

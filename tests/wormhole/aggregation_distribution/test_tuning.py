@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gossamer.wormhole.aggregation_distribution.closed_forms import MOVEMENTS, destinations, movement, tune, tuning_cost
 from gossamer.wormhole.aggregation_distribution.prefix_sums import prefix_sums, ranks
 from gossamer.wormhole.contraction import ceil_log, offset
-from gossamer.wormhole.partition import Partition
+from gossamer.wormhole.partition import TorusPartition
 from wormhole import paths
 from wormhole.recordings import aggregated, cases, contention, premature, recording
 from wormhole.twenty_sources import AGGREGATED, SOURCES
@@ -34,7 +34,7 @@ def test_all_offsets_at_once_from_all_nodes_are_free_of_contention(name, h):
     for n in (h, 2 * h):
         if n > 26:
             continue
-        p = Partition((n, n), h)
+        p = TorusPartition((n, n), h)
         nodes = np.flatnonzero(p.ddn >= 0)
         r = recording((n, n), h, np.arange(n * n))
         r.holder[:] = np.repeat(nodes, h)  # h units a node, one for each DDN
@@ -49,7 +49,7 @@ def test_all_offsets_at_once_from_all_nodes_are_free_of_contention(name, h):
     [("mix5", {6: 6, 10: 10, 25: 20, 50: 66, 125: 150}), ("mix3", {6: 4, 10: 9, 25: 24, 125: 195})],
 )
 def test_vectors_of_worst_volumes(name, volumes):
-    found = {h: sum(tuning_cost(Partition((h, h), h), name, h * h, 1, 1).bytes) for h in volumes}
+    found = {h: sum(tuning_cost(TorusPartition((h, h), h), name, h * h, 1, 1).bytes) for h in volumes}
     assert found == volumes
 
 
@@ -66,7 +66,7 @@ def test_worst_volumes_are_met_when_all_nodes_are_sources(name, h):
 
 
 def test_vector_of_destination_lists():
-    p = Partition((10, 10), 5)
+    p = TorusPartition((10, 10), 5)
     assert destinations(p, np.arange(9, 12)).tolist() == [4, 0, 1]
     for place, (ddn, beta, alpha, listed, offsets) in AGGREGATED.items():
         assert p.ddn[paths.node((10, 10), place)] == ddn
@@ -122,13 +122,13 @@ def test_erratum_x4_two_logarithms_of_whole_messages_are_enough_up_to_h_13():
         return len(movement("direct", h))
 
     assert all(steps(h) <= 2 * ceil_log(5, h) for h in range(2, 14))
-    assert all(max(tuning_cost(Partition((h, h), h), "direct", h * h, 1, 1).bytes) == 1 for h in range(2, 40))
+    assert all(max(tuning_cost(TorusPartition((h, h), h), "direct", h * h, 1, 1).bytes) == 1 for h in range(2, 40))
     assert [steps(h) for h in (14, 17, 25)] == [5, 5, 7]
     assert [2 * ceil_log(5, h) for h in (14, 17, 25)] == [4, 4, 4]
 
 
 def test_erratum_x4_the_hierarchical_form_sends_two_messages_at_h_6():
-    assert max(tuning_cost(Partition((5, 5), 5), "mix5", 25, 1, 1).bytes) == 1
+    assert max(tuning_cost(TorusPartition((5, 5), 5), "mix5", 25, 1, 1).bytes) == 1
     r = aggregated((6, 6), 6, range(36))
     r.word = destinations(r.partition, ranks(r, prefix_sums(r, 5)))
     start = r.schedule().step_count

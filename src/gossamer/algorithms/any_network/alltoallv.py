@@ -16,7 +16,7 @@ from gossamer.algorithms.any_network.demands import demand_of
 from gossamer.algorithms.any_network.priced_routing import timed
 from gossamer.errors import NetworkError
 from gossamer.graphs.forests import Forest
-from gossamer.graphs.precedence import LinkResources, scheduled
+from gossamer.graphs.precedence_scheduling import LinkResources, scheduled
 from gossamer.jit import njit
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import COMBINE, COPY, DemandTable, Grouped, UnevenExchange

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gossamer.graphs.forests import PacketDemand
-from gossamer.graphs.precedence import LinkResources
+from gossamer.graphs.precedence_scheduling import LinkResources
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import Chunked, DemandTable, Grouped, Messages, Task, Together
 from gossamer.schedules import Packets

@@ -27,9 +27,9 @@ from gossamer.algorithms.any_network.priced_routing import (
     propose_trees,
     routed,
 )
-from gossamer.graphs.precedence import LinkResources
+from gossamer.graphs.precedence_scheduling import LinkResources
 from gossamer.networks.network import IntArray
-from gossamer.questions.cases import Case, Offer, Proof, Refusal
+from gossamer.questions.cases import BuilderProof, Case, Offer, Refusal
 from gossamer.questions.tasks import COMBINE, Allreduce, Permutation
 from gossamer.schedules import Packets, Phase, Schedule
 
@@ -471,7 +471,7 @@ def _targets(case: Case) -> Longs:
     return np.array(case.task.destination, np.int64)[case.messages.origin]
 
 
-def walked(case: Case) -> tuple[Schedule, Proof | None]:
+def walked(case: Case) -> tuple[Schedule, BuilderProof | None]:
     """Return a schedule of the fewest slots under a limit of the buffers, or one that is found in time, and a proof.
 
     If the solver finds none in time, the packets go one after the other, which takes one buffer.
@@ -502,7 +502,7 @@ def walked(case: Case) -> tuple[Schedule, Proof | None]:
     hops = (column[order] for column in found)
     schedule = Schedule.of(case, *hops, phases=[Phase(case.task.name, slots)])
     witness = f"among all schedules of {least - 1:,} slots with so small buffers a solver found none that does it"
-    return schedule, Proof("exact search", Fraction(least), witness) if least > told else None
+    return schedule, BuilderProof("exact search", Fraction(least), witness) if least > told else None
 
 
 def _one_by_one(case: Case, origin: Longs, target: Longs) -> PacketHops:
@@ -570,7 +570,7 @@ def exact(case: Case) -> Schedule:
     return case.once(_solved, case)[0]
 
 
-def _solved(case: Case) -> tuple[Schedule, Proof | None]:
+def _solved(case: Case) -> tuple[Schedule, BuilderProof | None]:
     """Return the best schedule found, and what was proved."""
     combined = bool((case.messages.discipline == COMBINE).any())
     start = overlapped_allreduce(case) if combined else routed(case)
@@ -602,9 +602,9 @@ def _solved(case: Case) -> tuple[Schedule, Proof | None]:
     return schedule, _proof(least) if least > told else None
 
 
-def _proof(slots: int) -> Proof:
+def _proof(slots: int) -> BuilderProof:
     witness = f"among all schedules of {slots - 1:,} slots a solver found none that does it"
-    return Proof("exact search", Fraction(slots), witness)
+    return BuilderProof("exact search", Fraction(slots), witness)
 
 
 def propose_exact(case: Case) -> Offer[Schedule] | Refusal:

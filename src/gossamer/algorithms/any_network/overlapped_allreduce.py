@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.any_network.demands import least_slots
+from gossamer.algorithms.any_network.mixed_tasks import grown_halves, halves_of, joined
 from gossamer.algorithms.any_network.priced_routing import timed
-from gossamer.algorithms.any_network.together import grown_halves, halves_of, joined
-from gossamer.graphs.precedence import HopGraph, LinkResources, StartTimes, heights, scheduled, shaken
+from gossamer.graphs.precedence_scheduling import HopGraph, LinkResources, StartTimes, heights, scheduled, shaken
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import Allreduce, Chunked

@@ -2,7 +2,8 @@
 
 Trees are grown again and again over links whose prices rise with their loads (`gossamer.graphs.forests`), so that the
 most loaded link or port carries little. Then every link sends, whenever it can, the waiting packet with the most still
-to go (`gossamer.graphs.precedence`). Little is lost there: a schedule is often no longer than the largest load.
+to go (`gossamer.graphs.precedence_scheduling`). Little is lost there: a schedule is often no longer than the largest
+load.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.any_network.demands import GENERAL_TASKS, demand_of, least_slots
-from gossamer.algorithms.any_network.squeezed import QUICK, STEADY, squeezed
+from gossamer.algorithms.any_network.schedule_shortening import QUICK, STEADY, squeezed
 from gossamer.errors import NetworkError
 from gossamer.graphs.forests import Forest, PacketDemand, TreeGrowth, charge, cost_of, toll
-from gossamer.graphs.precedence import LinkResources, StartTimes, scheduled
+from gossamer.graphs.precedence_scheduling import LinkResources, StartTimes, scheduled
 from gossamer.jit import njit
 from gossamer.jit.heap import pop_node, rise
 from gossamer.networks.network import IntArray
@@ -224,7 +225,7 @@ def bundled(growth: TreeGrowth, demand: PacketDemand, depth_cost: float, seed: i
     Examples
     --------
     >>> import gossamer
-    >>> from gossamer.graphs.precedence import LinkResources
+    >>> from gossamer.graphs.precedence_scheduling import LinkResources
     >>> growth = TreeGrowth(LinkResources.of(gossamer.network("ring:4"), gossamer.Rules()))
     >>> pairs = np.array([(a, b) for a in range(4) for b in range(4) if a != b], np.int32)
     >>> bundled(growth, PacketDemand(pairs[:, 0], np.arange(13), pairs[:, 1]), 0.01, 0).hops, growth.congestion

@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.algorithms.any_network.mixed_tasks import Half, halves_of, joined
 from gossamer.algorithms.any_network.priced_routing import timed
-from gossamer.algorithms.any_network.together import Half, halves_of, joined
 from gossamer.errors import NotApplicableError
 from gossamer.graphs.forests import Forest, PacketDemand, TreeGrowth
-from gossamer.graphs.precedence import HopGraph, LinkResources, heights, scheduled, shaken
+from gossamer.graphs.precedence_scheduling import HopGraph, LinkResources, heights, scheduled, shaken
 from gossamer.networks.network import IntArray
 from gossamer.questions.cases import Case
 from gossamer.schedules import CONTROL, Schedule, expand
@@ -40,15 +40,15 @@ _SHARES = (0.02, 0.1, 0.3, 1.0) * 3
 Longs = npt.NDArray[np.int64]
 
 
-class _Hops(NamedTuple):
+class _NumberedHops(NamedTuple):
     """Hops of packets as numbered in the messages of the task: link (-1 if it is gone), packet and slot, int64[H]."""
 
     link: Longs
     packet: Longs
     slot: Longs
 
-    def of(self, kept: npt.NDArray[np.bool_]) -> _Hops:
-        return _Hops(self.link[kept], self.packet[kept], self.slot[kept])
+    def of(self, kept: npt.NDArray[np.bool_]) -> _NumberedHops:
+        return _NumberedHops(self.link[kept], self.packet[kept], self.slot[kept])
 
 
 def repaired(schedule: Schedule, case: Case, link: IntArray) -> Schedule:
@@ -163,11 +163,11 @@ def rescheduled(schedule: Schedule, case: Case) -> Schedule | None:
     return timed(case, shaken(graph, roads, starts, least=least, seed=case.seed), graph.link, packet)
 
 
-def _hops_of(schedule: Schedule, case: Case, link: IntArray) -> _Hops:
+def _hops_of(schedule: Schedule, case: Case, link: IntArray) -> _NumberedHops:
     """Return the hops of all packets, over links as they are numbered in `link`."""
     found, messages = expand(schedule), case.messages
     number = messages.first_packet()[message_rows(messages, found.packets)] + found.packets.part
-    return _Hops(link.astype(np.int64)[found.link], number[found.packet], found.slot.astype(np.int64))
+    return _NumberedHops(link.astype(np.int64)[found.link], number[found.packet], found.slot.astype(np.int64))
 
 
 def _refuse(schedule: Schedule) -> None:
@@ -179,7 +179,7 @@ def _refuse(schedule: Schedule) -> None:
         raise NotApplicableError("a schedule under a limit of the buffers is not repaired; plan it anew")
 
 
-def _kept(hops: _Hops, of: Half, roads: LinkResources) -> tuple[Forest, Longs]:
+def _kept(hops: _NumberedHops, of: Half, roads: LinkResources) -> tuple[Forest, Longs]:
     """Return the trees of the packets whose hops still make one, and the places of the other packets."""
     inward, numbers, demand, branches = of
     count, nodes = numbers.size, roads.cut.size
@@ -262,7 +262,7 @@ def _regrown(growth: TreeGrowth, half: Half, forest: Forest, broken: Longs, draw
 
 
 def _orders(
-    graph: HopGraph, packet: IntArray, hops: _Hops, roads: LinkResources, draw: np.random.Generator
+    graph: HopGraph, packet: IntArray, hops: _NumberedHops, roads: LinkResources, draw: np.random.Generator
 ) -> list[npt.NDArray[np.float64]]:
     """Return orders of the hops: as they were, new ones as late as they may be; and by what is still to come."""
     links = roads.source.size

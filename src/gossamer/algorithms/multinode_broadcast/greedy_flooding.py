@@ -19,7 +19,7 @@ from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.preconditions import refuse_buffers, refuse_hops
 from gossamer.errors import NetworkError
 from gossamer.graphs.hops import leads_on
-from gossamer.graphs.precedence import LinkResources
+from gossamer.graphs.precedence_scheduling import LinkResources
 from gossamer.graphs.retiming import retimed
 from gossamer.jit import njit
 from gossamer.networks.network import Network
@@ -37,7 +37,7 @@ _AHEAD = 32
 """Links whose words are read before any of them sends."""
 
 
-class _Desk(NamedTuple):
+class _FloodWorkspace(NamedTuple):
     """What flooding works on."""
 
     spread: Any  # int64[P]: how many nodes have a packet
@@ -54,7 +54,7 @@ class _Desk(NamedTuple):
     first_out: Any  # int64[N + 1]: the first of a node's links
 
     @classmethod
-    def of(cls, nodes: int, packets: int, links: int, longest: int, aloft: int) -> _Desk:
+    def of(cls, nodes: int, packets: int, links: int, longest: int, aloft: int) -> _FloodWorkspace:
         """Return room for so many slots from start to end of a hop, and hops on their way."""
         return cls(
             np.ones(packets, np.int64), np.full(nodes, packets, np.int64), np.arange(links),
@@ -537,7 +537,7 @@ def _flooded(
     takes = roads.occupancy + roads.latency
     longest = int(takes.max(initial=0))
     aloft = int((np.diff(ring) * (longest // roads.occupancy + 1)).sum())  # in `longest` slots, all one by one
-    desk = _Desk.of(network.node_count, origin.size, network.link_count, longest, max(1, min(aloft, most)))
+    desk = _FloodWorkspace.of(network.node_count, origin.size, network.link_count, longest, max(1, min(aloft, most)))
     made, over = _flood(
         network.link_source, network.link_target, roads.occupancy, takes, roads.latency,
         ring, np.zeros(int(ring[-1]), np.int64), first_in, np.argsort(network.link_target, kind="stable"),

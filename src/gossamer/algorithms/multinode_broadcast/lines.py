@@ -546,7 +546,7 @@ def rounds_time(p: int, wraps: bool, counts: tuple[int, ...], halves: bool = Tru
     return Fraction(max(counts, default=0) * round_slots(p, wraps, parts), parts)
 
 
-class _Line(NamedTuple):
+class _LineCase(NamedTuple):
     """The number of nodes, whether they form a ring, the parts of a message, and the messages of each node."""
 
     nodes: int
@@ -555,12 +555,12 @@ class _Line(NamedTuple):
     counts: tuple[int, ...]
 
 
-def _line(case: Case) -> _Line:
+def _line(case: Case) -> _LineCase:
     if not isinstance(case.task, MultipleBroadcast):
         raise TaskError(f"this carries out {MultipleBroadcast.name}, not {case.task.name}")
     grid = case.network.grid
     wraps = grid is not None and any(grid.wraps)
-    return _Line(case.network.node_count, wraps, 1 if case.whole or not wraps else 2, case.task.counts)
+    return _LineCase(case.network.node_count, wraps, 1 if case.whole or not wraps else 2, case.task.counts)
 
 
 def _proposing(

@@ -132,7 +132,7 @@ def _one_turn(
     network: Network, origin: IntArray, target: IntArray, rows_first: npt.NDArray[np.bool_]
 ) -> tuple[Paths, npt.NDArray[np.bool_]]:
     """Return the path of each packet, and of each of its hops whether it is on the second leg."""
-    from gossamer.algorithms.partial_exchange import spread
+    from gossamer.algorithms.partial_exchange import spread_then_deliver
 
     assert network.grid is not None
     places = (*_places(network, origin), *_places(network, target))
@@ -141,7 +141,7 @@ def _one_turn(
     both = np.stack([links[:, axis] for axis in _axes(network)], axis=1)  # a missing dimension has no hops
     hops = int((np.abs(places[2] - places[0]) + np.abs(places[3] - places[1])).sum())
     first, link, later = np.empty(origin.size + 1, np.int64), np.empty(hops, np.int32), np.empty(hops, np.bool_)
-    spread.one_turn(*places, rows_first, *strides, both, first, link, later)
+    spread_then_deliver.one_turn(*places, rows_first, *strides, both, first, link, later)
     return Paths(first, link), later
 
 

@@ -17,13 +17,13 @@ import numpy as np
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.preconditions import refuse_hops, refuse_ports
 from gossamer.errors import TaskError
-from gossamer.graphs.lock_step import LockStep, legs_between, moves_along
+from gossamer.graphs.lock_step_movement import LockStep, legs_between, moves_along
 from gossamer.networks.network import Grid, IntArray
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import Permutation
 from gossamer.schedules import Schedule
+from gossamer.schedules.hop_sinks import Sink, record
 from gossamer.schedules.schedule import MAX_HOPS
-from gossamer.schedules.sinks import Sink, record
 
 __all__ = ["GREEDY", "greedy", "refuse_paths", "route_greedily", "sources_and_targets"]
 

@@ -28,14 +28,14 @@ import numpy.typing as npt
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.preconditions import refuse_ports
 from gossamer.algorithms.routing.greedy import refuse_paths, sources_and_targets
-from gossamer.graphs.lock_step import LockStep, legs_between, moves_along
+from gossamer.graphs.lock_step_movement import LockStep, legs_between, moves_along
 from gossamer.jit import njit
 from gossamer.networks.grids import grid_links
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import Permutation
 from gossamer.schedules import Phase, Schedule
-from gossamer.schedules.sinks import CHUNK, Chunk, Sink, record
+from gossamer.schedules.hop_sinks import CHUNK, Chunk, Sink, record
 
 __all__ = ["KUNDE", "KUNDE_SPLIT", "Round", "kunde", "kunde_split", "most_held", "rounds", "sort_blocks", "sort_steps"]
 
@@ -184,7 +184,7 @@ def sort_blocks(network: Network, blocks: int, key: IntArray, held: IntArray, si
     Examples
     --------
     >>> from gossamer.networks import array
-    >>> from gossamer.schedules.sinks import RecordingSink
+    >>> from gossamer.schedules.hop_sinks import RecordingSink
     >>> key = np.array([3, 1, 0, 2], np.int32)
     >>> steps = sort_blocks(array(2, 2), 1, key, np.arange(4, dtype=np.int32), RecordingSink())
     >>> key.tolist(), steps

@@ -20,7 +20,7 @@ from gossamer.networks.network import Grid, IntArray
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import Permutation
 from gossamer.schedules import Schedule
-from gossamer.schedules.sinks import Sink, record
+from gossamer.schedules.hop_sinks import Sink, record
 
 __all__ = [
     "MONOTONE",

@@ -16,12 +16,12 @@ import numpy as np
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.preconditions import refuse_ports
 from gossamer.algorithms.routing.greedy import refuse_paths, sources_and_targets
-from gossamer.graphs.lock_step import LockStep, legs_between, moves_along
+from gossamer.graphs.lock_step_movement import LockStep, legs_between, moves_along
 from gossamer.networks.network import Grid, IntArray
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import Permutation
 from gossamer.schedules import Schedule
-from gossamer.schedules.sinks import Sink, record
+from gossamer.schedules.hop_sinks import Sink, record
 
 __all__ = ["RANDOMIZED", "random_nodes", "random_slices", "valiant_brebner"]
 

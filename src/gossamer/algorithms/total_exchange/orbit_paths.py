@@ -17,11 +17,11 @@ from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.preconditions import refuse_buffers
 from gossamer.errors import NetworkError
 from gossamer.graphs.hops import PortTable
-from gossamer.graphs.precedence import HopGraph, LinkResources, scheduled
+from gossamer.graphs.precedence_scheduling import HopGraph, LinkResources, scheduled
 from gossamer.jit import njit
 from gossamer.networks import free_group
+from gossamer.networks.cable_orbits import few_generators
 from gossamer.networks.network import IntArray
-from gossamer.networks.orbits import few_generators
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import TotalExchange
 from gossamer.schedules import Packets, Phase, Schedule, Symmetry

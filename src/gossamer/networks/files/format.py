@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from gossamer.networks import forms
+from gossamer.networks import spec_parameters
 from gossamer.networks.family import Form
 from gossamer.networks.network import Network
 
@@ -52,6 +52,6 @@ class NetworkFormat:
     read: Callable[..., Network] | None = None
     write: Callable[[Network, Path], None] | None = None
     recognizes: Callable[[str], bool] = _never
-    form: Form = forms.path
+    form: Form = spec_parameters.path
     parameters: str = "PATH"
     aliases: tuple[str, ...] = ()

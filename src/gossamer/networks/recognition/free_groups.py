@@ -7,11 +7,11 @@ import importlib.util
 import numpy as np
 
 from gossamer.errors import NetworkError
+from gossamer.networks.cable_orbits import FreeGroup, Table, few_generators, generated_table
 from gossamer.networks.cayley import cayley_network
 from gossamer.networks.groups import TableGroup
 from gossamer.networks.lifts import Lifted
 from gossamer.networks.network import Factors, Network
-from gossamer.networks.orbits import FreeGroup, Table, few_generators, generated_table
 from gossamer.networks.structures import IntArray, Speeds, int_array
 
 __all__ = ["cayley_order", "free_group"]

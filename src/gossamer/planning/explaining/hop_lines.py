@@ -12,8 +12,8 @@ from gossamer.planning.explaining.explanation import Found, message_row
 from gossamer.planning.explaining.explanation import at_node as node_lines
 from gossamer.questions.tasks import COMBINE, MOVE
 from gossamer.schedules import CONTROL, Schedule
+from gossamer.schedules.hop_descriptions import chosen_hops, message_words
 from gossamer.schedules.hop_table import hop_ends
-from gossamer.schedules.words import chosen_hops, message_words
 from gossamer.writing import quantity
 
 __all__ = ["at_node", "in_slot", "of_all", "of_message", "slots"]

@@ -6,7 +6,7 @@ import numpy as np
 
 from gossamer.planning.explaining.explanation import Found, message_row
 from gossamer.planning.explaining.explanation import at_node as node_lines
-from gossamer.schedules.words import message_words
+from gossamer.schedules.hop_descriptions import message_words
 from gossamer.schedules.wormhole.worms import Worm, chosen_worms
 from gossamer.wormhole import WormholeSchedule
 from gossamer.writing import quantity

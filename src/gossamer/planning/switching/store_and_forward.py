@@ -11,7 +11,7 @@ import numpy as np
 
 from gossamer.algorithms import Algorithm, algorithms_for
 from gossamer.bounds import Bound, bounds
-from gossamer.bounds.table import slow
+from gossamer.bounds.registry import slow
 from gossamer.errors import ModelError
 from gossamer.networks.network import Network
 from gossamer.planning.switching.protocol import Facts, Say, Streamed
@@ -21,7 +21,7 @@ from gossamer.questions.costs import AskedCost, Clock, Cost, StepCost, TimeCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import OneToManyRouting, Permutation, Task
 from gossamer.schedules import CONTROL, Schedule, files
-from gossamer.schedules.sinks import CHUNK, Chunk, PhaseRun, finished
+from gossamer.schedules.hop_sinks import CHUNK, Chunk, PhaseRun, finished
 from gossamer.verification import Verification, buffer_peak, link_utilization, verify
 from gossamer.verification.streaming import StreamingChecker
 from gossamer.writing import quantity, seconds_text

@@ -14,8 +14,8 @@ from gossamer.errors import NetworkError
 from gossamer.networks.network import Network
 from gossamer.processes.trials import ALONE, Trials
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand, demands_of
+from gossamer.questions.cases.distances import Metric, metric_of
 from gossamer.questions.cases.links import Links, links_of
-from gossamer.questions.cases.metric import Metric, metric_of
 from gossamer.questions.costs import Cost, StepCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Messages, Task

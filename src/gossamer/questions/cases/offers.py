@@ -16,11 +16,11 @@ from gossamer.questions.tasks import Task
 
 __all__ = [
     "EFFORTS",
+    "BuilderProof",
     "Effort",
     "Needs",
     "Offer",
     "Promise",
-    "Proof",
     "Proposer",
     "Refusal",
     "about_hops",
@@ -55,7 +55,7 @@ class Refusal:
 
 
 @dataclass(frozen=True)
-class Proof:
+class BuilderProof:
     """What a builder proved of a case while it looked for a schedule: that none takes less than `value`.
 
     Attributes
@@ -96,7 +96,7 @@ class Offer(Generic[S]):
     on_request : bool
         Whether it is tried only when its options are asked for.
     stream : callable or None
-        ``(sink) -> None``: hands the hops to a sink of `gossamer.schedules.sinks` as they are made, and keeps none.
+        ``(sink) -> None``: hands the hops to a sink of `gossamer.schedules.hop_sinks` as they are made, and keeps none.
     too_large : Refusal or None
         Why `build` cannot keep the hops, which can only be streamed.
     orbit : int
@@ -120,7 +120,7 @@ class Offer(Generic[S]):
     orbit: int = 1
     hop_bytes: float = 24.0
     hop_seconds: float = 1e-7
-    proof: Callable[[], Proof | None] | None = None
+    proof: Callable[[], BuilderProof | None] | None = None
 
     @property
     def promise(self) -> Promise:

@@ -15,7 +15,7 @@ from gossamer.questions.tasks.exchanges import (
     UnevenGather,
     UnevenScatter,
 )
-from gossamer.questions.tasks.grouped import Grouped, along_dimensions
+from gossamer.questions.tasks.group_tasks import Grouped, along_dimensions
 from gossamer.questions.tasks.multinode import (
     Allreduce,
     GroupMultinodeBroadcast,
@@ -31,7 +31,7 @@ from gossamer.questions.tasks.parsing import ALIASES, TASKS, as_task, kind_of, t
 from gossamer.questions.tasks.rooted import Broadcast, Gather, Reduce, Scatter
 from gossamer.questions.tasks.routing import OneToManyRouting, Permutation
 from gossamer.questions.tasks.task import COMBINE, COPY, MOVE, Messages, Task
-from gossamer.questions.tasks.together import Together
+from gossamer.questions.tasks.united_tasks import Together
 
 __all__ = [
     "ALIASES",

@@ -21,7 +21,7 @@ from gossamer.questions.tasks.exchanges import (
     UnevenGather,
     UnevenScatter,
 )
-from gossamer.questions.tasks.grouped import Grouped, named_groups
+from gossamer.questions.tasks.group_tasks import Grouped, named_groups
 from gossamer.questions.tasks.multinode import (
     Allreduce,
     GroupMultinodeBroadcast,
@@ -37,7 +37,7 @@ from gossamer.questions.tasks.patterns import named_traffic, one_to_many, permut
 from gossamer.questions.tasks.rooted import Broadcast, Gather, Reduce, Scatter
 from gossamer.questions.tasks.routing import OneToManyRouting, Permutation
 from gossamer.questions.tasks.task import Task
-from gossamer.questions.tasks.together import Together, ranks
+from gossamer.questions.tasks.united_tasks import Together, ranks
 from gossamer.reading import seed as read_seed
 from gossamer.reading.demands import in_units, read_traffic
 from gossamer.reading.quantities import Bytes, size

@@ -16,11 +16,11 @@ from gossamer.networks.network import Network
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.tasks import Task
 from gossamer.schedules.columns import column, whole
-from gossamer.schedules.file_formats import OpenFile, Table, TableRows
+from gossamer.schedules.file_formats import FileTable, OpenFile, TableRows
 from gossamer.schedules.files import FORMAT_VERSION, FileForm
 from gossamer.schedules.serialization import complete, control_phases, network_to_dict, with_control
 from gossamer.schedules.wormhole.channels import Channels
-from gossamer.schedules.wormhole.payloads import Payloads, Phase, Pieces
+from gossamer.schedules.wormhole.payloads import Payloads, Pieces, StepPhase
 
 __all__ = ["FORM"]
 
@@ -30,21 +30,21 @@ _PER_SET, _PER_STEP = 24, 120
 _LOWEST = "the lowest-numbered link that brings a message nearer"
 """How a file of a network that is no array or torus tells the ways of messages."""
 
-_PIECES = Table(
+_PIECES = FileTable(
     "pieces",
     "piece",
     ("origin", "message", "piece", "size"),
     "piece {number}: piece {piece} of message {message}, {size} bytes from {origin}",
 )
-_SETS = Table("set_entries", "set", ("set", "packet"), "set {set}: piece {packet}")
+_SETS = FileTable("set_entries", "set", ("set", "packet"), "set {set}: piece {packet}")
 
 
-def _message_table(dimensions: int) -> Table:
+def _message_table(dimensions: int) -> FileTable:
     """Return the table of messages on a network of some dimensions."""
     moves = [f"displacement_{i}" for i in range(dimensions)]
     way = ",".join(f"{{{name}}}" for name in moves)
     line = f"step {{step}}: from {{source}} by {way} set {{payload:control}} control bytes {{control_bytes}}"
-    return Table("messages", "message", ["step", "source", *moves, "payload", "control_bytes"], line)
+    return FileTable("messages", "message", ["step", "source", *moves, "payload", "control_bytes"], line)
 
 
 def _describe(schedule: Any, text: bool) -> tuple[dict[str, Any], list[TableRows]]:
@@ -84,7 +84,7 @@ def _arguments(file: OpenFile, network: Network, task: Task) -> dict[str, Any]:
     sets = whole(header["sets"], "the number of sets")
     room.take(_PER_SET * sets, f"{sets:,} sets")
     phases = [
-        Phase(name, whole(steps, f"the number of steps of phase {name!r}"), length, control)
+        StepPhase(name, whole(steps, f"the number of steps of phase {name!r}"), length, control)
         for (name, steps, length), control in with_control(header, header["phases"])
     ]
     steps = sum(phase.steps for phase in phases)

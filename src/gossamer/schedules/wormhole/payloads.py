@@ -15,14 +15,14 @@ from gossamer.errors import ScheduleError
 from gossamer.networks.network import IntArray
 from gossamer.questions.tasks import Messages
 
-__all__ = ["CONTROL", "PayloadTable", "Payloads", "Phase", "Pieces"]
+__all__ = ["CONTROL", "PayloadTable", "Payloads", "Pieces", "StepPhase"]
 
 CONTROL = -1
 """Payload number of a control message."""
 
 
 @dataclass(frozen=True)
-class Phase:
+class StepPhase:
     """A run of consecutive steps.
 
     Attributes

@@ -27,11 +27,11 @@ from gossamer.schedules.wormhole import worms
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.channels import Channels
 from gossamer.schedules.wormhole.files import FORM
-from gossamer.schedules.wormhole.payloads import CONTROL, Payloads, PayloadTable, Phase, Pieces
+from gossamer.schedules.wormhole.payloads import CONTROL, Payloads, PayloadTable, Pieces, StepPhase
 from gossamer.schedules.wormhole.worms import Worm
 from gossamer.writing import Pictured
 
-__all__ = ["CONTROL", "PayloadTable", "Payloads", "Phase", "Pieces", "WormholeSchedule", "load"]
+__all__ = ["CONTROL", "PayloadTable", "Payloads", "Pieces", "StepPhase", "WormholeSchedule", "load"]
 
 _FIELDS = (
     *("network", "task", "cost", "step", "source", "displacement", "payload"),
@@ -66,7 +66,7 @@ class WormholeSchedule(Pictured):
         The sets of pieces that messages carry.
     packets : Pieces, optional
         The table of pieces. Default: every message of the task in one piece.
-    phases : sequence of Phase, optional
+    phases : sequence of StepPhase, optional
         Consecutive phases from step 0; their `first_step` is set here. Default: one phase with the task's name.
     control_bytes : array_like of int, shape (M,), optional
         Length of each control message, 0 for the others. Default: the cost's `counter_bytes`.
@@ -115,7 +115,7 @@ class WormholeSchedule(Pictured):
         *,
         payloads: Payloads,
         packets: Pieces | None = None,
-        phases: Sequence[Phase] | None = None,
+        phases: Sequence[StepPhase] | None = None,
         control_bytes: npt.ArrayLike | None = None,
         algorithm: str = "",
         ports: Ports = "all",
@@ -164,7 +164,7 @@ class WormholeSchedule(Pictured):
         self.control_bytes: IntArray = column(control_bytes, "control_bytes")
         self._check_control()
         if phases is None:
-            phases = [Phase(self.task.name, int(self.step[-1]) + 1 if self.step.size else 0)]
+            phases = [StepPhase(self.task.name, int(self.step[-1]) + 1 if self.step.size else 0)]
         self.phases = tuple(self._placed(phases))
 
     @classmethod
@@ -234,10 +234,10 @@ class WormholeSchedule(Pictured):
             rule = "a control message has 1 byte or more" if is_control else "a message with a payload has 0"
             raise ScheduleError(f"control_bytes of message {wrong[0]} is {got}; {rule}")
 
-    def _placed(self, phases: Sequence[Phase]) -> Iterator[Phase]:
+    def _placed(self, phases: Sequence[StepPhase]) -> Iterator[StepPhase]:
         first = 0
         for phase in phases:
-            instance(phase, Phase, "a phase", error=ScheduleError)
+            instance(phase, StepPhase, "a phase", error=ScheduleError)
             steps = whole(phase.steps, f"the number of steps of phase {phase.name!r}")
             length = None if phase.length is None else whole(phase.length, f"the length of phase {phase.name!r}")
             yield replace(phase, steps=steps, length=length, control=bool(phase.control), first_step=first)
@@ -325,7 +325,7 @@ class WormholeSchedule(Pictured):
         lengths = self.step_length
         return int(lengths[lengths > 0].sum())
 
-    def phase_costs(self) -> tuple[tuple[Phase, int, int], ...]:
+    def phase_costs(self) -> tuple[tuple[StepPhase, int, int], ...]:
         """Return each phase with its start-ups and the bytes that its steps last."""
         found, lengths = [], self.step_length
         for phase in self.phases:

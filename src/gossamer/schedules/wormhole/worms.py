@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.tasks import Messages
-from gossamer.schedules.words import frame, message_words, table
+from gossamer.schedules.hop_descriptions import frame, message_words, table
 from gossamer.schedules.wormhole.channels import Channels
-from gossamer.schedules.wormhole.payloads import CONTROL, Payloads, Phase, Pieces
+from gossamer.schedules.wormhole.payloads import CONTROL, Payloads, Pieces, StepPhase
 from gossamer.writing import quantity
 
 __all__ = ["Worm", "chosen_worms", "to_arrow", "to_frame", "worms"]
@@ -34,7 +34,7 @@ class WormTable(Protocol):
     payload: IntArray
     payloads: Payloads
     packets: Pieces
-    phases: tuple[Phase, ...]
+    phases: tuple[StepPhase, ...]
 
     @property
     def message_count(self) -> int: ...

@@ -13,7 +13,7 @@ from gossamer.reading import instance, number
 from gossamer.schedules.wormhole.channels import Channels
 from gossamer.simulation.flits.destinations import Destinations, destinations, shortest_displacement
 from gossamer.simulation.flits.fabric import Fabric
-from gossamer.simulation.flits.routing.tables import ShortestPath
+from gossamer.simulation.flits.routing.path_tables import ShortestPath
 from gossamer.simulation.flits.settings import Routers, TrafficSettings
 from gossamer.simulation.flits.traffic import simulate_traffic
 from gossamer.simulation.flits.traffic_result import TrafficRun

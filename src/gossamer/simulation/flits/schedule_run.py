@@ -16,10 +16,11 @@ from gossamer.reading import choice, instance, whole
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
 from gossamer.simulation.flits.deadlock import Deadlock, dependencies, find_deadlock
 from gossamer.simulation.flits.fabric import Fabric
-from gossamer.simulation.flits.routing.function import ends
 from gossamer.simulation.flits.routing.grids import DimensionOrder, write_paths
+from gossamer.simulation.flits.routing.routing_function import ends
 from gossamer.simulation.flits.settings import Routers
 from gossamer.simulation.flits.state import crossings, new_state, with_routes, write_messages
+from gossamer.writing import attributes
 
 if TYPE_CHECKING:
     from gossamer.simulation.flits._kernels import State
@@ -112,17 +113,14 @@ class ScheduleRun:
             "algorithm": self.schedule.algorithm,
             "starts": self.starts,
             "messages": self.schedule.message_count,
-            "cycles": self.cycles,
-            "predicted_cycles": self.predicted_cycles,
+            **attributes(self, "cycles predicted_cycles"),
             "model_cycles": float(self.model_cycles),
             "cycle_time": str(self.cycle_time),
             "startup_cycles": self.startup_cycles,
             "step_cycles": self.step_cycles.tolist(),
             "predicted_step_cycles": self.predicted_step_cycles.tolist(),
             "longest_latency": int(self.latency.max(initial=0)),
-            "blocked": self.blocked,
-            "stalled": self.stalled,
-            "flit_hops": self.flit_hops,
+            **attributes(self, "blocked stalled flit_hops"),
             "deadlock": None if self.deadlock is None else str(self.deadlock),
             "routers": self.settings.to_dict(),
         }

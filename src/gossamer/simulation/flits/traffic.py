@@ -17,8 +17,8 @@ from gossamer.simulation.flits.deadlock import Deadlock, find_deadlock
 from gossamer.simulation.flits.destinations import destinations
 from gossamer.simulation.flits.fabric import Fabric
 from gossamer.simulation.flits.routing import Routing, routing_on
-from gossamer.simulation.flits.routing.function import RoutedMessages
-from gossamer.simulation.flits.routing.tables import written_routes
+from gossamer.simulation.flits.routing.path_tables import written_routes
+from gossamer.simulation.flits.routing.routing_function import RoutedMessages
 from gossamer.simulation.flits.settings import Energy, TrafficSettings
 from gossamer.simulation.flits.state import crossings, grown, new_state, with_routes
 from gossamer.simulation.flits.traffic_result import Latencies, TrafficRun, settled

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from gossamer.networks.network import Network
 from gossamer.simulation.flits.deadlock import Deadlock
 from gossamer.simulation.flits.settings import Energy, Routers
+from gossamer.writing import attributes
 
 __all__ = ["BATCHES", "Latencies", "TrafficRun", "settled"]
 
@@ -253,31 +254,15 @@ class TrafficRun:
         """Return plain values."""
         return {
             "network": self.network.spec,
-            "pattern": self.pattern,
-            "routing": self.routing,
-            "message_flits": self.message_flits,
-            "load": self.load,
-            "offered": self.offered,
-            "throughput": self.throughput,
+            **attributes(self, "pattern routing message_flits load offered throughput"),
             "latency": None if np.isnan(self.latency) else self.latency,
             "half_width": None if np.isnan(self.half_width) else self.half_width,
             **{
                 name: None if (cycles := self.percentile(share)) < 0 else cycles
                 for name, share in (("median", 0.5), ("p95", 0.95), ("p99", 0.99))
             },
-            "messages": self.messages,
-            "undelivered": self.undelivered,
-            "saturated": self.saturated,
-            "mean_hops": self.mean_hops,
-            "peak_utilization": self.peak_utilization,
-            "warmup": self.warmup,
-            "measured": self.measured,
-            "cycles": self.cycles,
-            "flit_hops": self.flit_hops,
-            "blocked": self.blocked,
-            "stalled": self.stalled,
-            "in_flight_peak": self.in_flight_peak,
-            "detours": self.detours,
+            **attributes(self, "messages undelivered saturated mean_hops peak_utilization warmup measured cycles"),
+            **attributes(self, "flit_hops blocked stalled in_flight_peak detours"),
             "energy": self.energy.total(),
             "deadlock": None if self.deadlock is None else str(self.deadlock),
             "seconds": self.seconds,

@@ -5,8 +5,8 @@ and the next arrival, and there is no heap of events. One *instant* is all that 
 that end, in the order in which they began, then the arrivals, then every link that is idle or has become idle takes
 the copy of its queue that comes first, in the order in which the links were touched.
 
-The kernel reads `Rules`, `Trees`, `Choices` and `Requests`, and changes `Queues`, `InFlight`, `Statistics` and, where a
-run is recorded, a `Log`. Free copies and free broadcasts are linked through the columns ``next`` and ``age``.
+The kernel reads `QueueRules`, `Trees`, `Choices` and `Requests`, and changes `Queues`, `InFlight`, `Statistics` and,
+where a run is recorded, a `Log`. Free copies and free broadcasts are linked through the columns ``next`` and ``age``.
 
 In large networks most of the time goes into waiting for memory. As the order of events is known, what the services a
 few places further on in the ring will touch is asked for ahead.
@@ -25,7 +25,16 @@ from gossamer.jit import njit
 from gossamer.jit.intrinsics import ask_for, lowest, natural
 
 __all__ = [
-    "MASK_BITS", "QUEUE_HEADER", "Choices", "InFlight", "Log", "Queues", "Requests", "Rules", "Statistics", "Trees",
+    "MASK_BITS",
+    "QUEUE_HEADER",
+    "Choices",
+    "InFlight",
+    "Log",
+    "QueueRules",
+    "Queues",
+    "Requests",
+    "Statistics",
+    "Trees",
     "run",
 ]  # fmt: skip
 
@@ -67,7 +76,7 @@ FAR = 50_000
 ROWS, BIRTHS = 0, 1  # entries of the counts of a log
 
 
-class Rules(NamedTuple):
+class QueueRules(NamedTuple):
     """What is asked of the kernel."""
 
     links: int  # how a step names its link: AS_GIVEN, BY_DEGREE or BY_TABLE

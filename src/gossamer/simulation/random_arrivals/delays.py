@@ -15,6 +15,7 @@ from gossamer.simulation.random_arrivals.settings import Settings
 from gossamer.simulation.random_arrivals.simulator import simulate
 from gossamer.simulation.random_arrivals.statistics import NO_ESTIMATE, ConfidenceInterval
 from gossamer.simulation.random_arrivals.theory import PreparedScheme, best_bound, delay_estimate, in_flight_bound
+from gossamer.writing import attributes
 
 __all__ = ["Delays", "LoadLimit", "RandomBroadcasts", "TreeBroadcasts", "by_scheme"]
 
@@ -98,21 +99,13 @@ class Delays:
     def to_dict(self) -> dict[str, Any]:
         """Return the delays as one flat line of a table, with all that was measured."""
         line: dict[str, Any] = {
-            "network": self.network,
-            "scheme": self.scheme,
-            "load": self.load,
+            **attributes(self, "network scheme load"),
             "limit": self.limit.load,
-            "stable": self.stable,
-            "reason": self.reason,
-            "reception": self.reception.mean,
-            "reception_half_width": self.reception.half_width,
-            "reception_bound": self.reception_bound,
-            "reception_estimate": self.reception_estimate,
-            "broadcast": self.broadcast.mean,
-            "broadcast_half_width": self.broadcast.half_width,
-            "broadcast_bound": self.broadcast_bound,
-            "broadcast_upper_bound": self.broadcast_upper_bound,
-            "broadcast_estimate": self.broadcast_estimate,
+            **attributes(self, "stable reason"),
+            **self.reception.line("reception"),
+            **attributes(self, "reception_bound reception_estimate"),
+            **self.broadcast.line("broadcast"),
+            **attributes(self, "broadcast_bound broadcast_upper_bound broadcast_estimate"),
         }
         return line | (self.result.to_dict() if self.result is not None else {}) | line
 

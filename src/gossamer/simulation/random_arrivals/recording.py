@@ -12,8 +12,8 @@ from gossamer.errors import ModelError
 from gossamer.networks.network import Network
 from gossamer.reading import instance
 from gossamer.simulation.random_arrivals.arrivals import RequestTrace
-from gossamer.simulation.random_arrivals.machine import QueueState
-from gossamer.simulation.random_arrivals.replication import Requests, Setup
+from gossamer.simulation.random_arrivals.queueing_state import QueueState
+from gossamer.simulation.random_arrivals.replication import RunRequests, Setup
 from gossamer.simulation.random_arrivals.scheme import Scheme
 from gossamer.simulation.random_arrivals.settings import Settings
 from gossamer.simulation.random_arrivals.simulator import prepare
@@ -141,7 +141,7 @@ def record(
 
 def _run(machine: QueueState, setup: Setup, end: float) -> None:
     """Simulate up to the first request at or after `end`, in units of one transmission."""
-    requests = Requests(setup, np.random.SeedSequence(setup.settings.seed).spawn(1)[0])
+    requests = RunRequests(setup, np.random.SeedSequence(setup.settings.seed).spawn(1)[0])
     machine.measure(0)
     going = True
     while going:

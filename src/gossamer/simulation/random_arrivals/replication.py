@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gossamer.errors import ModelError
 from gossamer.simulation.random_arrivals.arrivals import ArrivalProcess, OnOff, RequestTrace
-from gossamer.simulation.random_arrivals.machine import QueueState, SchemeTables
+from gossamer.simulation.random_arrivals.queueing_state import QueueState, SchemeTables
 from gossamer.simulation.random_arrivals.settings import MOST_STEPS, Settings
 from gossamer.simulation.random_arrivals.statistics import ConfidenceInterval, Histogram, batch_means, grows, warmup_end
 
@@ -165,7 +165,7 @@ class Replication:
     kinds: tuple[tuple[ConfidenceInterval, ConfidenceInterval], ...] = ()
 
 
-class Requests:
+class RunRequests:
     """The requests of one run as the kernel takes them.
 
     Parameters
@@ -294,7 +294,7 @@ class _Running:
     ) -> None:
         self.setup, self._title, self._progress = setup, title, progress
         rules = setup.settings
-        self._requests = Requests(setup, seeds)
+        self._requests = RunRequests(setup, seeds)
         self.machine = QueueState(
             setup.tables, most_copies=rules.most_in_flight, mixture=rules.mixture, guard=rules.guard
         )

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from gossamer.simulation.random_arrivals.statistics import ConfidenceInterval, Histogram
 from gossamer.simulation.random_arrivals.traffic import KindDelays
+from gossamer.writing import attributes
 
 __all__ = ["Result"]
 
@@ -103,22 +104,9 @@ class Result:
     def to_dict(self) -> dict[str, object]:
         """Return the figures as one flat line of a table, without arrays."""
         line: dict[str, object] = {
-            "network": self.network,
-            "scheme": self.scheme,
-            "load": self.load,
-            "rate": self.rate,
-            "arrivals": self.arrivals,
-            "time": self.time,
-            "ties": self.ties,
-            "choose": self.choose,
-            "seed": self.seed,
-            "replications": self.replications,
-            "stable": self.stable,
-            "reason": self.reason,
-            "reception": self.reception.mean,
-            "reception_half_width": self.reception.half_width,
-            "broadcast": self.broadcast.mean,
-            "broadcast_half_width": self.broadcast.half_width,
+            **attributes(self, "network scheme load rate arrivals time ties choose seed replications stable reason"),
+            **self.reception.line("reception"),
+            **self.broadcast.line("broadcast"),
             "reception_p50": self._quantile(self.reception_delays, 0.5),
             "reception_p99": self._quantile(self.reception_delays, 0.99),
             "broadcast_p50": self._quantile(self.broadcast_delays, 0.5),
@@ -126,21 +114,11 @@ class Result:
             "mean_wait": self.mean_wait,
             "mean_utilization": float(self.utilization.mean()),
             "greatest_utilization": float(self.utilization.max(initial=0.0)),
-            "broadcasts": self.broadcasts,
-            "transmissions": self.transmissions,
-            "peak_in_flight": self.peak_in_flight,
-            "warmup": self.warmup,
-            "measured": self.measured,
-            "settled": self.settled,
-            "seconds": self.seconds,
+            **attributes(self, "broadcasts transmissions peak_in_flight warmup measured settled seconds"),
         }
         for kind in self.kinds:
-            line |= {f"{kind.name}_share": kind.share, f"{kind.name}_reception": kind.reception.mean}
-            line |= {
-                f"{kind.name}_reception_half_width": kind.reception.half_width,
-                f"{kind.name}_last": kind.last.mean,
-            }
-            line |= {f"{kind.name}_last_half_width": kind.last.half_width}
+            line |= {f"{kind.name}_share": kind.share}
+            line |= kind.reception.line(f"{kind.name}_reception") | kind.last.line(f"{kind.name}_last")
         return line | {f"wait_{c}": w for c, w in self.wait.items()}
 
     def __str__(self) -> str:

@@ -80,7 +80,8 @@ class Scheme:
     exact_probability : tuple of tuples of Fraction, optional
         `probability` without rounding, where it is known: the theory's limits are then exact.
     traffic : RequestKinds, optional
-        Which choices are no broadcasts, see `gossamer.simulation.random_arrivals.schemes.mixed`. Default: all are.
+        Which choices are no broadcasts, see `gossamer.simulation.random_arrivals.schemes.mixed_traffic`.
+        Default: all are.
 
     Raises
     ------

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from gossamer.errors import ModelError
 from gossamer.reading import instance, number
 from gossamer.simulation.random_arrivals.arrivals import ArrivalProcess, RequestTrace
-from gossamer.simulation.random_arrivals.machine import SchemeTables
+from gossamer.simulation.random_arrivals.queueing_state import SchemeTables
 from gossamer.simulation.random_arrivals.replication import Replication, Setup, replicate
 from gossamer.simulation.random_arrivals.result import Result
 from gossamer.simulation.random_arrivals.scheme import Scheme

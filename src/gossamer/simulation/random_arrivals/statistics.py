@@ -32,6 +32,14 @@ class ConfidenceInterval:
     def __str__(self) -> str:
         return "-" if np.isnan(self.mean) else f"{self.mean:.2f} ± {self.half_width:.2f}"
 
+    def line(self, name: str) -> dict[str, float]:
+        """Return the mean and the half width for the line of a table, by names that begin with `name`.
+
+        >>> Estimate(3.125, 0.0625).line("reception")
+        {'reception': 3.125, 'reception_half_width': 0.0625}
+        """
+        return {name: self.mean, f"{name}_half_width": self.half_width}
+
     def covers(self, value: float, times: float = 1.0) -> bool:
         """Say whether `value` is within `times` half widths of the mean."""
         return abs(value - self.mean) <= times * self.half_width

@@ -4,11 +4,11 @@
 is wished besides.
 """
 
-from gossamer.studies.design.designing import Design, Found, Planned, design
+from gossamer.studies.design.design_sweeps import designs
 from gossamer.studies.design.moore_bounds import Limit, least_diameter, least_status, limit, limits
 from gossamer.studies.design.problem import FAMILIES, Goal, Problem, Wishes
+from gossamer.studies.design.ranked_designs import Design, Found, Planned, design
 from gossamer.studies.design.search import Candidate
-from gossamer.studies.design.sweeping import designs
 
 __all__ = [
     "FAMILIES",

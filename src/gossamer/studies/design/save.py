@@ -17,9 +17,9 @@ from gossamer.networks import Network, write_network
 from gossamer.networks.derived import cables
 from gossamer.planning.switching import save
 from gossamer.simulation.flits.routing import deadlock_freedom
-from gossamer.simulation.flits.routing.function import RoutedMessages
-from gossamer.studies.design.designing import Design, Found
+from gossamer.simulation.flits.routing.routing_function import RoutedMessages
 from gossamer.studies.design.flits import TABLED, chosen_routing
+from gossamer.studies.design.ranked_designs import Design, Found
 from gossamer.writing import whole_file, whole_folder
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Reproduction of the sources' tables and figures.
 
-Each source has a module with a function ``tables(progress)`` that yields tables, and ``curves()`` for its figure.
+Each source has a module with ``TABLES``, the functions that make its tables, and ``curves()`` for its figure.
 """
 
 from __future__ import annotations

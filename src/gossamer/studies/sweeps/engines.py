@@ -13,9 +13,9 @@ from time import monotonic
 from typing import Any, TypeVar
 
 from gossamer.errors import GossamerError, ModelError
-from gossamer.processes.job import Engine, Failure, Say, WorkItem, WorkResult, attempt, too_large
 from gossamer.processes.memory import available
 from gossamer.processes.trials import MOST
+from gossamer.processes.work_items import Engine, Failure, Say, WorkItem, WorkResult, attempt, too_large
 from gossamer.reading import choice, whole
 from gossamer.reading.quantities import size
 from gossamer.studies.sweeps.points import Point, Progress

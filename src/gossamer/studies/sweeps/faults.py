@@ -16,10 +16,10 @@ import numpy as np
 
 from gossamer.errors import FileFormatError, GossamerError, ModelError
 from gossamer.networks import as_network
+from gossamer.networks.cable_orbits import cable_orbits
 from gossamer.networks.derived import cables
 from gossamer.networks.network import Network
-from gossamer.networks.orbits import cable_orbits
-from gossamer.planning.outcome import Outcome, number
+from gossamer.planning.outcome import Outcome
 from gossamer.planning.planner import plan
 from gossamer.questions import tasks
 from gossamer.questions.costs import AskedCost
@@ -28,7 +28,7 @@ from gossamer.questions.tasks import Task, as_task
 from gossamer.reading import seed as read_seed
 from gossamer.reading import whole
 from gossamer.studies.sweeps.engines import run_points
-from gossamer.writing import Rows, quantity, seconds_text
+from gossamer.writing import Rows, attributes, plain, quantity, seconds_text
 
 __all__ = ["Fault", "FaultReport", "faults"]
 
@@ -71,16 +71,9 @@ class Fault:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON and tables."""
-        return {
-            "links": self.links,
-            "stands_for": self.stands_for,
-            "time": None if self.time is None else number(self.time),
-            "bound": None if self.bound is None else number(self.bound),
-            "slowdown": self.slowdown,
-            "algorithm": self.algorithm or None,
-            "refusal": self.refusal or None,
-            "file": self.file or None,
-        }
+        texts = attributes(self, "algorithm refusal file")
+        numbers = attributes(self, "links stands_for time bound slowdown")
+        return numbers | {name: text or None for name, text in texts.items()}
 
 
 @dataclass(frozen=True)
@@ -144,11 +137,10 @@ class FaultReport(Rows):
             "network": self.sound.case.network.spec,
             "task": self.sound.case.task.name,
             "unit": self.unit,
-            "sound_time": number(_times(self.sound)[0]),
-            "sound_bound": number(_times(self.sound)[1]),
+            "sound_time": plain(_times(self.sound)[0]),
+            "sound_bound": plain(_times(self.sound)[1]),
             "sound_algorithm": self.sound.algorithm,
-            "possible": self.possible,
-            "covered": self.covered,
+            **attributes(self, "possible covered"),
             "planned": sum(f.stands_for for f in self.planned),
             "worst_slowdown": None if self.worst is None else self.worst.slowdown,
             "mean_slowdown": self.mean_slowdown,
@@ -247,8 +239,8 @@ def faults(
     Notes
     -----
     Where the task looks the same from everywhere (multinode broadcast, total exchange, reduce-scatter, allreduce) and
-    one cable fails, cables that a symmetry takes into each other (`gossamer.networks.orbits.cable_orbits`) are planned
-    once: the schedule of one, renamed, is that of the others.
+    one cable fails, cables that a symmetry takes into each other (`gossamer.networks.cable_orbits`) are
+    planned once: the schedule of one, renamed, is that of the others.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from gossamer.processes.job import Point, Progress
+from gossamer.processes.work_items import Point, Progress
 
 __all__ = ["Line", "Point", "Progress", "StoredPoint", "canonical", "file_contents", "identity"]
 

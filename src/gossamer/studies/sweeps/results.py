@@ -27,13 +27,13 @@ TABLE_FORMATS = ("csv", "parquet")
 """What the name of a file with the lines may end in."""
 
 
-def table_format(path: str | os.PathLike[str]) -> str:
-    """Return the format that the suffix of a file names; FileFormatError if it is none of `TABLE_FORMATS`."""
+def table_format(path: str | os.PathLike[str], formats: Sequence[str] = TABLE_FORMATS) -> str:
+    """Return the format that the suffix of a file names; FileFormatError if it is none of `formats`."""
     target = Path(path)
     suffix = target.suffix.lower().removeprefix(".")
-    if suffix not in TABLE_FORMATS:
+    if suffix not in formats:
         given = f"the suffix {target.suffix!r}" if suffix else "no suffix"
-        raise FileFormatError(f"{str(target)!r} has {given}; a table is one of .csv, .parquet")
+        raise FileFormatError(f"{str(target)!r} has {given}; a table is one of .{', .'.join(formats)}")
     return suffix
 
 

@@ -13,8 +13,8 @@ from typing import Any
 from gossamer.errors import FileFormatError, GossamerError, ModelError, nearest, shown
 from gossamer.reading.files import file_name, guarded, opened
 from gossamer.reading.quantities import fractions, sizes
-from gossamer.studies.sweeps.grids import AskedPoint, grid
-from gossamer.studies.sweeps.kinds import PointNeeds, asked_network, measuring, size_of
+from gossamer.studies.sweeps.point_grids import AskedPoint, grid
+from gossamer.studies.sweeps.point_kinds import PointNeeds, asked_network, measuring, size_of
 from gossamer.studies.sweeps.points import identity
 
 __all__ = ["Estimate", "Shown", "Study", "estimated", "read_study", "word_values"]

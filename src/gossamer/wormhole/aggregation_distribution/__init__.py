@@ -30,7 +30,7 @@ from gossamer.wormhole.aggregation_distribution.prefix_sums import prefix_sums, 
 from gossamer.wormhole.aggregation_distribution.recording import ScheduleRecorder
 from gossamer.wormhole.algorithm import WormholeAlgorithm
 from gossamer.wormhole.contraction import group_tree
-from gossamer.wormhole.partition import Partition, common_divisors
+from gossamer.wormhole.partition import TorusPartition, common_divisors
 
 __all__ = [
     "ATD",
@@ -119,7 +119,7 @@ def aggregation_distribution(
     if h == "auto":
         times = _times(case, variant)
         h = min(times, key=lambda side: times[side])
-    partition = Partition(case.channels.sides, h)  # type: ignore[arg-type]
+    partition = TorusPartition(case.channels.sides, h)  # type: ignore[arg-type]
     variant = with_tuning(partition, case.sources, case.cost, variant)
     words = partition.ddn_count if variant.pieces else 1
     copies = partition.dimensions if variant.halves else 1

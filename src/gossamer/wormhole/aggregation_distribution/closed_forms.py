@@ -18,7 +18,7 @@ from gossamer.wormhole.aggregation_distribution.collection import collection_cos
 from gossamer.wormhole.aggregation_distribution.prefix_sums import gathering_cost, prefix_cost
 from gossamer.wormhole.aggregation_distribution.recording import PhaseCost, ScheduleRecorder
 from gossamer.wormhole.contraction import balanced_digits, ceil_log, group_tree
-from gossamer.wormhole.partition import Ints, Partition, common_divisors
+from gossamer.wormhole.partition import Ints, TorusPartition, common_divisors
 
 __all__ = [
     "ATD_5",
@@ -116,12 +116,12 @@ MOVEMENTS: dict[str, Callable[[Ints], Ints]] = {"mix5": _mix5, "mix3": _mix3, "d
 """The movements by name: each makes the moves of all offsets."""
 
 
-def destinations(partition: Partition, rank: Ints) -> Ints:
+def destinations(partition: TorusPartition, rank: Ints) -> Ints:
     """Return the DDN of the units with the given ranks: rank modulo the number of DDNs.
 
     At most h units of a node have consecutive ranks, so that they take different offsets.
 
-    >>> destinations(Partition((10, 10), 5), np.array([9, 10, 11])).tolist()
+    >>> destinations(TorusPartition((10, 10), 5), np.array([9, 10, 11])).tolist()
     [4, 0, 1]
     """
     return np.asarray(rank % partition.ddn_count, np.int64)
@@ -159,12 +159,12 @@ def tune(recording: ScheduleRecorder, name: str) -> None:
                 recording.move(units, partition.along(0, down[units]) + partition.along(t, right[units]))
 
 
-def tuning_cost(partition: Partition, name: str, sources: int, unit_bytes: int, words: int) -> PhaseCost:
+def tuning_cost(partition: TorusPartition, name: str, sources: int, unit_bytes: int, words: int) -> PhaseCost:
     """Return the closed form of `tune` after an aggregation.
 
     Parameters
     ----------
-    partition : Partition
+    partition : TorusPartition
         The partition.
     name : {"mix5", "mix3", "direct"}
         The movement.
@@ -181,7 +181,7 @@ def tuning_cost(partition: Partition, name: str, sources: int, unit_bytes: int, 
 
     Examples
     --------
-    >>> p = Partition((50, 50), 25)
+    >>> p = TorusPartition((50, 50), 25)
     >>> [sum(tuning_cost(p, name, 2500, 1, 1).bytes) for name in ("mix5", "mix3", "direct")]
     [20, 24, 7]
     """
@@ -241,10 +241,10 @@ ATD_OPT = Variant("atd-opt", False, 3, "cheapest", 2)
 ATD_PIECE = Variant("atd-piece", True, 3, "cheapest", 2)
 
 
-def with_tuning(partition: Partition, sources: int, cost: LinearCost, variant: Variant) -> Variant:
+def with_tuning(partition: TorusPartition, sources: int, cost: LinearCost, variant: Variant) -> Variant:
     """Return the variant with the movement chosen that has the least closed form, where it is ``"cheapest"``.
 
-    >>> with_tuning(Partition((25, 25), 25), 625, LinearCost(startup=0), ATD_OPT).tuning
+    >>> with_tuning(TorusPartition((25, 25), 25), 625, LinearCost(startup=0), ATD_OPT).tuning
     'direct'
     """
     if variant.tuning != "cheapest":
@@ -255,7 +255,7 @@ def with_tuning(partition: Partition, sources: int, cost: LinearCost, variant: V
     return replace(variant, tuning=min(("mix3", "direct", "mix5"), key=lambda name: times[name]))
 
 
-def _unit_bytes(partition: Partition, cost: LinearCost, variant: Variant) -> tuple[int, int]:
+def _unit_bytes(partition: TorusPartition, cost: LinearCost, variant: Variant) -> tuple[int, int]:
     """Return the bytes of the largest unit and of its largest packet."""
     copies = partition.dimensions if variant.halves else 1
     packets = (partition.ddn_count if variant.pieces else 1) * copies
@@ -297,7 +297,7 @@ def closed_form(
     >>> [(p.name, sum(p.bytes)) for p in closed_form((25, 25), 625, 5, LinearCost(message_bytes=1), ATD_5)][2:5]
     [('tuning', 2), ('alignment', 5), ('all-gather', 50)]
     """
-    partition = Partition(sides, h)
+    partition = TorusPartition(sides, h)
     if not sources or partition.node_count == 1:
         return ()
     variant = with_tuning(partition, sources, cost, variant)

@@ -13,7 +13,7 @@ import numpy as np
 
 from gossamer.wormhole.aggregation_distribution.recording import NOTHING, PhaseCost, ScheduleRecorder
 from gossamer.wormhole.contraction import GroupTree, contraction, line_broadcast
-from gossamer.wormhole.partition import Ints, Partition
+from gossamer.wormhole.partition import Ints, TorusPartition
 
 __all__ = [
     "COLUMNS",
@@ -164,7 +164,7 @@ def collect(recording: ScheduleRecorder, *, rows: str = "window", columns: str =
     parts = []
     for r in range(copies):
         order = [(d - 1 - r - j) % d for j in range(d)]
-        parts.append(_Part(recording, order, r if copies > 1 else None))
+        parts.append(_DataPart(recording, order, r if copies > 1 else None))
     with recording.phase("rows"):
         for hops in _row_steps(partition.h, rows):
             recording.step()
@@ -180,7 +180,7 @@ def collect(recording: ScheduleRecorder, *, rows: str = "window", columns: str =
                 part.join(stage)
 
 
-class _Part:
+class _DataPart:
     """A part of the data on its way through the dimensions in `order`.
 
     `label` int64[V] names what a node has after the stages so far: ``sets[label]``.
@@ -231,7 +231,7 @@ class _Part:
         self.rows = self._rows()
 
 
-def _line_ddn(partition: Partition, axis: int) -> Ints:
+def _line_ddn(partition: TorusPartition, axis: int) -> Ints:
     """Return for every node the DDN that owns its line along `axis`."""
     residues = partition.coordinates % partition.h
     residues[:, axis] = 0
@@ -270,13 +270,13 @@ def _column_steps(h: int, columns: str) -> list[list[tuple[Ints, Ints]]]:
 
 
 def collection_cost(
-    partition: Partition, copy_bytes: int, held: int, most: int, *, rows: str = "window", columns: str = "shift"
+    partition: TorusPartition, copy_bytes: int, held: int, most: int, *, rows: str = "window", columns: str = "shift"
 ) -> tuple[PhaseCost, PhaseCost]:
     """Return the closed forms of the two phases of `collect`.
 
     Parameters
     ----------
-    partition : Partition
+    partition : TorusPartition
         The partition.
     copy_bytes : int
         Bytes of the largest packet of a unit.
@@ -293,7 +293,7 @@ def collection_cost(
 
     Examples
     --------
-    >>> rows, columns = collection_cost(Partition((25, 25), 5), 1, 125, 625, columns="ring")
+    >>> rows, columns = collection_cost(TorusPartition((25, 25), 5), 1, 125, 625, columns="ring")
     >>> rows.bytes, columns.bytes, columns.hops
     ((125, 125), (125, 125, 125, 125), (2, 2, 2, 2))
     """

@@ -14,7 +14,7 @@ import numpy as np
 
 from gossamer.wormhole.aggregation_distribution.recording import NOTHING, PhaseCost, ScheduleRecorder
 from gossamer.wormhole.contraction import TreeMoves, contraction, group_tree
-from gossamer.wormhole.partition import Ints, Partition
+from gossamer.wormhole.partition import Ints, TorusPartition
 
 __all__ = [
     "Partner",
@@ -177,12 +177,12 @@ def _rings(recording: ScheduleRecorder, known: dict[int, Ints], t: int) -> dict[
     return {int(x): np.sort(np.concatenate([known[int(y)] for y in line[int(x)]])) for x in nodes}
 
 
-def gathering_cost(partition: Partition, fan: int, unit_bytes: int, held: int, most: int) -> PhaseCost:
+def gathering_cost(partition: TorusPartition, fan: int, unit_bytes: int, held: int, most: int) -> PhaseCost:
     """Return the closed form of `tell_all`, an upper bound.
 
     Parameters
     ----------
-    partition : Partition
+    partition : TorusPartition
         The partition.
     fan : {4, 2}
         Most partners of a round.
@@ -195,7 +195,7 @@ def gathering_cost(partition: Partition, fan: int, unit_bytes: int, held: int, m
 
     Examples
     --------
-    >>> gathering_cost(Partition((50, 50), 10), 2, 1, 250, 250)
+    >>> gathering_cost(TorusPartition((50, 50), 10), 2, 1, 250, 250)
     PhaseCost(name='all-gather', bytes=(250, 250), hops=(20, 60), control=False)
     """
     h, g = partition.h, partition.diagonals
@@ -306,7 +306,7 @@ def _handed_out(level: _Level, held: Ints, base: Ints) -> Ints:
     return handed
 
 
-def _levels(partition: Partition, fan: int) -> list[_Level]:
+def _levels(partition: TorusPartition, fan: int) -> list[_Level]:
     d, period = partition.dimensions, partition.diagonals * partition.h
     tree = group_tree(partition.diagonals, 2 * d + 1)
     levels = [_along_moves(moves) for moves in contraction(partition, tree, partition.h)]
@@ -324,7 +324,7 @@ def _along_moves(moves: TreeMoves) -> _Level:
     return _Level(moves.source, moves.target, -moves.displacement.sum(axis=1), (moves.displacement,))
 
 
-def _diagonal(partition: Partition, nodes: Ints, t: int, period: int, fan: int) -> list[_Level]:
+def _diagonal(partition: TorusPartition, nodes: Ints, t: int, period: int, fan: int) -> list[_Level]:
     tree = group_tree(period, fan)
     place = partition.coordinates[nodes, t] % period + tree.low
     levels = []
@@ -343,7 +343,7 @@ def _diagonal(partition: Partition, nodes: Ints, t: int, period: int, fan: int) 
     return levels
 
 
-def _line(partition: Partition, nodes: Ints, t: int, period: int) -> list[_Level]:
+def _line(partition: TorusPartition, nodes: Ints, t: int, period: int) -> list[_Level]:
     tree = group_tree(partition.sides[t] // period, 3)
     place = partition.coordinates[nodes, t] // period + tree.low
     levels = []
@@ -355,12 +355,12 @@ def _line(partition: Partition, nodes: Ints, t: int, period: int) -> list[_Level
     return levels
 
 
-def prefix_cost(partition: Partition, fan: int, counter_bytes: int) -> PhaseCost:
+def prefix_cost(partition: TorusPartition, fan: int, counter_bytes: int) -> PhaseCost:
     """Return the closed form of `prefix_sums`; all messages have `counter_bytes`.
 
     Examples
     --------
-    >>> p = Partition((25, 25), 5)
+    >>> p = TorusPartition((25, 25), 5)
     >>> [len(prefix_cost(p, fan, 4).bytes) for fan in (5, 3)]
     [10, 8]
     """

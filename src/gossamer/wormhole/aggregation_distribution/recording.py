@@ -13,7 +13,7 @@ from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.payloads import CONTROL, PayloadTable, Pieces
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.algorithm import Steps
-from gossamer.wormhole.partition import Ints, Partition
+from gossamer.wormhole.partition import Ints, TorusPartition
 
 __all__ = ["NOTHING", "PhaseCost", "ScheduleRecorder"]
 
@@ -44,7 +44,7 @@ class ScheduleRecorder:
     ----------
     case : WormholeCase
         What is asked.
-    partition : Partition
+    partition : TorusPartition
         The partition of the network.
     words : int
         Units of a message: 1, or the number of DDNs.
@@ -61,7 +61,7 @@ class ScheduleRecorder:
         The payloads.
     """
 
-    def __init__(self, case: WormholeCase, partition: Partition, words: int, copies: int) -> None:
+    def __init__(self, case: WormholeCase, partition: TorusPartition, words: int, copies: int) -> None:
         self.case, self.partition = case, partition
         self.words, self.copies = words, copies
         messages = case.messages

@@ -9,8 +9,8 @@ import numpy as np
 import gossamer
 from gossamer.algorithms.routing.move_and_smooth.smoothing import MovingItems
 from gossamer.questions.cases import Case
+from gossamer.schedules.hop_sinks import RecordingSink
 from gossamer.schedules.schedule import CONTROL
-from gossamer.schedules.sinks import RecordingSink
 
 
 def traffic_of(counts) -> MovingItems:

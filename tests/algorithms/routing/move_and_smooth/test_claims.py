@@ -21,7 +21,7 @@ from gossamer.algorithms.routing.move_and_smooth.stages import (
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import Permutation
 from gossamer.questions.tasks.patterns import pattern
-from gossamer.schedules.sinks import RecordingSink
+from gossamer.schedules.hop_sinks import RecordingSink
 from gossamer.verification.metrics import buffer_peak
 
 

@@ -11,9 +11,9 @@ import gossamer
 from algorithms.routing.move_and_smooth.replaying import travel
 from gossamer.algorithms.routing.move_and_smooth.smoothing import MovingItems, branch_order, branching, move
 from gossamer.errors import ScheduleError
-from gossamer.graphs.lock_step import ItemMoves
+from gossamer.graphs.lock_step_movement import ItemMoves
 from gossamer.questions.cases import Case
-from gossamer.schedules.sinks import RecordingSink
+from gossamer.schedules.hop_sinks import RecordingSink
 
 pytestmark = pytest.mark.uncompiled
 

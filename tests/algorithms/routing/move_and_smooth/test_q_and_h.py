@@ -225,7 +225,7 @@ TARGETS = {
 def test_restricted_broadcasting_of_figures_3_11_and_4_1(name, lengths, after):
     from gossamer.algorithms.routing.move_and_smooth.smoothing import MovingItems
     from gossamer.algorithms.routing.move_and_smooth.stages import split_and_move
-    from gossamer.schedules.sinks import RecordingSink
+    from gossamer.schedules.hop_sinks import RecordingSink
 
     network = gossamer.network("array:8x8")
     sets = [()] * 64

@@ -33,7 +33,7 @@ from gossamer.questions.costs import StepCost
 from gossamer.questions.tasks import OneToManyRouting, Permutation, Task
 from gossamer.questions.tasks.patterns import pattern
 from gossamer.schedules import Phase, Schedule
-from gossamer.schedules.sinks import RecordingSink
+from gossamer.schedules.hop_sinks import RecordingSink
 from gossamer.verification.metrics import buffer_peak
 
 BOTH_KINDS = Rules(), StepCost(1)

@@ -17,12 +17,12 @@ import numpy.typing as npt
 from gossamer.algorithms.routing.move_and_smooth.lines import column_bound, row_bound
 from gossamer.algorithms.routing.move_and_smooth.regions import Regions
 from gossamer.errors import ScheduleError
-from gossamer.graphs.lock_step import ItemMoves, LockStep
+from gossamer.graphs.lock_step_movement import ItemMoves, LockStep
 from gossamer.jit import njit
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.cases import Case
+from gossamer.schedules.hop_sinks import Chunk, Sink
 from gossamer.schedules.schedule import CONTROL
-from gossamer.schedules.sinks import Chunk, Sink
 
 __all__ = [
     "MovingItems",
@@ -427,7 +427,7 @@ def smooth(
 
     >>> import gossamer
     >>> from gossamer.questions.cases import Case
-    >>> from gossamer.schedules.sinks import RecordingSink
+    >>> from gossamer.schedules.hop_sinks import RecordingSink
     >>> case = Case(gossamer.network("array:2x2"), gossamer.task("permutation", destination=[0, 1, 2, 3]))
     >>> traffic = MovingItems.of(case, RecordingSink())
     >>> traffic.node[:] = 0

@@ -27,7 +27,7 @@ from gossamer.errors import NotApplicableError
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import OneToManyRouting, Permutation
 from gossamer.schedules import Schedule
-from gossamer.schedules.sinks import Sink, record
+from gossamer.schedules.hop_sinks import Sink, record
 
 __all__ = [
     "H_K_STRIPS",

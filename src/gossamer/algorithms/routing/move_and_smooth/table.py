@@ -30,7 +30,7 @@ from gossamer.algorithms.routing.move_and_smooth.stages import (
     q_stages,
     refuse_sides,
 )
-from gossamer.graphs.lock_step import ItemMoves
+from gossamer.graphs.lock_step_movement import ItemMoves
 from gossamer.networks.network import IntArray
 
 __all__ = [
@@ -251,7 +251,7 @@ def move_by_mapping(
     --------
     >>> import gossamer
     >>> from gossamer.questions.cases import Case
-    >>> from gossamer.schedules.sinks import RecordingSink
+    >>> from gossamer.schedules.hop_sinks import RecordingSink
     >>> net = gossamer.network("array:5x5")
     >>> task = gossamer.task("permutation", destination=range(24, -1, -1))
     >>> move_by_mapping(MovingItems.of(Case(net, task), RecordingSink()), Regions.whole((5, 5)), variant_a)

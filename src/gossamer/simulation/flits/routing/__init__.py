@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gossamer.simulation.flits.routing.freedom import DeadlockFreedom, deadlock_freedom
-from gossamer.simulation.flits.routing.function import Routing
-from gossamer.simulation.flits.routing.table import ROUTINGS, routing, routing_on
+from gossamer.simulation.flits.routing.freedom_from_deadlock import DeadlockFreedom, deadlock_freedom
+from gossamer.simulation.flits.routing.registry import ROUTINGS, routing, routing_on
+from gossamer.simulation.flits.routing.routing_function import Routing
 
 __all__ = ["ROUTINGS", "DeadlockFreedom", "Routing", "deadlock_freedom", "routing", "routing_on"]

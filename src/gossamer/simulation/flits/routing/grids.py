@@ -12,7 +12,7 @@ from gossamer.networks.network import IntArray
 from gossamer.schedules.wormhole.channels import Channels
 from gossamer.simulation.flits.destinations import shortest_displacement
 from gossamer.simulation.flits.fabric import Fabric
-from gossamer.simulation.flits.routing.function import (
+from gossamer.simulation.flits.routing.routing_function import (
     NO_STEP,
     Choosing,
     Joined,
@@ -198,12 +198,12 @@ def write_paths(
     hops: npt.NDArray[np.int64] | None = None,
 ) -> npt.NDArray[np.int64]:
     """Write dimension-ordered paths behind `hops` steps that are there; return the steps that are then there."""
-    from gossamer.simulation.flits.routing import tables
+    from gossamer.simulation.flits.routing import path_tables
 
     grid = routing.grid
     dateline = _DATELINES[routing.settings.dateline]
     done = np.zeros(source.size, np.int64) if hops is None else hops
-    tables.dimension_order(
+    path_tables.dimension_order(
         np.array(grid.sides, np.int64), np.array(grid.strides, np.int64), np.array(grid.wraps, np.int64),
         routing.fabric.link_of, grid.coordinates(source), np.asarray(move, np.int64), np.asarray(order, np.int64),
         min(dateline, 1) if kind else dateline, kind, begin, done, np.asarray(ends, np.int64), route,

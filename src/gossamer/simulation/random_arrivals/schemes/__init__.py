@@ -6,7 +6,7 @@ from gossamer.graphs.disjoint_trees import disjoint_tree, grown_trees
 from gossamer.simulation.random_arrivals.schemes.arc import arc, arc_limit
 from gossamer.simulation.random_arrivals.schemes.edge_disjoint_trees import edge_disjoint_trees
 from gossamer.simulation.random_arrivals.schemes.mini_packets import mini_packets, star_minis
-from gossamer.simulation.random_arrivals.schemes.mixed import Mix, mixed
+from gossamer.simulation.random_arrivals.schemes.mixed_traffic import Mix, mixed
 from gossamer.simulation.random_arrivals.schemes.registry import (
     SCHEME_ALIASES,
     SCHEMES,
@@ -16,7 +16,7 @@ from gossamer.simulation.random_arrivals.schemes.registry import (
     options_of,
     scheme,
 )
-from gossamer.simulation.random_arrivals.schemes.rows import PRIORITIES
+from gossamer.simulation.random_arrivals.schemes.scheme_rows import PRIORITIES
 from gossamer.simulation.random_arrivals.schemes.stamoulis_tsitsiklis import (
     stamoulis_tsitsiklis_direct,
     stamoulis_tsitsiklis_indirect,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from gossamer.simulation.random_arrivals.schemes.products import Factor, Tree
+from gossamer.simulation.random_arrivals.schemes.product_broadcasts import Factor, Tree
 
 if TYPE_CHECKING:
     from gossamer.networks.network import Network

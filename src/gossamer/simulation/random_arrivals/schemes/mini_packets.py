@@ -13,8 +13,8 @@ import numpy as np
 from gossamer.errors import NotApplicableError
 from gossamer.graphs.disjoint_trees import disjoint_tree, grown_trees, grown_trees_reason
 from gossamer.simulation.random_arrivals.schemes.factor_trees import flattened, product_factors
-from gossamer.simulation.random_arrivals.schemes.products import product_scheme
-from gossamer.simulation.random_arrivals.schemes.rows import SchemeRows, add_tree
+from gossamer.simulation.random_arrivals.schemes.product_broadcasts import product_scheme
+from gossamer.simulation.random_arrivals.schemes.scheme_rows import SchemeRows, add_tree
 from gossamer.simulation.random_arrivals.schemes.star import star_orders, star_reason
 
 if TYPE_CHECKING:

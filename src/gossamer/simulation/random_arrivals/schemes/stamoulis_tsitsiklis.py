@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from gossamer.errors import NotApplicableError
 from gossamer.graphs.disjoint_trees import disjoint_tree
 from gossamer.simulation.random_arrivals.schemes.mini_packets import hypercube_reason
-from gossamer.simulation.random_arrivals.schemes.rows import SchemeRows, over_the_root
+from gossamer.simulation.random_arrivals.schemes.scheme_rows import SchemeRows, over_the_root
 from gossamer.simulation.random_arrivals.schemes.star import star
 
 if TYPE_CHECKING:

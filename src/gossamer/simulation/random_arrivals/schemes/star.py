@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING
 
 from gossamer.algorithms.preconditions import refuse_capacities
 from gossamer.errors import NotApplicableError
-from gossamer.simulation.random_arrivals.schemes.balance import (
+from gossamer.simulation.random_arrivals.schemes.factor_trees import factor_reason, flattened, product_factors
+from gossamer.simulation.random_arrivals.schemes.product_broadcasts import Factor, product_scheme
+from gossamer.simulation.random_arrivals.schemes.traffic_balancing import (
     mixture,
     order_traffic,
     solve,
     uniform_part,
     violated_set,
 )
-from gossamer.simulation.random_arrivals.schemes.factor_trees import factor_reason, flattened, product_factors
-from gossamer.simulation.random_arrivals.schemes.products import Factor, product_scheme
 
 if TYPE_CHECKING:
     from gossamer.networks.network import Network

@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from gossamer.algorithms.preconditions import refuse_capacities
 from gossamer.errors import NotApplicableError
-from gossamer.simulation.random_arrivals.schemes.balance import mixture
-from gossamer.simulation.random_arrivals.schemes.products import Factor, Tree, product_scheme
+from gossamer.simulation.random_arrivals.schemes.product_broadcasts import Factor, Tree, product_scheme
+from gossamer.simulation.random_arrivals.schemes.traffic_balancing import mixture
 
 if TYPE_CHECKING:
     from gossamer.networks.network import IntArray, Network

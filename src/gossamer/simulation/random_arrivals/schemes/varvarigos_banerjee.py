@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from gossamer.errors import NotApplicableError
 from gossamer.simulation.random_arrivals.schemes.edge_disjoint_trees import edge_disjoint_trees, trees_reason
-from gossamer.simulation.random_arrivals.schemes.rows import SchemeRows, flooded, over_the_root
+from gossamer.simulation.random_arrivals.schemes.scheme_rows import SchemeRows, flooded, over_the_root
 
 if TYPE_CHECKING:
     from gossamer.networks.network import IntArray, Network

@@ -6,14 +6,14 @@ and what follows from them, the comparison with rivals, the choice of h, and run
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from gossamer.studies.reproductions.chen_chen import comparison, operations, runs, theorem, worked
 from gossamer.studies.reproductions.chen_chen.comparison import CHOICES_TABLES, curves
 from gossamer.studies.reproductions.chen_chen.operations import FLITS_TABLES
-from gossamer.studies.reproductions.table import Table, computed_tables
+from gossamer.studies.reproductions.table import Table
 
-__all__ = ["ABOUT", "CURVES_ABOUT", "CURVES_TITLE", "TABLES", "curves", "tables"]
+__all__ = ["ABOUT", "CURVES_ABOUT", "CURVES_TITLE", "TABLES", "curves"]
 
 ABOUT = """Every step costs a start-up T_s, and m T_c for each message of m bytes that its longest wormhole message
 holds; tau = T_s / (m T_c). *Messages* are added up over the steps. Every measured figure comes from schedules that the
@@ -31,16 +31,3 @@ TABLES: tuple[Callable[[], Table], ...] = (
     *FLITS_TABLES, *runs.TABLES,
 )  # fmt: skip
 """The functions that make the tables, in the order of the paper."""
-
-
-def tables(progress: Callable[[str], None] | None = None, jobs: int | None = 1) -> Iterator[Table]:
-    """Yield every table of the reproduction, computed as it is asked for.
-
-    Parameters
-    ----------
-    progress : callable, optional
-        Called with the name of each table as it begins.
-    jobs : int or None
-        Tables computed at once, None for one a processor.
-    """
-    yield from computed_tables(TABLES, progress, jobs)

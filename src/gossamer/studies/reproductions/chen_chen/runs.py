@@ -30,7 +30,7 @@ from gossamer.wormhole.aggregation_distribution import (
 from gossamer.wormhole.aggregation_distribution.closed_forms import destinations
 from gossamer.wormhole.bounds import bounds
 from gossamer.wormhole.contraction import ceil_log, offset
-from gossamer.wormhole.partition import Partition, common_divisors
+from gossamer.wormhole.partition import TorusPartition, common_divisors
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 
 __all__ = [
@@ -145,7 +145,7 @@ def partitioned(n: int, chosen: Sources, variant: Variant, h: int, message: int 
 
 def _tuned(n: int, chosen: Sources, variant: Variant, h: int, tau: Fraction) -> Variant:
     count = chosen if isinstance(chosen, int) else len(chosen)
-    return with_tuning(Partition((n, n), h), count, cost_of(tau), variant)
+    return with_tuning(TorusPartition((n, n), h), count, cost_of(tau), variant)
 
 
 def drawn(n: int, count: int, seed: int) -> tuple[int, ...]:
@@ -223,12 +223,12 @@ def _printed(n: int, h: int) -> str:
 
 
 def _shares(n: int, h: int, sources: int) -> str:
-    words = destinations(Partition((n, n), h), np.arange(sources))
+    words = destinations(TorusPartition((n, n), h), np.arange(sources))
     return " ".join(map(str, np.bincount(words, minlength=h).tolist()))
 
 
 def _diagonals(n: int, h: int) -> str:
-    partition = Partition((n, n), h)
+    partition = TorusPartition((n, n), h)
     there = sorted({int(v) % n for v in partition.level[partition.ddn >= 0]})
     return " ".join(map(str, there))
 

@@ -21,7 +21,7 @@ from gossamer.wormhole.aggregation_distribution.collection import aggregate
 from gossamer.wormhole.aggregation_distribution.prefix_sums import gather_rounds, prefix_sums, ranks
 from gossamer.wormhole.aggregation_distribution.recording import ScheduleRecorder
 from gossamer.wormhole.contraction import group_tree, offset
-from gossamer.wormhole.partition import Partition
+from gossamer.wormhole.partition import TorusPartition
 
 __all__ = ["TABLES", "Listed", "destination_lists", "listed", "result"]
 
@@ -87,7 +87,7 @@ def five_prefix_sums() -> Table:
 @lru_cache(maxsize=1)
 def listed() -> Listed:
     """Return the prefix sum and the ranks of the messages of every node that has messages after the aggregation."""
-    partition = Partition((_N, _N), _H)
+    partition = TorusPartition((_N, _N), _H)
     recording = ScheduleRecorder(case_of(_N, TWENTY, cost_of(Fraction(1), _BYTES)), partition, 1, 1)
     aggregate(recording, group_tree(_H, 5), 1, "aggregation")
     before = prefix_sums(recording, 5)
@@ -116,7 +116,7 @@ def diagonal_sums() -> Table:
 
 def destination_lists() -> Table:
     """Figs. 10 and 13: what each node sends to which DDN."""
-    partition = Partition((_N, _N), _H)
+    partition = TorusPartition((_N, _N), _H)
     rows: list[tuple[Cell, ...]] = []
     for node, (alpha, rank) in sorted(listed().items(), key=lambda some: some[1][0]):
         ddn = int(partition.ddn[node])

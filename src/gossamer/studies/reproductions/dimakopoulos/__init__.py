@@ -6,29 +6,16 @@ trees from one source (chapter 3), exchanges (chapters 4 and 5), fat trees (chap
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from gossamer.studies.reproductions.dimakopoulos import exchanges, fat_trees
 from gossamer.studies.reproductions.dimakopoulos.exchanges import SINGLE_SOURCE_TABLES, WORKED_TABLES
 from gossamer.studies.reproductions.dimakopoulos.fat_trees import curves
-from gossamer.studies.reproductions.table import Table, computed_tables
+from gossamer.studies.reproductions.table import Table
 
-__all__ = ["TABLES", "curves", "tables"]
+__all__ = ["TABLES", "curves"]
 
 TABLES: tuple[Callable[[], Table], ...] = (
     *SINGLE_SOURCE_TABLES, *exchanges.TABLES, *WORKED_TABLES, *fat_trees.TABLES,
 )  # fmt: skip
 """The functions that make the tables, in the order of the thesis."""
-
-
-def tables(progress: Callable[[str], None] | None = None, jobs: int | None = 1) -> Iterator[Table]:
-    """Yield every table of the reproduction, computed as it is asked for.
-
-    Parameters
-    ----------
-    progress : callable, optional
-        Called with the name of each table as it begins.
-    jobs : int or None
-        Tables computed at once, None for one a processor.
-    """
-    yield from computed_tables(TABLES, progress, jobs)

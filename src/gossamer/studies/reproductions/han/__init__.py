@@ -5,13 +5,13 @@ Every measured figure comes from schedules that the checker accepted, the larges
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from gossamer.studies.reproductions.han import families, worked
 from gossamer.studies.reproductions.han.families import FACTS_TABLES, curves
-from gossamer.studies.reproductions.table import Table, computed_tables
+from gossamer.studies.reproductions.table import Table
 
-__all__ = ["ABOUT", "TABLES", "curves", "tables"]
+__all__ = ["ABOUT", "TABLES", "curves"]
 
 ABOUT = """Steps with messages (data) and steps of counting (control) stand apart; the thesis's totals count both as
 one step each. Every measured figure comes from schedules that the checker accepted."""
@@ -19,16 +19,3 @@ one step each. Every measured figure comes from schedules that the checker accep
 
 TABLES: tuple[Callable[[], Table], ...] = (*FACTS_TABLES, *worked.TABLES, *families.TABLES)
 """The functions that make the tables, in the order of the thesis."""
-
-
-def tables(progress: Callable[[str], None] | None = None, jobs: int | None = 1) -> Iterator[Table]:
-    """Yield every table of the reproduction, computed as it is asked for.
-
-    Parameters
-    ----------
-    progress : callable, optional
-        Called with the name of each table as it begins.
-    jobs : int or None
-        Tables computed at once, None for one a processor.
-    """
-    yield from computed_tables(TABLES, progress, jobs)

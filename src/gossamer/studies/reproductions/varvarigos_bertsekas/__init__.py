@@ -5,9 +5,9 @@ Every measured time is the completion time of a schedule that the checker accept
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
-from gossamer.studies.reproductions.table import Table, computed_tables
+from gossamer.studies.reproductions.table import Table
 from gossamer.studies.reproductions.varvarigos_bertsekas import exchanges, worked
 from gossamer.studies.reproductions.varvarigos_bertsekas.exchanges import (
     MULTINODE_TABLES,
@@ -21,23 +21,10 @@ from gossamer.studies.reproductions.varvarigos_bertsekas.worked import (
     LINES_AND_ROUTING_TABLES,
 )
 
-__all__ = ["PARTIAL_ROWS", "TABLES", "active_counts", "curves", "tables"]
+__all__ = ["PARTIAL_ROWS", "TABLES", "active_counts", "curves"]
 
 TABLES: tuple[Callable[[], Table], ...] = (
     *MULTINODE_TABLES, *LINES_AND_ROUTING_TABLES, *exchanges.TABLES,
     *DYNAMIC_TABLES, *worked.TABLES, *COUNTEREXAMPLES_TABLES,
 )  # fmt: skip
 """The functions that make the tables, in the order of the paper."""
-
-
-def tables(progress: Callable[[str], None] | None = None, jobs: int | None = 1) -> Iterator[Table]:
-    """Yield every table of the reproduction, computed as it is asked for.
-
-    Parameters
-    ----------
-    progress : callable, optional
-        Called with the name of each table as it begins.
-    jobs : int or None
-        Tables computed at once, None for one a processor.
-    """
-    yield from computed_tables(TABLES, progress, jobs)

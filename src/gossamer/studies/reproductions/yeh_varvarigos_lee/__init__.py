@@ -11,12 +11,12 @@ from fractions import Fraction
 
 from gossamer.networks.spec import network
 from gossamer.simulation.random_arrivals.intervals import interval_scheme
-from gossamer.studies.reproductions.table import Curve, Table, computed_tables
+from gossamer.studies.reproductions.table import Curve, Table
 from gossamer.studies.reproductions.yeh_varvarigos_lee import delays, variants
 from gossamer.studies.reproductions.yeh_varvarigos_lee.delays import BALANCE_TABLES
 from gossamer.studies.reproductions.yeh_varvarigos_lee.variants import WORKED_TABLES
 
-__all__ = ["ABOUT", "CURVES_ABOUT", "CURVES_TITLE", "TABLES", "curves", "tables"]
+__all__ = ["ABOUT", "CURVES_ABOUT", "CURVES_TITLE", "TABLES", "curves"]
 
 ABOUT = """Delays are in steps, simulated with 95% confidence intervals, beside lower bounds that no order of service on
 the same trees can beat."""
@@ -34,19 +34,6 @@ TABLES: tuple[Callable[[], Table], ...] = (
     *WORKED_TABLES,
 )
 """The functions that make the tables."""
-
-
-def tables(progress: Callable[[str], None] | None = None, jobs: int | None = 1) -> Iterator[Table]:
-    """Yield every table of the reproduction, computed as it is asked for.
-
-    Parameters
-    ----------
-    progress : callable, optional
-        Called with the name of each table as it begins.
-    jobs : int or None
-        Tables computed at once, None for one a processor.
-    """
-    yield from computed_tables(TABLES, progress, jobs)
 
 
 def curves() -> Iterator[Curve]:

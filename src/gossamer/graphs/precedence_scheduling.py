@@ -24,7 +24,7 @@ __all__ = ["HopGraph", "LinkResources", "StartTimes", "heights", "scheduled", "s
 # hop h is before ``following[first[h]:first[h + 1]]``, which are later hops.
 
 
-class _Desk(NamedTuple):
+class _Workspace(NamedTuple):
     """What list scheduling works on: no kernel that is compiled without references to arrays makes its own."""
 
     port_free: Any  # int64[]: when each place of a port is free again
@@ -50,7 +50,7 @@ class _Desk(NamedTuple):
     moved_key: Any  # float64[L]
 
     @classmethod
-    def of(cls, hops: int, links: int, nodes: int, longest: int, places: int, ports: int) -> _Desk:
+    def of(cls, hops: int, links: int, nodes: int, longest: int, places: int, ports: int) -> _Workspace:
         """Return room for so many hops, links, nodes, slots from start to end of a hop, and places in so many ports."""
         longs = [np.zeros(size, np.int64) for size in (places, ports, ports, links + 1, links, links, *[nodes] * 4)]
         heap, hop_of, follower = np.empty((3, hops), np.int32)
@@ -507,7 +507,7 @@ def _run(graph: HopGraph, roads: LinkResources, rank: Longs, need: IntArray | No
     np.cumsum(np.minimum(roads.capacity, np.maximum(used, 1)), out=ring[1:])
     longest = int((roads.occupancy + roads.latency)[used > 0].max(initial=1))
     ports = roads.ports
-    desk = _Desk.of(graph.link.size, links, roads.cut.size, longest, int(ports.ring[-1]), ports.hold.size)
+    desk = _Workspace.of(graph.link.size, links, roads.cut.size, longest, int(ports.ring[-1]), ports.hold.size)
     start = np.empty(graph.link.size, np.int64)
     slots = _list_schedule(
         graph.link, rank, graph.first, graph.following, graph.need, roads.source, roads.target, roads.occupancy,

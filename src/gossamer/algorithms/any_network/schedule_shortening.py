@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from gossamer.errors import NetworkError
 from gossamer.graphs.forests import Forest, PacketDemand, TreeGrowth
-from gossamer.graphs.precedence import LinkResources
+from gossamer.graphs.precedence_scheduling import LinkResources
 from gossamer.networks.network import IntArray
 
 __all__ = ["PATIENT", "QUICK", "STEADY", "ReroutingLimits", "squeezed"]

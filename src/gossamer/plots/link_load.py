@@ -28,8 +28,8 @@ from gossamer.plots.appearance import (
     write,
 )
 from gossamer.plots.layouts import STRAIGHT, Layout, Points, lay_out
-from gossamer.plots.lines import STUB_LENGTH, Lines, arrowheads, link_lines
 from gossamer.plots.link_groups import LinkGroups, link_groups
+from gossamer.plots.link_lines import STUB_LENGTH, Lines, arrowheads, link_lines
 from gossamer.plots.panels import Inside
 from gossamer.schedules import Schedule
 from gossamer.verification import link_busy, verify
@@ -392,7 +392,7 @@ def _histogram(axes: Any, load: npt.NDArray[np.float64]) -> None:
 
 
 NODE_LIMIT = 20_000
-"""Networks with more nodes, or ten times as many links, are not drawn; `gossamer.plots.load` stands in."""
+"""Networks with more nodes, or ten times as many links, are not drawn; `gossamer.plots.link_load` stands in."""
 _CROWDED, _CROWDED_PLANE, _TANGLED = 500, 2_500, 100
 """With more links, links of an array or torus in the plane, or links that cross others, a heat map is clearer."""
 _NAMED = 64

@@ -15,15 +15,14 @@ import numpy as np
 from gossamer.errors import GossamerError, ModelError
 from gossamer.networks import as_network, network_size
 from gossamer.networks.bottleneck import bottleneck
+from gossamer.networks.cable_orbits import cable_orbits
 from gossamer.networks.derived import cables, without
 from gossamer.networks.family import Size
 from gossamer.networks.network import Network
-from gossamer.networks.orbits import cable_orbits
 from gossamer.networks.recognition import recognized
 from gossamer.planning import planner
 from gossamer.planning import switching as switchings
 from gossamer.planning.outcome import Outcome
-from gossamer.planning.outcome import number as shown_number
 from gossamer.planning.planner import rules_and_cost
 from gossamer.planning.switching.resource_limits import Candidate, expected, in_turn
 from gossamer.questions.cases import Case, Refusal
@@ -39,6 +38,7 @@ from gossamer.simulation.random_arrivals.schemes.registry import SCHEMES
 from gossamer.simulation.random_arrivals.settings import Settings
 from gossamer.studies.sweeps.faults import faults
 from gossamer.studies.sweeps.points import Progress, file_contents
+from gossamer.writing import plain
 
 __all__ = [
     "BOUNDS",
@@ -300,7 +300,7 @@ def _bounds(words: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     found = planner.lower_bounds(network, task, **how)
     best = found[0] if found else None
     told = {} if best is None else {
-        "bound": shown_number(best.value), "bound_exact": str(best.value), "bound_name": best.name,
+        "bound": plain(best.value), "bound_exact": str(best.value), "bound_name": best.name,
         "witness": best.witness,
     }  # fmt: skip
     cost = how["cost"]

@@ -14,7 +14,7 @@ from gossamer.jit import njit
 from gossamer.networks.network import IntArray, Network
 from gossamer.simulation.flits.destinations import Draws
 from gossamer.simulation.flits.fabric import Fabric
-from gossamer.simulation.flits.routing.function import (
+from gossamer.simulation.flits.routing.routing_function import (
     NO_STEP,
     Choosing,
     Joined,

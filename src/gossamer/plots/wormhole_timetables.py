@@ -27,8 +27,8 @@ from gossamer.plots.appearance import (
     write,
 )
 from gossamer.plots.layouts import lay_out
-from gossamer.plots.lines import Lines, arrowheads, link_lines
-from gossamer.plots.ways import Pairs, routes
+from gossamer.plots.link_lines import Lines, arrowheads, link_lines
+from gossamer.plots.timeline_links import Pairs, routes
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
 from gossamer.verification.wormhole import verify
 from gossamer.writing import quantity

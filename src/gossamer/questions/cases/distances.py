@@ -50,7 +50,7 @@ class Metric(Protocol):
 
 
 @dataclass(frozen=True)
-class _Line:
+class _LineAxis:
     """A linear array or a ring."""
 
     side: int
@@ -263,13 +263,13 @@ def _axes(network: Network) -> tuple[Axis, ...]:
         for i, (side, wraps) in enumerate(zip(network.grid.sides, network.grid.wraps, strict=True)):
             stride //= side
             links = 2 * side if wraps else 2 * (side - 1)
-            found.append(Axis(f"dimension {i}", side, stride, links, _Line(side, wraps), wraps))
+            found.append(Axis(f"dimension {i}", side, stride, links, _LineAxis(side, wraps), wraps))
     else:
         for i, f in enumerate(network.factors):
             stride //= f.node_count
             line = None
             if f.grid is not None and f.grid.dimensions == 1:
-                line = _Line(f.grid.sides[0], f.grid.wraps[0])
+                line = _LineAxis(f.grid.sides[0], f.grid.wraps[0])
             name = f"factor {i} ({f.spec})"
             if line is not None:
                 found.append(Axis(name, f.node_count, stride, f.link_count, line, line.wraps))

@@ -16,11 +16,11 @@ from gossamer.planning.planner import plan
 from gossamer.reading import number, whole
 from gossamer.reading import seed as read_seed
 from gossamer.studies.design.cabling import Cabling, cabled
-from gossamer.studies.design.fixed import fixed_candidates
+from gossamer.studies.design.fixed_links import fixed_candidates
 from gossamer.studies.design.problem import Goal, Problem, Wishes, read_goals, read_nodes
 from gossamer.studies.design.search import Candidate, Say, candidates, priced, single_paths
 from gossamer.studies.sweeps.faults import faults
-from gossamer.writing import Rows
+from gossamer.writing import Rows, attributes, plain
 
 __all__ = [
     "MOST_WORK",
@@ -117,19 +117,18 @@ class Found:
         """Return the row of the table, plain values only."""
         row: dict[str, Any] = {
             "network": self.candidate.spec,
-            "family": self.candidate.family,
-            "nodes": self.candidate.nodes,
+            **attributes(self.candidate, "family nodes"),
             "degree": int(self.network.out_degree.max()),
             "diameter": self.candidate.diameter,
             "mean_distance": round(self.candidate.mean_distance, 4),
             "bisection": self.bisection,
         }
         for each in self.tasks:
-            row[f"{each.task}_time"] = _plain(each.time)
-            row[f"{each.task}_bound"] = _plain(each.bound)
+            row[f"{each.task}_time"] = plain(each.time)
+            row[f"{each.task}_bound"] = plain(each.bound)
             row[f"{each.task}_any_network"] = each.limit
             row[f"{each.task}_algorithm"] = each.algorithm
-        row |= {"total": _plain(self.total), "ratio": round(self.ratio, 6), "score": round(self.score, 6)}
+        row |= {"total": plain(self.total), "ratio": round(self.ratio, 6), "score": round(self.score, 6)}
         if self.cabling is not None:
             row["mean_cable_m"] = round(float(self.cabling.length.mean()), 3)
             row["longest_cable_m"] = round(float(self.cabling.length.max()), 3)
@@ -391,10 +390,6 @@ def _wished(problem: Problem, found: Found) -> Found:
     single = single_paths(found.network) if wishes.diversity_weight else None
     score *= 1 + wishes.diversity_weight * (single or 0.0)
     return replace(found, score=score, cabling=cabling, worst_failure=worst, mean_failure=mean, single_paths=single)
-
-
-def _plain(value: Fraction) -> int | float:
-    return int(value) if value.denominator == 1 else float(value)
 
 
 def row_of(network: Network, problem: Problem, family: str, deadline: float | None = None) -> Found:

@@ -12,7 +12,7 @@ from gossamer.questions.cases import Offer, Refusal
 from gossamer.questions.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.payloads import Payloads
-from gossamer.schedules.wormhole.schedule import Phase, WormholeSchedule
+from gossamer.schedules.wormhole.schedule import StepPhase, WormholeSchedule
 from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.contraction import line_broadcast
 
@@ -80,7 +80,7 @@ def sequential_broadcasts(case: WormholeCase) -> WormholeSchedule:
     sources: list[Ints] = []
     moves: list[tuple[int, Ints]] = []
     payload: list[Ints] = []
-    phases: list[Phase] = []
+    phases: list[StepPhase] = []
     step = 0
     for number, origin in enumerate(origins):
         first = step
@@ -96,7 +96,7 @@ def sequential_broadcasts(case: WormholeCase) -> WormholeSchedule:
             steps.append(np.full(sources[-1].size, step, np.int64))
             payload.append(np.full(sources[-1].size, number, np.int64))
             step += 1
-        phases.append(Phase(f"broadcast of node {case.name(origin)}", step - first))
+        phases.append(StepPhase(f"broadcast of node {case.name(origin)}", step - first))
     rows = sum(s.size for s in steps)
     displacement, done = np.zeros((rows, channels.dimensions), np.int32), 0
     for i, ways in moves:

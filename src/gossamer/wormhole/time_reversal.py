@@ -21,7 +21,7 @@ from gossamer.networks.network import Network
 from gossamer.questions.cases import Offer, Refusal
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import COMBINE, Allreduce, Grouped, MultinodeBroadcast, ReduceScatter, Task
-from gossamer.questions.tasks.together import target_table
+from gossamer.questions.tasks.united_tasks import target_table
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.channels import Channels
 from gossamer.schedules.wormhole.payloads import CONTROL, Payloads, PayloadTable, Pieces
@@ -138,7 +138,7 @@ def backwards(schedule: WormholeSchedule, case: WormholeCase, *, mirrored: bool 
     Examples
     --------
     >>> import gossamer
-    >>> from gossamer.wormhole.sequential import sequential_broadcasts
+    >>> from gossamer.wormhole.sequential_broadcasts import sequential_broadcasts
     >>> case = WormholeCase(gossamer.network("array:3x4"), gossamer.task("reduce"))
     >>> reduction = backwards(sequential_broadcasts(mirrored_case(case)), case)
     >>> reduction.step_count, bool(gossamer.verify(reduction))
@@ -192,7 +192,7 @@ def joined(case: WormholeCase, first: WormholeSchedule, second: WormholeSchedule
     Examples
     --------
     >>> import gossamer
-    >>> from gossamer.wormhole.direct import direct_messages
+    >>> from gossamer.wormhole.direct_messages import direct_messages
     >>> case = WormholeCase(gossamer.network("torus:3x3"), gossamer.task("allreduce"))
     >>> bool(gossamer.verify(joined(case, *map(direct_messages, halves(case)))))
     True
@@ -303,7 +303,7 @@ def reductions_from(algorithm: WormholeAlgorithm) -> tuple[WormholeAlgorithm, ..
 
     Examples
     --------
-    >>> from gossamer.wormhole.sequential import SEQUENTIAL
+    >>> from gossamer.wormhole.sequential_broadcasts import SEQUENTIAL
     >>> [derived.name for derived in reductions_from(SEQUENTIAL[0])]
     ['reversed-sequential-broadcasts', 'two-way-sequential-broadcasts']
     """

@@ -19,7 +19,7 @@ from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Task, as_task
 from gossamer.reading.quantities import sizes as read_sizes
 from gossamer.studies.sweeps.engines import run_points
-from gossamer.writing import Rows, bandwidth_text, bytes_text, seconds_text
+from gossamer.writing import Tabled, bandwidth_text, bytes_text, seconds_text
 
 __all__ = ["Crossover", "SizeComparison", "compare_sizes"]
 
@@ -39,7 +39,7 @@ class Crossover(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SizeComparison(Rows):
+class SizeComparison(Tabled):
     """A task compared for several numbers of bytes.
 
     Iterating gives one mapping of plain values a size, which pandas reads.
@@ -72,10 +72,7 @@ class SizeComparison(Rows):
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         for size, outcome in zip(self.sizes, self.best, strict=True):
-            numbers = (outcome.seconds, outcome.bound_seconds, outcome.bandwidth, outcome.bus_bandwidth)
-            names = ("seconds", "bound_seconds", "algorithm_bandwidth", "bus_bandwidth")
-            plain = {n: None if v is None else float(v) for n, v in zip(names, numbers, strict=True)}
-            yield {"bytes": size, "algorithm": outcome.algorithm, **plain, "ratio": outcome.ratio}
+            yield {"bytes": size, "algorithm": outcome.algorithm, **outcome.in_seconds(), "ratio": outcome.ratio}
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -105,11 +102,9 @@ class SizeComparison(Rows):
             rows.append((bytes_text(size), outcome.algorithm, *times, ratio, *rates))
         return columns, tuple(rows)
 
-    def rows(self) -> list[tuple[str, str]]:
-        """Return what a person wants to read, as (label, text) rows."""
-        columns, table = self.table()
-        found = [(row[0], ", ".join(f"{c} {v}" for c, v in zip(columns[1:], row[1:], strict=True))) for row in table]
-        return found + [("crossover", crossover_text(c)) for c in self.crossovers]
+    def remarks(self) -> list[tuple[str, str]]:
+        """Return where the best algorithm changes."""
+        return [("crossover", crossover_text(c)) for c in self.crossovers]
 
 
 def crossover_text(crossover: Crossover) -> str:

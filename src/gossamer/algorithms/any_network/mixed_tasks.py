@@ -17,7 +17,7 @@ from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.any_network.demands import GENERAL_TASKS, demand_of, least_slots
 from gossamer.algorithms.any_network.priced_routing import branching, timed
 from gossamer.graphs.forests import Forest, PacketDemand, TreeGrowth
-from gossamer.graphs.precedence import HopGraph, LinkResources, scheduled
+from gossamer.graphs.precedence_scheduling import HopGraph, LinkResources, scheduled
 from gossamer.networks.network import IntArray
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import COMBINE, Messages
@@ -38,7 +38,7 @@ _ONCE = 30_000
 Longs = npt.NDArray[np.int64]
 
 
-class _Hops(NamedTuple):
+class _HalfHops(NamedTuple):
     """Hops of one half: link, number of the packet, whether it is the first or the last of its packet, and edges.
 
     The first hops of what is combined are those of contributors, the last ones those into its root; of the other half
@@ -179,19 +179,19 @@ def _edges(graph: HopGraph) -> tuple[Longs, Longs]:
     return np.repeat(np.arange(graph.link.size), np.diff(graph.first)), graph.following.astype(np.int64)
 
 
-def _inward(case: Case, graph: HopGraph, numbers: Longs, row: Longs) -> _Hops:
+def _inward(case: Case, graph: HopGraph, numbers: Longs, row: Longs) -> _HalfHops:
     """Return the hops of contributions."""
     packet = numbers[graph.packet]
     source = case.network.link_source[graph.link]
     into_root = np.diff(graph.first) == 0
-    return _Hops(graph.link, packet, _listed(case, row[packet], source), into_root, *_edges(graph))
+    return _HalfHops(graph.link, packet, _listed(case, row[packet], source), into_root, *_edges(graph))
 
 
-def _outward(case: Case, graph: HopGraph, numbers: Longs, row: Longs) -> _Hops:
+def _outward(case: Case, graph: HopGraph, numbers: Longs, row: Longs) -> _HalfHops:
     """Return the hops of what is copied or moved."""
     packet = numbers[graph.packet]
     target = case.network.link_target[graph.link]
-    return _Hops(graph.link, packet, graph.need == 0, _listed(case, row[packet], target), *_edges(graph))
+    return _HalfHops(graph.link, packet, graph.need == 0, _listed(case, row[packet], target), *_edges(graph))
 
 
 def _listed(case: Case, row: Longs, node: IntArray) -> npt.NDArray[np.bool_]:
@@ -205,7 +205,7 @@ def _listed(case: Case, row: Longs, node: IntArray) -> npt.NDArray[np.bool_]:
     return np.asarray(keys[np.minimum(np.searchsorted(keys, wanted), keys.size - 1)] == wanted)
 
 
-def _graph(case: Case, halves: list[_Hops], row: Longs, partwise: bool) -> tuple[HopGraph, IntArray]:
+def _graph(case: Case, halves: list[_HalfHops], row: Longs, partwise: bool) -> tuple[HopGraph, IntArray]:
     """Return all hops as one graph, each after those it waits for, and the packet of each."""
     offsets = np.cumsum([0, *(h.link.size for h in halves)])
     link = np.concatenate([h.link for h in halves] or [np.zeros(0, np.int32)])

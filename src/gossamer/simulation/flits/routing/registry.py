@@ -10,7 +10,6 @@ import numpy.typing as npt
 from gossamer.errors import ModelError, nearest
 from gossamer.networks.network import IntArray, Network
 from gossamer.simulation.flits.fabric import Fabric
-from gossamer.simulation.flits.routing.function import RoutedMessages, Routing, halves, phases
 from gossamer.simulation.flits.routing.grids import (
     DimensionOrder,
     OneTurn,
@@ -20,7 +19,8 @@ from gossamer.simulation.flits.routing.grids import (
     grid_of,
     needs_dateline,
 )
-from gossamer.simulation.flits.routing.tables import Layered, ShortestPath, UgalTable, UpDown, ValiantTable, ranks
+from gossamer.simulation.flits.routing.path_tables import Layered, ShortestPath, UgalTable, UpDown, ValiantTable, ranks
+from gossamer.simulation.flits.routing.routing_function import RoutedMessages, Routing, halves, phases
 from gossamer.simulation.flits.settings import Routers
 from gossamer.simulation.flits.state import Adaptive
 
@@ -206,7 +206,7 @@ class AdaptiveAnywhere(_StepByStep):
     name = "adaptive"
 
     def __init__(self, fabric: Fabric, settings: Routers) -> None:
-        from gossamer.simulation.flits.routing import tables
+        from gossamer.simulation.flits.routing import path_tables
 
         super().__init__(fabric, settings)
         lanes = settings.virtual_channels
@@ -220,8 +220,8 @@ class AdaptiveAnywhere(_StepByStep):
         goes_up = rank[fabric.target] < rank[fabric.source]
         rows = []
         for t in range(fabric.network.terminal_count):
-            tables.distances(into[0], into[1], fabric.source, rank, t, False, far, queue)
-            tables.distances(into[0], into[1], fabric.source, rank, t, True, down, queue)
+            path_tables.distances(into[0], into[1], fabric.source, rank, t, False, far, queue)
+            path_tables.distances(into[0], into[1], fabric.source, rank, t, True, down, queue)
             if (down[:, 1] < 0).any():
                 raise ModelError(
                     f"routing 'adaptive' needs links both ways up and down a tree on {fabric.network.spec}"

@@ -21,7 +21,7 @@ from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.partial_exchange import balanced_orders
 from gossamer.algorithms.partial_exchange.balanced_orders import census, shortest_of
 from gossamer.graphs.hops import Paths
-from gossamer.graphs.routes import balanced_paths, without_loops
+from gossamer.graphs.route_balancing import balanced_paths, without_loops
 from gossamer.jit import njit
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.cases import Case, Offer, Refusal

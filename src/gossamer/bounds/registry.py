@@ -11,7 +11,6 @@ from gossamer.bounds.allreduce_congestion import region_bounds
 from gossamer.bounds.arrivals import arrival_bounds, takes_time
 from gossamer.bounds.bound import Bound, largest_first
 from gossamer.bounds.chains import chain_bounds, sequence_bounds
-from gossamer.bounds.copies import broadcast_bounds, copy_bounds, spread_bounds
 from gossamer.bounds.cut_nodes import cluster_bounds, cut_node_bounds, separator_bounds, sweep_bounds
 from gossamer.bounds.cuts import cut_bounds
 from gossamer.bounds.cuts_over_time import cut_over_time_bounds, fat_tree_time_bounds, target_over_time_bounds
@@ -22,6 +21,7 @@ from gossamer.bounds.ports import port_bounds, shared_port_bounds
 from gossamer.bounds.prices import concurrent_flow_bounds, sending_price_bounds
 from gossamer.bounds.proofs import Chain
 from gossamer.bounds.set_cuts import port_set_bounds, set_cut_bounds
+from gossamer.bounds.spreading import broadcast_bounds, copy_bounds, spread_bounds
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import PairDemand
 

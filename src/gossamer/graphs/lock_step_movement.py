@@ -19,7 +19,7 @@ from gossamer.errors import ScheduleError
 from gossamer.jit import njit
 from gossamer.networks.grids import grid_links
 from gossamer.networks.network import Grid, IntArray, Network
-from gossamer.schedules.sinks import Chunk, Sink
+from gossamer.schedules.hop_sinks import Chunk, Sink
 
 __all__ = ["ItemMoves", "Leg", "LockStep", "Rank", "legs_between", "moves_along"]
 
@@ -239,7 +239,7 @@ class LockStep:
         Two packets meet on a line; the one with farther to go crosses the common link first.
 
         >>> import gossamer
-        >>> from gossamer.schedules.sinks import RecordingSink
+        >>> from gossamer.schedules.hop_sinks import RecordingSink
         >>> engine = LockStep(gossamer.network("array:4"), RecordingSink())
         >>> node = np.array([0, 1], np.int32)
         >>> moves = ItemMoves(node, node, np.zeros((2, 1), np.int8), np.array([[3], [1]], np.int32))

@@ -19,7 +19,7 @@ from gossamer.networks.network import Network
 from gossamer.reading import choice, number, whole
 from gossamer.reading import seed as read_seed
 from gossamer.simulation.random_arrivals.scheme import Scheme
-from gossamer.simulation.random_arrivals.schemes.rows import SchemeRows
+from gossamer.simulation.random_arrivals.schemes.scheme_rows import SchemeRows
 from gossamer.simulation.random_arrivals.theory.loads import distances
 from gossamer.simulation.random_arrivals.traffic import KINDS, RequestKinds
 
@@ -115,9 +115,9 @@ def mixed(
         raise NotApplicableError(
             f"{network.spec} has {starts.size * network.node_count:,} pairs of nodes, too many for {ways} paths each"
         )
-    extra, lengths = _Ways(base, starts, ways, random), {}
+    extra, lengths = _RandomPaths(base, starts, ways, random), {}
     known = base.exact_probability or [[Fraction(c) for c in line] for line in base.probability.tolist()]
-    parts = {"broadcast": _Part(base, known)}
+    parts = {"broadcast": _KindTables(base, known)}
     for name in ("unicast", "multicast"):
         if weights.get(name):
             made = extra.unicasts(destination) if name == "unicast" else extra.multicasts(size)
@@ -189,14 +189,14 @@ def _weights(shares: Mapping[str, float]) -> dict[str, Fraction]:
     return {name: share / sum(given.values()) for name, share in given.items()}
 
 
-class _Part(NamedTuple):
+class _KindTables(NamedTuple):
     """The tables of one kind, and the chance of each choice, of sum 1 or, at a source that sends none, 0."""
 
     scheme: Scheme
     chances: Sequence[Sequence[Fraction]]
 
 
-class _Ways:
+class _RandomPaths:
     """Shortest paths from the sources of a scheme, drawn at random."""
 
     def __init__(self, base: Scheme, starts: IntArray, ways: int, random: np.random.Generator) -> None:
@@ -230,7 +230,7 @@ class _Ways:
     def _step(self, link: int) -> int:
         return self._column[link] if self.base.translated else link
 
-    def unicasts(self, destination: Sequence[int] | IntArray | None) -> tuple[_Part, npt.NDArray[Any]]:
+    def unicasts(self, destination: Sequence[int] | IntArray | None) -> tuple[_KindTables, npt.NDArray[Any]]:
         """Return a scheme with a choice for each path, and the mean distance and farthest distance."""
         rows, entries, chances, lengths = SchemeRows(), [], [], []
         for start in self.starts.tolist():
@@ -254,7 +254,7 @@ class _Ways:
         mean = float(np.mean(lengths))
         return self._finished(rows, entries, chances, 1), np.array([mean, mean])
 
-    def multicasts(self, size: int) -> tuple[_Part, npt.NDArray[Any]]:
+    def multicasts(self, size: int) -> tuple[_KindTables, npt.NDArray[Any]]:
         """Return a scheme with a choice for each set, and the mean distance to a receiver and to the farthest."""
         rows, entries, far = SchemeRows(), [], []
         for start in self.starts.tolist():
@@ -286,7 +286,7 @@ class _Ways:
             below.setdefault(int(network.link_source[into[node]]), []).append(row)
         return below.get(start, [])
 
-    def _finished(self, rows: SchemeRows, entries: Any, chances: Any, receivers: int) -> _Part:
+    def _finished(self, rows: SchemeRows, entries: Any, chances: Any, receivers: int) -> _KindTables:
         base = self.base
         even = [
             [Fraction(1, len(line))] * len(line) for line in chances
@@ -297,7 +297,7 @@ class _Ways:
         )  # fmt: skip
         if base.translated:
             made = replace(made, link_table=base.link_table)
-        return _Part(made, chances)
+        return _KindTables(made, chances)
 
 
 def _target(destination: Sequence[int] | IntArray, start: int, other: int, network: Network) -> tuple[list[int], bool]:
@@ -311,7 +311,7 @@ def _target(destination: Sequence[int] | IntArray, start: int, other: int, netwo
 
 def _joined(
     base: Scheme,
-    parts: Mapping[str, _Part],
+    parts: Mapping[str, _KindTables],
     lengths: Mapping[str, npt.NDArray[Any]],
     weights: Mapping[str, Fraction],
     order: tuple[str, ...],
@@ -362,7 +362,7 @@ def _joined(
     )
 
 
-def _chances(parts: Sequence[_Part], weights: Sequence[Fraction]) -> tuple[tuple[Fraction, ...], ...]:
+def _chances(parts: Sequence[_KindTables], weights: Sequence[Fraction]) -> tuple[tuple[Fraction, ...], ...]:
     """Return the chance of each choice of each source; a source that does not send a kind sends more of the others."""
     lines = []
     for table in range(len(parts[0].chances)):
@@ -388,7 +388,7 @@ def _classes(names: tuple[str, ...], used: Sequence[Scheme], order: tuple[str, .
 
 def _transmissions(part: Scheme) -> npt.NDArray[np.int64]:
     """Return the transmissions of each choice of each source, int64[S, C]."""
-    from gossamer.simulation.random_arrivals.machine import SchemeTables
+    from gossamer.simulation.random_arrivals.queueing_state import SchemeTables
 
     return SchemeTables.of(part).total
 
@@ -398,7 +398,7 @@ def _transmissions(part: Scheme) -> npt.NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class Mix:
-    """What requests there are, and which of them are urgent; see `gossamer.simulation.random_arrivals.schemes.mixed`.
+    """What requests there are, and which of them are urgent; see `gossamer.simulation.random_arrivals.schemes`.
 
     Attributes
     ----------

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from gossamer.errors import FileFormatError, TaskError, shown
 from gossamer.networks.network import Network
 from gossamer.questions.tasks.task import Ids, Messages, Task, check_node, listed, node_number
-from gossamer.questions.tasks.together import in_group, ranks, united
+from gossamer.questions.tasks.united_tasks import in_group, ranks, united
 from gossamer.reading.files import file_name, text_lines
 from gossamer.reading.quantities import nodes as listed_nodes
 from gossamer.writing import quantity

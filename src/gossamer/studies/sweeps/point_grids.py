@@ -19,7 +19,7 @@ from gossamer.reading import choice, text, whole
 from gossamer.reading.quantities import size
 from gossamer.reading.values import MOST_SEED, fraction
 from gossamer.studies.sweeps.conditions import Formula, formula
-from gossamer.studies.sweeps.kinds import KINDS, PointNeeds, measures, size_of
+from gossamer.studies.sweeps.point_kinds import KINDS, PointNeeds, measures, size_of
 from gossamer.studies.sweeps.points import Progress, file_contents
 
 __all__ = ["MEASURES", "AskedPoint", "Constraints", "asked_point", "combinations", "expanded", "grid"]

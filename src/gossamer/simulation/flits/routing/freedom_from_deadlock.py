@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gossamer.errors import ModelError
 from gossamer.networks.network import IntArray
-from gossamer.simulation.flits.routing.function import NO_STEP, Routing
+from gossamer.simulation.flits.routing.routing_function import NO_STEP, Routing
 
 __all__ = ["DeadlockFreedom", "deadlock_freedom"]
 

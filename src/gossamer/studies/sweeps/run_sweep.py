@@ -9,7 +9,7 @@ from time import monotonic
 from typing import Any
 
 from gossamer.errors import ModelError, shown
-from gossamer.processes.job import WorkItem, WorkResult
+from gossamer.processes.work_items import WorkItem, WorkResult
 from gossamer.reading import choice
 from gossamer.studies.sweeps.engines import engine_of
 from gossamer.studies.sweeps.points import Progress, StoredPoint, identity
@@ -114,7 +114,7 @@ def sweep(
 def listed_points(points: Iterable[StoredPoint | Mapping[str, Any]] | Mapping[str, Any]) -> Iterator[StoredPoint]:
     """Yield points from whatever names them; ModelError if something is none."""
     if isinstance(points, Mapping):
-        from gossamer.studies.sweeps.grids import grid
+        from gossamer.studies.sweeps.point_grids import grid
 
         points = grid(points)
     given: Any = points
@@ -124,7 +124,7 @@ def listed_points(points: Iterable[StoredPoint | Mapping[str, Any]] | Mapping[st
         )
     for point in points:
         if isinstance(point, Mapping):
-            from gossamer.studies.sweeps.grids import asked_point
+            from gossamer.studies.sweeps.point_grids import asked_point
 
             yield asked_point(point)
         elif isinstance(point, StoredPoint):

@@ -18,8 +18,8 @@ from gossamer.bounds.bound import Bound
 from gossamer.bounds.proofs import Chain
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand
+from gossamer.questions.cases.distances import MAX_SEARCHES, at_least
 from gossamer.questions.cases.links import FAR, Links
-from gossamer.questions.cases.metric import MAX_SEARCHES, at_least
 from gossamer.writing import quantity
 
 __all__ = [

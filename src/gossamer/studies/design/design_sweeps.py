@@ -16,7 +16,9 @@ from gossamer.networks import Network
 from gossamer.reading import number, whole
 from gossamer.reading import seed as read_seed
 from gossamer.studies.design.cabling import cabled
-from gossamer.studies.design.designing import (
+from gossamer.studies.design.fixed_links import fixed_candidates
+from gossamer.studies.design.problem import Problem, Wishes, read_degrees, read_goals, read_nodes
+from gossamer.studies.design.ranked_designs import (
     MOST_WORK,
     SECONDS_OF_WORK,
     Design,
@@ -26,8 +28,6 @@ from gossamer.studies.design.designing import (
     plan_candidate,
     work,
 )
-from gossamer.studies.design.fixed import fixed_candidates
-from gossamer.studies.design.problem import Problem, Wishes, read_degrees, read_goals, read_nodes
 from gossamer.studies.design.search import Candidate, Say, candidates
 from gossamer.studies.sweeps import sweep
 from gossamer.studies.sweeps.points import Progress, file_contents

@@ -212,7 +212,7 @@ class QueueState:
         )  # fmt: skip
         entering = (scheme.entry_last - scheme.entry_first).sum(axis=2)
         fan = max(int(entering.max(initial=0)), int(tables.rows[:, 1].max(initial=0)))
-        self._rules = k.Rules(
+        self._rules = k.QueueRules(
             tables.links, tables.ties, tables.choose, scheme.parts, 0, k.ARRIVALS_USED, fan, words,
             float(mixture), float(guard),
         )  # fmt: skip

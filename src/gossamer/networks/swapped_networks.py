@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import NetworkError, shown
-from gossamer.networks import forms
-from gossamer.networks._routers import router_network
+from gossamer.networks import spec_parameters
 from gossamer.networks.family import Family, Size, checked_size, whole_number
 from gossamer.networks.network import Network
+from gossamer.networks.router_networks import router_network
 from gossamer.reading import choice
 
 __all__ = ["CYCLIC", "HIERARCHICAL_SWAPPED", "cyclic_network", "hierarchical_swapped"]
@@ -178,12 +178,12 @@ def _length_and_spec(family: Family, text: str) -> list[object]:
     match = re.fullmatch(r"([^,()]*),\s*\((.*)\)\s*(?:,([^()]*))?", text, re.DOTALL)
     if match is None:
         raise NetworkError(f"{family.name}: expected {family.parameters}, got {shown(text)}")
-    found: list[Any] = [forms.integer(family, match[1]), forms.Nested(match[2])]
+    found: list[Any] = [spec_parameters.integer(family, match[1]), spec_parameters.Nested(match[2])]
     if match[3] is None:
         return found
     if family.name != CYCLIC_NAME:
         raise NetworkError(f"{family.name}: too many parameters in {shown(text)}; {family.usage()}")
-    return [*found, *forms.named({"shifts": forms.word})(family, match[3])]
+    return [*found, *spec_parameters.named({"shifts": spec_parameters.word})(family, match[3])]
 
 
 HIERARCHICAL_SWAPPED = Family(

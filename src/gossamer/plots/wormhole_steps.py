@@ -18,7 +18,7 @@ from gossamer.schedules.wormhole.channels import Channels
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
 from gossamer.verification.wormhole import verify
 from gossamer.wormhole.aggregation_distribution import ATD_5, ATD_OPT, Variant, aggregation_distribution
-from gossamer.wormhole.partition import Partition
+from gossamer.wormhole.partition import TorusPartition
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -204,7 +204,7 @@ def partition_figure(n: int, h: int) -> Figure:
     from matplotlib.figure import Figure
     from matplotlib.patches import FancyBboxPatch
 
-    partition = Partition((n, n), h)
+    partition = TorusPartition((n, n), h)
     width, height = 7.6, 4.9
     figure = Figure(figsize=(width, height), facecolor=PAPER)
     axes = figure.add_axes((0.15 / width, 0.15 / height, 4.2 / width, 4.2 / height))
@@ -267,7 +267,7 @@ def _step(schedule: WormholeSchedule, phase: str, number: int) -> tuple[int, sli
 
 
 def _ddn_nodes(h: int = _H) -> list[str]:
-    return [PALETTE[k] if k >= 0 else OTHER for k in Partition((_N, _N), h).ddn.tolist()]
+    return [PALETTE[k] if k >= 0 else OTHER for k in TorusPartition((_N, _N), h).ddn.tolist()]
 
 
 def aggregation_figure() -> Figure:
@@ -279,7 +279,7 @@ def aggregation_figure() -> Figure:
     ):
         schedule = _schedule(ATD_5, h)
         step, rows = _step(schedule, phase, 0)
-        ddn = Partition((_N, _N), h).ddn[schedule.target[rows]]
+        ddn = TorusPartition((_N, _N), h).ddn[schedule.target[rows]]
         panels.append(Panel(words, schedule, step, [PALETTE[k] for k in ddn.tolist()], _ddn_nodes(h)))
     note = "An arrow has the color of the DDN where it ends."
     return steps_figure("Aggregation in one step: five diagonals become one", panels, note)
