@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, NamedTuple, Protocol, Self
+from functools import cached_property
+from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -261,13 +262,22 @@ def served(links: Links, some: Counts, needed: int, early: Counts, late: Counts)
             yield Load(needed, np.ones(first.size, np.int64), fastest, np.minimum(before + after, FAR), links.whole)
 
 
-class LeastCut(NamedTuple):
-    """A largest flow between two nodes, and the capacities that it leaves."""
+@dataclass(frozen=True)
+class LeastCut:
+    """A largest flow between two nodes of a graph, and what it passes over each link, as sparse matrices."""
 
     flow: int
     source: int
     sink: int
-    residual: Any
+    graph: Any
+    passed: Any
+
+    @cached_property
+    def residual(self) -> Any:
+        """The capacities that the flow leaves; not made, as it takes most of the memory, until it is asked for."""
+        left = self.graph - self.passed
+        left.eliminate_zeros()
+        return left
 
     @property
     def near(self) -> Mask:
@@ -312,6 +322,4 @@ def least_cut(tail: Counts, head: Counts, room: Counts | npt.NDArray[np.float64]
     graph.data = np.minimum(np.rint(graph.data), 2**30)
     graph = graph.astype(np.int32)
     found = maximum_flow(graph, source, sink)
-    residual = graph - found.flow
-    residual.eliminate_zeros()
-    return LeastCut(int(found.flow_value), source, sink, residual)
+    return LeastCut(int(found.flow_value), source, sink, graph, found.flow)
