@@ -12,7 +12,7 @@ from gossamer.errors import NotApplicableError
 from gossamer.explorer import explore, pages
 from gossamer.explorer import pages as module
 from gossamer.explorer.pages import aggregated
-from gossamer.plots.timeline_links import Pairs
+from gossamer.plots.timeline_links import NodePairs
 from gossamer.verification import link_load
 
 CASES = [("torus:4x4", "allgather"), ("array:5x3", "alltoall"), ("star:4", "allgather"), ("ring:9", "scatter"),
@@ -26,7 +26,7 @@ def test_frames_add_up_to_the_loads_and_to_the_hops(case, cells):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_CELLS", cells)
         column = aggregated(schedule).columns
-    network, pairs = schedule.network, Pairs(schedule.network)
+    network, pairs = schedule.network, NodePairs(schedule.network)
     load = np.bincount(pairs.number(network.link_source, network.link_target), link_load(schedule), pairs.key.size)
     assert column["crossed"].tolist() == load.tolist()
     frames = column["frames"].reshape(-1, pairs.key.size)

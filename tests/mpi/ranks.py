@@ -141,7 +141,7 @@ def group():
 
 
 some = np.zeros((4, 3), np.int64)
-mpi.Collective(comm, group)(mine if me in active else None, some if me in active else None)
+mpi.MPICollective(comm, group)(mine if me in active else None, some if me in active else None)
 theirs = np.array([comm.bcast(mine, a) for a in active])
 same(some if me in active else 0, theirs if me in active else 0, "a group")
 

@@ -9,7 +9,7 @@ import torch
 import torch.distributed as dist
 
 from gossamer.errors import GossamerError
-from gossamer.execution.torch import Collective
+from gossamer.execution.torch import TorchCollective
 
 SIZE = 7
 
@@ -23,7 +23,7 @@ def check(folder, rank, ranks):
     each = whole(ranks, SIZE)
     pairs = whole(ranks, ranks, SIZE)
     for path in sorted(folder.glob("*.program")):
-        run = Collective(path)
+        run = TorchCollective(path)
         task, root = run.task, 1
         if task == "multinode-broadcast":
             given, got, want = each[rank], torch.empty(ranks, SIZE, dtype=torch.int64), each
@@ -61,7 +61,7 @@ def check(folder, rank, ranks):
             halves = torch.empty(SIZE)
             run(each[rank] / 2, halves)
             assert torch.equal(halves, each.sum(0) / 2)
-    for wrong in (lambda: run(given, got, op="xor"), lambda: Collective(folder / "other.of_three")):
+    for wrong in (lambda: run(given, got, op="xor"), lambda: TorchCollective(folder / "other.of_three")):
         try:
             wrong()
         except GossamerError:
@@ -75,7 +75,7 @@ def in_groups(folder, rank, ranks):
     groups = [dist.new_group(list(range(i, ranks, 2))) for i in range(2)]
     mine = groups[rank % 2]
     got = torch.empty(half, 1)
-    Collective(folder / "half.of_half", mine)(torch.tensor([float(rank)]), got)
+    TorchCollective(folder / "half.of_half", mine)(torch.tensor([float(rank)]), got)
     assert got.flatten().tolist() == [float(r) for r in range(rank % 2, ranks, 2)]
 
 

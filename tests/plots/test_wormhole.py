@@ -13,7 +13,7 @@ from gossamer.plots import paper_figures as wormhole_costs
 from gossamer.plots.paper_figures import best_h_figure, costs_figure
 from gossamer.plots.wormhole_steps import (
     PALETTE,
-    Panel,
+    StepPanel,
     aggregation_figure,
     all_gather_figure,
     collection_figure,
@@ -98,13 +98,13 @@ def test_collection_has_rows_rings_and_shifts():
 def test_schedules_that_are_not_valid_are_not_drawn():
     schedule = one_message("torus:4x4", (1, 0))
     with pytest.raises(VerificationError):
-        steps_figure("", [Panel("", schedule, 0, [PALETTE[0]], [PALETTE[1]] * 16)])
+        steps_figure("", [StepPanel("", schedule, 0, [PALETTE[0]], [PALETTE[1]] * 16)])
 
 
 def test_steps_are_drawn_on_tori_of_two_dimensions_only():
     plan = gossamer.plan("torus:3x3x3", "allgather", switching="wormhole", cost=LinearCost())
     with pytest.raises(ScheduleError, match="tori of two dimensions, not on torus:3x3x3"):
-        steps_figure("", [Panel("", plan.schedule, 0, [], [])])
+        steps_figure("", [StepPanel("", plan.schedule, 0, [], [])])
 
 
 def test_costs_are_above_the_bound_in_every_panel(monkeypatch):

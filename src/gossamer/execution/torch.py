@@ -14,7 +14,7 @@ from gossamer.programs.files import description, read_rank
 if TYPE_CHECKING:
     from gossamer.programs import Operations, Program
 
-__all__ = ["Collective"]
+__all__ = ["TorchCollective"]
 
 # A rank's operations on tensors: slot by slot, receives and sends at once.
 
@@ -23,7 +23,7 @@ _SCRATCH = 2
 _ADDING = {"sum": "add_", "product": "mul_", "max": "maximum", "min": "minimum"}
 
 
-class Collective:
+class TorchCollective:
     """A schedule on a process group.
 
     Parameters
@@ -51,7 +51,7 @@ class Collective:
     --------
     ::
 
-        gather = gossamer.execution.torch.Collective("plan.program")
+        gather = gossamer.execution.torch.TorchCollective("plan.program")
         everyone = torch.empty(16, *mine.shape)
         gather(mine, everyone)
     """

@@ -31,7 +31,7 @@ from gossamer.explorer.scenes import (
 from gossamer.planning import planner, switching
 from gossamer.planning.outcome import Outcome
 from gossamer.plots.appearance import CATEGORICAL, by_number, sequential
-from gossamer.plots.timeline_links import Pairs
+from gossamer.plots.timeline_links import NodePairs
 from gossamer.questions.tasks import COPY, MOVE
 from gossamer.schedules import CONTROL, Schedule
 from gossamer.simulation.flits.recording import FlitRecording, record_run
@@ -85,7 +85,7 @@ def aggregated(schedule: Schedule, bounds: Sequence[Bound] = (), facts: Sequence
             "same family shows the same"
         )
     whole = schedule.expand() if schedule.invariant else schedule
-    pairs = Pairs(network)
+    pairs = NodePairs(network)
     pair = pairs.number(network.link_source, network.link_target)
     slots, links = max(schedule.slot_count, 1), pairs.key.size
     each = -(-slots // max(1, min(slots, _CELLS // max(links, 1), _FRAMES)))  # slots of a frame
@@ -149,7 +149,7 @@ def queue_scene(recording: Recording) -> Scene:
     """
     network, steps = recording.network, recording.steps
     check_nodes(network)
-    pairs = Pairs(network)
+    pairs = NodePairs(network)
     sent = np.isfinite(recording.start)
     link = pairs.number(network.link_source[recording.link], network.link_target[recording.link])
     start = recording.start[sent]
@@ -193,7 +193,7 @@ def flit_scene(recording: FlitRecording) -> Scene:
     """
     network, cycles = recording.network, recording.cycles
     check_nodes(network)
-    pairs = Pairs(network)
+    pairs = NodePairs(network)
     link = pairs.number(recording.source, recording.target)
     spot, since, until = recording.waits()
     end = np.minimum(recording.end, cycles)
@@ -222,7 +222,7 @@ def flit_scene(recording: FlitRecording) -> Scene:
 
 
 def _rows(
-    pairs: Pairs, link: Column, start: Column, end: Column, message: Column, weight: Column, length: float
+    pairs: NodePairs, link: Column, start: Column, end: Column, message: Column, weight: Column, length: float
 ) -> dict[str, Column]:
     """Return the columns of rows that cross one link each."""
     whole = bool((weight == 1).all())

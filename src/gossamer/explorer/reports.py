@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from gossamer.plots.curves import group_figure
-from gossamer.studies.sweeps.report import Group, Report, cell_text
+from gossamer.studies.sweeps.report import ComparedGroup, Report, cell_text
 from gossamer.writing import whole_file
 
 __all__ = ["report_page", "write_report"]
@@ -82,7 +82,7 @@ def _summary(report: Report) -> str:
     return f"<table>{rows}</table>"
 
 
-def _group(group: Group, most: int) -> str:
+def _group(group: ComparedGroup, most: int) -> str:
     columns, rows = group.table(most)
     on_front = {id(member) for front in group.fronts for member in front.members}
     marks = [id(row) in on_front for row in group.rows[: len(rows)]]
@@ -105,7 +105,7 @@ def _group(group: Group, most: int) -> str:
     return "\n".join(parts)
 
 
-def _picture(group: Group) -> str:
+def _picture(group: ComparedGroup) -> str:
     import matplotlib as mpl
 
     with mpl.rc_context({"svg.hashsalt": "gossamer", "svg.fonttype": "none"}):

@@ -18,7 +18,7 @@ from gossamer.bounds import Bound
 from gossamer.errors import NotApplicableError
 from gossamer.networks.network import Network
 from gossamer.plots.layouts import lay_out
-from gossamer.plots.timeline_links import Pairs, routes
+from gossamer.plots.timeline_links import NodePairs, routes
 from gossamer.questions.tasks import COPY, MOVE
 from gossamer.schedules import Timeline
 
@@ -243,7 +243,7 @@ def scene(schedule: Any, bounds: Sequence[Bound] = (), facts: Sequence[tuple[str
         schedule = schedule.expand()
     rows = schedule.timeline()
     order = np.argsort(rows.start, kind="stable")
-    pairs = Pairs(network)
+    pairs = NodePairs(network)
     first, way, weight = routes(schedule, rows, pairs)
     first, way = _in_order(first, way, order)
     ids, message = np.unique(rows.message[rows.message >= 0], return_inverse=True)
@@ -330,7 +330,7 @@ def busy(start: Column, end: Column, length: float, weight: Column, capacity: in
     return (np.cumsum(change)[:count] / max(capacity, 1)).astype(np.float32)
 
 
-def drawn(network: Network, pairs: Pairs) -> dict[str, Column]:
+def drawn(network: Network, pairs: NodePairs) -> dict[str, Column]:
     """Return the columns of the network: places of nodes, ends and forms of links."""
     layout = lay_out(network)
     space = np.zeros((0, 3), np.float32)

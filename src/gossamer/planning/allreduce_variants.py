@@ -23,10 +23,10 @@ from gossamer.questions.costs import Clock, Cost, TimeCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Allreduce, Broadcast, MultinodeBroadcast, Reduce, Task, Together
 
-__all__ = ["FormOf", "FormTime", "counted_alike", "forms_of", "in_seconds", "in_slots"]
+__all__ = ["AllreduceVariant", "VariantTime", "counted_alike", "forms_of", "in_seconds", "in_slots"]
 
 
-class FormOf(NamedTuple):
+class AllreduceVariant(NamedTuple):
     """A form of a task.
 
     Attributes
@@ -47,7 +47,7 @@ class FormOf(NamedTuple):
     cost: TimeCost
 
 
-class FormTime(NamedTuple):
+class VariantTime(NamedTuple):
     """A form in words with its time in seconds, or with what it takes at least where it was not planned."""
 
     words: str
@@ -55,7 +55,7 @@ class FormTime(NamedTuple):
     at_least: bool
 
 
-def forms_of(network: Network, task: Task, rules: Rules | None, cost: TimeCost) -> list[FormOf]:
+def forms_of(network: Network, task: Task, rules: Rules | None, cost: TimeCost) -> list[AllreduceVariant]:
     """Return the forms of a task as far as they are asked for, its own first: several of an allreduce among all.
 
     Parameters
@@ -89,14 +89,14 @@ def forms_of(network: Network, task: Task, rules: Rules | None, cost: TimeCost) 
     if not isinstance(task, Allreduce) and cost.form not in ("best", "blocks"):
         raise ModelError(f"form {cost.form!r} is one of an allreduce among all, not of {task.name}")
     if not isinstance(task, Allreduce) or cost.form == "blocks" or network.terminal_count < 2:
-        return [FormOf("blocks", "", task, cost)]
-    found = [FormOf("blocks", "a block for each rank", task, cost)]
+        return [AllreduceVariant("blocks", "", task, cost)]
+    found = [AllreduceVariant("blocks", "a block for each rank", task, cost)]
     whole = replace(cost, counting="mpi")  # messages are whole buffers
     timed, _ = whole.on(network, MultinodeBroadcast())
     root = _middle(Case(timed, MultinodeBroadcast(), rules))
     through = Together((Reduce(root), Broadcast(root)), waits=((1, 0),))
-    found.append(FormOf("root", f"through root {network.node_name(root)}", through, whole))
-    found.append(FormOf("gather", "whole buffers to all", MultinodeBroadcast(), whole))
+    found.append(AllreduceVariant("root", f"through root {network.node_name(root)}", through, whole))
+    found.append(AllreduceVariant("gather", "whole buffers to all", MultinodeBroadcast(), whole))
     return [form for form in found if cost.form in ("best", form.name)]
 
 

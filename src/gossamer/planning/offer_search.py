@@ -22,8 +22,8 @@ from gossamer.planning.outcome import Expense, Outcome, peak_memory
 from gossamer.planning.switching import Switching
 from gossamer.planning.switching.resource_limits import (
     Candidate,
-    Fitting,
-    Limits,
+    FittingCandidates,
+    ResourceLimits,
     Told,
     expected,
     fitting,
@@ -41,9 +41,9 @@ from gossamer.reading import seed as read_seed
 from gossamer.schedules import expand, relabel
 from gossamer.writing import memory_text
 
-__all__ = ["Asked", "Say", "Search", "asked_case", "best_of", "stopped_text", "within"]
+__all__ = ["ProgressCallback", "Question", "Search", "asked_case", "best_of", "stopped_text", "within"]
 
-Say = Callable[[str], None]
+ProgressCallback = Callable[[str], None]
 
 _CLOSE = Fraction(51, 50)
 """Times the bound: so near to it, no bounds that take long are looked for."""
@@ -52,7 +52,7 @@ _WORTH_SAYING = 5.0
 """Seconds from which on it is said how long a schedule takes to build."""
 
 
-class Asked(NamedTuple):
+class Question(NamedTuple):
     """What is asked.
 
     Attributes
@@ -76,9 +76,9 @@ class Asked(NamedTuple):
 class Search:
     """One case, its candidates and bounds, and the loop that builds and verifies."""
 
-    def __init__(self, asked: Asked, progress: Say | None) -> None:
+    def __init__(self, asked: Question, progress: ProgressCallback | None) -> None:
         self.kind, self.case, self.planned, self.names = asked
-        self.say: Say = progress or (lambda stage: None)
+        self.say: ProgressCallback = progress or (lambda stage: None)
         self.refusals: dict[str, str] = {}
         self._quick = False
 
@@ -121,7 +121,7 @@ class Search:
         told = "; ".join(f"{name} {why}" for name, why in self.refusals.items())
         return f"no {self.kind.noun} covers {where} with {self.kind.describe(case)}: {told}"
 
-    def fitting(self, candidates: list[Candidate[Any]], allowed: Limits) -> Fitting[Any]:
+    def fitting(self, candidates: list[Candidate[Any]], allowed: ResourceLimits) -> FittingCandidates[Any]:
         """Return the candidates that are estimated to stay within the limits; TooLargeError if none does."""
         return fitting(self.kind, self.planned, candidates, allowed, self.names is not None)
 
@@ -208,7 +208,7 @@ def asked_case(
     seed: int,
     budget: float | None = None,
     tries: Trials = ALONE,
-) -> Asked:
+) -> Question:
     """Return the switching and the case of what a user asks, and the case that is planned for it."""
     kind = switchings.named(switching)
     if rules is not None and not isinstance(rules, Rules):
@@ -218,12 +218,12 @@ def asked_case(
     case = kind.case(net, made, rules, cost, read_seed(seed)).within(budget, tries)
     known = net.find(Renumbered)
     if known is None or not kind.renames:
-        return Asked(kind, case, case, None)
+        return Question(kind, case, case, None)
     place = known.place.astype(np.int64)
     names = np.empty_like(place)
     names[place] = np.arange(place.size)
     inner = kind.case(known.original, made.renamed(lambda x: place[x]), rules, cost, seed).within(budget, tries)
-    return Asked(kind, case, inner, names)
+    return Question(kind, case, inner, names)
 
 
 def within(
@@ -248,7 +248,9 @@ def stopped_text(budget: float | None, left: list[Candidate[Any]]) -> str:
     return f"the budget of {budget:g} s was spent; not tried: {names}"
 
 
-def best_of(search: Search, chosen: Fitting[Any], allowed: Limits, stream: bool, bounds: tuple[Bound, ...]) -> Outcome:
+def best_of(
+    search: Search, chosen: FittingCandidates[Any], allowed: ResourceLimits, stream: bool, bounds: tuple[Bound, ...]
+) -> Outcome:
     """Return the best outcome of some candidates, beside all bounds."""
     least = bounds[0].value if bounds else Fraction(0)
     best: Outcome | None = None

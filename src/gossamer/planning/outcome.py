@@ -16,7 +16,7 @@ from gossamer.bounds import Bound
 from gossamer.displays import display
 from gossamer.errors import ScheduleError
 from gossamer.networks.derived import Renumbered
-from gossamer.planning.allreduce_variants import FormTime
+from gossamer.planning.allreduce_variants import VariantTime
 from gossamer.planning.switching import Facts, Switching
 from gossamer.questions.cases import Case, Offer
 from gossamer.questions.costs import Clock
@@ -90,7 +90,7 @@ class Outcome(Rows):
     facts: Facts
     expense: Expense
     stopped: str = ""
-    forms: tuple[FormTime, ...] = ()
+    forms: tuple[VariantTime, ...] = ()
 
     @property
     def claim(self) -> Fraction | None:

@@ -13,11 +13,11 @@ from gossamer.bounds import Bounds
 from gossamer.errors import GossamerError, ModelError, NotApplicableError, TooLargeError
 from gossamer.networks import as_network
 from gossamer.networks.network import Network
-from gossamer.planning.allreduce_variants import FormTime, counted_alike, forms_of, in_seconds, in_slots
-from gossamer.planning.offer_search import Say, Search, asked_case, best_of, stopped_text, within
+from gossamer.planning.allreduce_variants import VariantTime, counted_alike, forms_of, in_seconds, in_slots
+from gossamer.planning.offer_search import ProgressCallback, Search, asked_case, best_of, stopped_text, within
 from gossamer.planning.outcome import Comparison, Outcome
 from gossamer.planning.switching import SWITCHINGS, named
-from gossamer.planning.switching.resource_limits import Fitting, Limits, limits
+from gossamer.planning.switching.resource_limits import FittingCandidates, ResourceLimits, limits
 from gossamer.processes.trials import MOST, Trials
 from gossamer.questions.cases import EFFORTS
 from gossamer.questions.costs import AskedCost, Clock, Cost, TimeCost
@@ -73,7 +73,7 @@ def plan(
     stream: bool = False,
     seed: int = 0,
     jobs: int = 1,
-    progress: Say | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Outcome:
     """Plan a task on a network: choose an algorithm, build its schedule, verify it, and set it beside the bounds.
 
@@ -160,7 +160,7 @@ def plan(
             _in_blocks(cost)
         candidates = search.candidates(algorithm, options or {}, effort, stream)
         # of a stream nothing is kept, so that there is nothing to choose from
-        chosen = Fitting(candidates[:1]) if stream else search.fitting(candidates, allowed)
+        chosen = FittingCandidates(candidates[:1]) if stream else search.fitting(candidates, allowed)
         return best_of(search, chosen, allowed, stream, search.bounds(at_first=True))
 
 
@@ -174,7 +174,7 @@ def _in_blocks(cost: AskedCost | None) -> None:
 
 
 def _forms(
-    search: Search, network: Any, rules: Rules | None, cost: AskedCost | None, progress: Say | None
+    search: Search, network: Any, rules: Rules | None, cost: AskedCost | None, progress: ProgressCallback | None
 ) -> dict[str, Search]:
     """Return the forms of a task whose times are in seconds, by their words."""
     asked, clock = search.case, search.case.cost
@@ -195,18 +195,18 @@ def _forms(
     return found
 
 
-def _best_form(searches: dict[str, Search], effort: str, allowed: Limits) -> Outcome:
+def _best_form(searches: dict[str, Search], effort: str, allowed: ResourceLimits) -> Outcome:
     """Return the best outcome of the form that takes least; one whose bound is no less than that is not planned."""
     began = time.monotonic()
     known = {words: Bounds(search.bounds(at_first=True)) for words, search in searches.items()}
     least = {words: in_seconds(bounds, searches[words].case.cost) for words, bounds in known.items()}
     found: dict[str, Outcome] = {}
-    times: list[FormTime] = []
+    times: list[VariantTime] = []
     refused: list[GossamerError] = []
     for words in sorted(searches, key=least.__getitem__):
         search = searches[words]
         if least[words] >= min((t.seconds for t in times), default=least[words] + 1):
-            times.append(FormTime(words, least[words], True))
+            times.append(VariantTime(words, least[words], True))
             continue
         try:
             chosen = search.fitting(search.candidates("best", {}, effort), allowed)
@@ -216,7 +216,7 @@ def _best_form(searches: dict[str, Search], effort: str, allowed: Limits) -> Out
         left = None if allowed.budget is None else max(allowed.budget - (time.monotonic() - began), 1e-3)
         found[words] = best_of(search, chosen, replace(allowed, budget=left), False, known[words])
         known[words] = Bounds(found[words].bounds)
-        times.append(FormTime(words, found[words].seconds or Fraction(0), False))
+        times.append(VariantTime(words, found[words].seconds or Fraction(0), False))
     if not found:
         raise refused[0]
     times.sort(key=lambda form: (form.seconds, form.at_least))
@@ -242,7 +242,7 @@ def compare(
     memory: Bytes | None = None,
     budget: float | None = None,
     seed: int = 0,
-    progress: Say | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Comparison:
     """Carry out a task by every algorithm that covers it, and rank them.
 

@@ -21,7 +21,7 @@ from gossamer.errors import FileFormatError, NotApplicableError
 from gossamer.planning.switching import verify as switching_verify
 from gossamer.plots.appearance import CONTROL_COLOR, FAINT, INK, MUTED, PAPER, by_number, sequential, settings, write
 from gossamer.plots.layouts import ARC, STUB, lay_out
-from gossamer.plots.timeline_links import Pairs, routes
+from gossamer.plots.timeline_links import NodePairs, routes
 from gossamer.questions.tasks import MOVE
 from gossamer.reading import number
 from gossamer.schedules import CONTROL, Schedule, Timeline
@@ -110,7 +110,7 @@ def _prepared(schedule: Any, rows: Timeline, dpi: float) -> _Set:
     from PIL import ImageDraw, ImageFont
 
     network, layout = schedule.network, lay_out(schedule.network)
-    pairs = Pairs(network)
+    pairs = NodePairs(network)
     first, way, _ = routes(schedule, rows, pairs)
     low, high = layout.positions.min(axis=0) - 0.8, layout.positions.max(axis=0) + 0.8
     span = np.maximum(high - low, 1.0)

@@ -32,7 +32,7 @@ from gossamer.simulation.flits.traffic_result import TrafficRun
 from gossamer.simulation.random_arrivals.delays import Delays, by_scheme
 from gossamer.studies.reproductions.table import Curve
 from gossamer.studies.sweeps.message_sizes import SizeComparison, crossover_text
-from gossamer.studies.sweeps.report import Group, Report
+from gossamer.studies.sweeps.report import ComparedGroup, Report
 from gossamer.writing import bytes_text, seconds_text
 
 if TYPE_CHECKING:
@@ -456,7 +456,7 @@ def draw_report(report: Report, path: str | os.PathLike[str]) -> None:
     write_picture(lambda: report_figure(drawn, report.title), path, picture_format(path), report.title)
 
 
-def report_figure(groups: Sequence[Group], heading: str = "", **dressing: Unpack[Dress]) -> Figure:
+def report_figure(groups: Sequence[ComparedGroup], heading: str = "", **dressing: Unpack[Dress]) -> Figure:
     """Return a figure with the panels of each group, those of one group side by side.
 
     `heading` is the title unless there is another.
@@ -469,12 +469,12 @@ def report_figure(groups: Sequence[Group], heading: str = "", **dressing: Unpack
     return panels.finished(heading)
 
 
-def group_figure(group: Group) -> Figure:
+def group_figure(group: ComparedGroup) -> Figure:
     """Return a figure of one group."""
     return report_figure([group])
 
 
-def _fill(panels: list[Axes], group: Group) -> None:
+def _fill(panels: list[Axes], group: ComparedGroup) -> None:
     for panel in panels:
         plain(panel)
     panels[0].set_title(group.title, fontsize=9, color=INK, loc="left")
@@ -485,7 +485,7 @@ def _fill(panels: list[Axes], group: Group) -> None:
             _front(panel, group, front.against, front.members)
 
 
-def _front(panel: Axes, group: Group, against: str, members: Sequence[Any]) -> None:
+def _front(panel: Axes, group: ComparedGroup, against: str, members: Sequence[Any]) -> None:
     """Draw every point, and the front as steps with names."""
     from matplotlib.lines import Line2D
 
@@ -509,7 +509,7 @@ def _front(panel: Axes, group: Group, against: str, members: Sequence[Any]) -> N
     panel.margins(0.12)
 
 
-def _curves(panel: Axes, group: Group) -> None:
+def _curves(panel: Axes, group: ComparedGroup) -> None:
     """Draw the measure against the load, a curve for each scheme or setting; a load without a mean is left out."""
     y = group.measure.removeprefix("-")
     curves: dict[str, list[tuple[float, float]]] = {}

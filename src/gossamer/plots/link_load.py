@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NODE_LIMIT",
+    "HeatPanel",
     "LoadSheet",
-    "Panel",
     "bars_size",
     "color_bar",
     "crowded",
@@ -133,14 +133,14 @@ _UNUSUAL = "Colors are on a square-root scale."
 Cells = npt.NDArray[np.float64]
 
 
-class Panel(NamedTuple):
+class HeatPanel(NamedTuple):
     """A part of a heat map: its name, and a load for each cell, NaN where there is no link."""
 
     name: str
     cells: Cells
 
 
-def heat_panels(network: Network, load: Cells) -> tuple[list[Panel], str]:
+def heat_panels(network: Network, load: Cells) -> tuple[list[HeatPanel], str]:
     """Return the panels of a heat map, and what a cell stands for.
 
     Parameters
@@ -166,11 +166,11 @@ def heat_panels(network: Network, load: Cells) -> tuple[list[Panel], str]:
     for g, name in enumerate(groups.names):
         links = np.flatnonzero(groups.group == g)
         if place is None:
-            panels.append(Panel(name, load[links][None, :]))
+            panels.append(HeatPanel(name, load[links][None, :]))
             continue
         cells = np.full(math.prod(shape), -np.inf)
         np.maximum.at(cells, place[network.link_source[links]], load[links])
-        panels.append(Panel(name, np.where(np.isfinite(cells), cells, np.nan).reshape(shape)))
+        panels.append(HeatPanel(name, np.where(np.isfinite(cells), cells, np.nan).reshape(shape)))
     return panels, note
 
 
@@ -210,13 +210,13 @@ def _blocks_note(dimensions: int) -> str:
     return f"A cell is the link that leaves a node: {last}{before}."
 
 
-def _matrix(network: Network, load: Cells) -> Panel:
+def _matrix(network: Network, load: Cells) -> HeatPanel:
     count = network.node_count
     each = -(-count // _BINS)
     bins = -(-count // each)
     cells = np.full((bins, bins), -np.inf)
     np.maximum.at(cells, (network.link_source // each, network.link_target // each), load)
-    return Panel("sources down, targets across", np.where(np.isfinite(cells), cells, np.nan))
+    return HeatPanel("sources down, targets across", np.where(np.isfinite(cells), cells, np.nan))
 
 
 def _matrix_note(network: Network) -> str:
@@ -234,7 +234,7 @@ class _Places(NamedTuple):
     high: list[float]
 
 
-def _arranged(panels: list[Panel], width: float) -> _Places:
+def _arranged(panels: list[HeatPanel], width: float) -> _Places:
     """Return the arrangement that fits: two or more panels to a row, unless they are strips or one matrix."""
     rows, columns = panels[0].cells.shape
     if rows == 1:
@@ -263,7 +263,7 @@ def heat_size(schedule: Schedule, dress: Look = SCREEN) -> tuple[float, float]:
     return width, sum(high) + _TITLE * len(high) + (0.95 if dress.bare else 1.65) + words
 
 
-def _room(panels: list[Panel], width: float) -> float:
+def _room(panels: list[HeatPanel], width: float) -> float:
     """Return the inches for panels: names of strips stand on their left, numbers of a matrix too."""
     if panels[0].cells.shape[0] == 1:
         return width - 0.4 - max(text_width(p.name, 8) for p in panels) - 1.0
@@ -292,7 +292,7 @@ def paint_heat(figure: Any, schedule: Schedule, load: Cells, dress: Look, width:
     color_bar(figure, scale, load, schedule, (width, height, foot + 0.3))
 
 
-def _paint_panel(axes: Any, panel: Panel, scale: Any, strips: bool, *, single: bool) -> None:
+def _paint_panel(axes: Any, panel: HeatPanel, scale: Any, strips: bool, *, single: bool) -> None:
     axes.imshow(panel.cells, cmap=scale.cmap, norm=scale.norm, aspect="auto", interpolation="nearest", gid="heat")
     axes.set_facecolor(PAPER)
     for side in axes.spines.values():

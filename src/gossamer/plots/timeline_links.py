@@ -10,12 +10,12 @@ import numpy.typing as npt
 from gossamer.networks.network import Network
 from gossamer.schedules import Timeline
 
-__all__ = ["Pairs", "routes"]
+__all__ = ["NodePairs", "routes"]
 
 Column = npt.NDArray[Any]
 
 
-class Pairs:
+class NodePairs:
     """Links from one node to another, parallel ones together."""
 
     def __init__(self, network: Network) -> None:
@@ -31,7 +31,7 @@ class Pairs:
 
 
 def routes(
-    schedule: Any, rows: Timeline, pairs: Pairs
+    schedule: Any, rows: Timeline, pairs: NodePairs
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.float32]]:
     """Return the links that each row crosses, as `first` int32[R+1] and `way`: one a hop, several a worm.
 

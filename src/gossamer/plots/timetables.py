@@ -32,13 +32,13 @@ from gossamer.verification import link_load, verify
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Crossing", "crossings", "queue_figure", "timetable_figure"]
+__all__ = ["LinkCrossing", "crossings", "queue_figure", "timetable_figure"]
 
 _ROW, _COLUMN, _TEXT = 0.3, 0.5, 7.5
 _MOST_CELLS = 3_000
 
 
-class Crossing(NamedTuple):
+class LinkCrossing(NamedTuple):
     """One packet on one link: since when it waited at the link's source, when it crosses, what it is, and how long."""
 
     since: int
@@ -49,7 +49,7 @@ class Crossing(NamedTuple):
     slots: int = 1
 
 
-def crossings(schedule: Schedule, link: int) -> list[Crossing]:
+def crossings(schedule: Schedule, link: int) -> list[LinkCrossing]:
     """Return what crosses a link, by slots.
 
     Examples
@@ -73,7 +73,7 @@ def crossings(schedule: Schedule, link: int) -> list[Crossing]:
         origin = int(explicit.packets.origin[packet])
         target = targets.get(int(explicit.packets.message[packet]))
         lasting = int(network.link_occupancy[link])
-        found.append(Crossing(since.get(packet, 0), slot, packet, origin, target, lasting))
+        found.append(LinkCrossing(since.get(packet, 0), slot, packet, origin, target, lasting))
     return found
 
 
@@ -143,7 +143,7 @@ def timetable_figure(
     return figure
 
 
-def _paint_rows(axes: Any, schedule: Schedule, rows_of: list[list[Crossing]], names: list[str], first: int,
+def _paint_rows(axes: Any, schedule: Schedule, rows_of: list[list[LinkCrossing]], names: list[str], first: int,
                 size: float) -> None:  # fmt: skip
     colors = _colors(schedule)
     for y, row in enumerate(rows_of):
@@ -253,7 +253,7 @@ def _colors(schedule: Schedule) -> list[str]:
     return [tint(color) for color in by_number(schedule.network.node_count)]
 
 
-def _cell(axes: Any, x: int, y: int, crossing: Crossing, colors: list[str], first: int, size: float, *,
+def _cell(axes: Any, x: int, y: int, crossing: LinkCrossing, colors: list[str], first: int, size: float, *,
           crosses: bool = True, wide: int = 1) -> None:  # fmt: skip
     from matplotlib.patches import Rectangle
 

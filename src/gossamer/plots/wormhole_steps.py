@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "OTHER",
     "PALETTE",
-    "Panel",
+    "StepPanel",
     "aggregation_figure",
     "all_gather_figure",
     "collection_figure",
@@ -49,7 +49,7 @@ _EDGE = 0.66
 """How far a way that leaves the torus is drawn."""
 
 
-class Panel(NamedTuple):
+class StepPanel(NamedTuple):
     """One step to draw.
 
     Attributes
@@ -116,7 +116,7 @@ def _towards(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> npt.NDAr
     return np.asarray((b - a) / max(float(np.hypot(*(b - a))), 1e-9))
 
 
-def steps_figure(title: str, panels: Sequence[Panel], note: str = "", columns: int = 2) -> Figure:
+def steps_figure(title: str, panels: Sequence[StepPanel], note: str = "", columns: int = 2) -> Figure:
     """Return a figure with a panel for each step, the messages as arrows along their channels.
 
     Raises
@@ -145,7 +145,7 @@ def steps_figure(title: str, panels: Sequence[Panel], note: str = "", columns: i
     return figure
 
 
-def _paint(axes: Any, panel: Panel) -> None:
+def _paint(axes: Any, panel: StepPanel) -> None:
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path
 
@@ -280,7 +280,7 @@ def aggregation_figure() -> Figure:
         schedule = _schedule(ATD_5, h)
         step, rows = _step(schedule, phase, 0)
         ddn = TorusPartition((_N, _N), h).ddn[schedule.target[rows]]
-        panels.append(Panel(words, schedule, step, [PALETTE[k] for k in ddn.tolist()], _ddn_nodes(h)))
+        panels.append(StepPanel(words, schedule, step, [PALETTE[k] for k in ddn.tolist()], _ddn_nodes(h)))
     note = "An arrow has the color of the DDN where it ends."
     return steps_figure("Aggregation in one step: five diagonals become one", panels, note)
 
@@ -293,7 +293,7 @@ def exchange_figure() -> Figure:
     for number, words in enumerate(("step 0: ±1 down or up, ±2 sideways", "step 1: ±1 sideways, ±2 down or up")):
         step, rows = _step(schedule, "tuning", number)
         offsets = schedule.displacement[rows].sum(axis=1)
-        panels.append(Panel(words, schedule, step, [shades[int(v)] for v in offsets], _ddn_nodes()))
+        panels.append(StepPanel(words, schedule, step, [shades[int(v)] for v in offsets], _ddn_nodes()))
     note = "Colors are the offsets -2, -1, +1 and +2 along the diagonal, from DDN to DDN."
     return steps_figure("Tuning: messages move along diagonals to the DDN of their rank", panels, note)
 
@@ -308,7 +308,7 @@ def all_gather_figure() -> Figure:
         step, rows = _step(schedule, "all-gather", number)
         messages = range(rows.start, rows.stop)
         origins = [int(schedule.packets.origin[schedule.pieces_of(m)[0]]) for m in messages]
-        panels.append(Panel(words, schedule, step, [PALETTE[v // 6] for v in origins], nodes))
+        panels.append(StepPanel(words, schedule, step, [PALETTE[v // 6] for v in origins], nodes))
     note = "An arrow has the color of the node whose message it carries."
     return steps_figure("All-to-all broadcast on a diagonal of five nodes", panels, note)
 
@@ -335,6 +335,6 @@ def collection_figure() -> Figure:
         owner = _of_ddn(schedule)
         step, rows = _step(schedule, phase, number)
         colors = [PALETTE[owner[int(p)]] for p in schedule.payload[rows]]
-        panels.append(Panel(words, schedule, step, colors, _ddn_nodes()))
+        panels.append(StepPanel(words, schedule, step, colors, _ddn_nodes()))
     note = "An arrow has the color of the DDN whose messages it carries."
     return steps_figure("Data collection", panels, note)

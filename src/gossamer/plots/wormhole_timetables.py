@@ -28,7 +28,7 @@ from gossamer.plots.appearance import (
 )
 from gossamer.plots.layouts import lay_out
 from gossamer.plots.link_lines import Lines, arrowheads, link_lines
-from gossamer.plots.timeline_links import Pairs, routes
+from gossamer.plots.timeline_links import NodePairs, routes
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
 from gossamer.verification.wormhole import verify
 from gossamer.writing import quantity
@@ -232,7 +232,7 @@ def _chosen(count: int) -> list[int]:
 
 
 def _ways(schedule: WormholeSchedule) -> _Ways:
-    rows, pairs = schedule.timeline(), Pairs(schedule.network)
+    rows, pairs = schedule.timeline(), NodePairs(schedule.network)
     first, way, _ = routes(schedule, rows, pairs)
     sizes = np.append(np.diff(schedule.payloads.first), 1)[schedule.payload]
     head = np.cumsum(sizes) - sizes  # the first piece of each message

@@ -24,8 +24,8 @@ __all__ = [
     "Allreduce",
     "Alltoall",
     "Broadcast",
-    "Collective",
     "Gather",
+    "MPICollective",
     "Reduce",
     "ReduceScatter",
     "Scatter",
@@ -116,7 +116,7 @@ def read_nodes(path: str | os.PathLike[str], network: Network) -> list[int]:
 Elements = npt.NDArray[Any]
 
 
-class Collective:
+class MPICollective:
     """A schedule on a communicator; collective, as everything here is.
 
     Parameters
@@ -233,7 +233,7 @@ class Collective:
         self._comm.Free()
 
 
-class _Named(Collective):
+class _Named(MPICollective):
     """A collective planned by its name."""
 
     def __init__(self, comm: Any, network: Any = None, *, nodes: Sequence[int] | None = None, **choices: Any) -> None:

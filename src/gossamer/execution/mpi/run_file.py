@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from gossamer.errors import NotApplicableError
-from gossamer.execution.mpi.collectives import Collective
+from gossamer.execution.mpi.collectives import MPICollective
 
-__all__ = ["Run", "run_file"]
+__all__ = ["MPITiming", "run_file"]
 
 
 @dataclass(frozen=True)
-class Run:
+class MPITiming:
     """What running messages of one size came to.
 
     Attributes
@@ -45,7 +45,7 @@ def run_file(
     check: bool = False,
     repeat: int = 5,
     nodes: str | os.PathLike[str] | None = None,
-) -> tuple[str, list[Run]]:
+) -> tuple[str, list[MPITiming]]:
     """Run a schedule file with real data; collective.
 
     Parameters
@@ -86,7 +86,7 @@ def run_file(
         known["fields"] = schedule.task.to_dict()
         return schedule
 
-    collective = Collective(comm, plan)
+    collective = MPICollective(comm, plan)
     fields = comm.bcast(known.get("fields"), root=0)
     own = _own(comm, fields) if check else None
     found = [_run(comm, collective, size, own, repeat) for size in sizes]
@@ -94,7 +94,9 @@ def run_file(
     return comm.bcast(known.get("text"), root=0), found
 
 
-def _run(comm: Any, collective: Collective, size: int, own: Callable[[Any, Any], None] | None, repeat: int) -> Run:
+def _run(
+    comm: Any, collective: MPICollective, size: int, own: Callable[[Any, Any], None] | None, repeat: int
+) -> MPITiming:
     elements = max(1, -(-size // 8))
     sizes, parts = collective._tables.sizes, collective._tables.parts
     rng = np.random.default_rng(comm.rank)
@@ -104,9 +106,11 @@ def _run(comm: Any, collective: Collective, size: int, own: Callable[[Any, Any],
     seconds = _time(comm, execution.run, repeat)
     execution.free()
     if own is None:
-        return Run(8 * elements, seconds)
+        return MPITiming(8 * elements, seconds)
     own_seconds = _time(comm, lambda: own(given, other), repeat)
-    return Run(8 * elements, seconds, own_seconds, bool(comm.allreduce(int(np.array_equal(got, other)), op=_least())))
+    return MPITiming(
+        8 * elements, seconds, own_seconds, bool(comm.allreduce(int(np.array_equal(got, other)), op=_least()))
+    )
 
 
 def _time(comm: Any, work: Callable[[], None], repeat: int) -> float:

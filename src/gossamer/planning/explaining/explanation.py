@@ -18,7 +18,7 @@ from gossamer.networks.network import Network
 from gossamer.schedules import Hop
 from gossamer.schedules.wormhole.worms import Worm
 
-__all__ = ["Explanation", "Found", "at_node", "message_row", "why"]
+__all__ = ["ExplainedPart", "Explanation", "at_node", "message_row", "why"]
 
 _DENOMINATOR = 60
 """The largest denominator that is written out."""
@@ -53,7 +53,7 @@ class Explanation:
 
 
 @dataclass(frozen=True)
-class Found:
+class ExplainedPart:
     """What happens: a title, lines, and the hops or worms that they speak of."""
 
     title: str

@@ -8,7 +8,7 @@ from itertools import groupby
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.planning.explaining.explanation import Found, message_row
+from gossamer.planning.explaining.explanation import ExplainedPart, message_row
 from gossamer.planning.explaining.explanation import at_node as node_lines
 from gossamer.questions.tasks import COMBINE, MOVE
 from gossamer.schedules import CONTROL, Schedule
@@ -24,7 +24,7 @@ def slots(schedule: Schedule) -> int:
     return schedule.slot_count
 
 
-def in_slot(schedule: Schedule, slot: int) -> Found:
+def in_slot(schedule: Schedule, slot: int) -> ExplainedPart:
     """Return who sends what to whom in a slot."""
     rows = np.flatnonzero(schedule.slot == slot)
     hops = list(chosen_hops(schedule, rows))
@@ -34,20 +34,20 @@ def in_slot(schedule: Schedule, slot: int) -> Found:
         f"slot {slot} of 0..{schedule.slot_count - 1}, {phase.name}: {quantity(len(hops), 'hop')} "
         f"on {busy} of {quantity(schedule.network.link_count, 'link')}"
     )
-    return Found(title, [hop.text.partition(": ")[2] for hop in hops], hops)
+    return ExplainedPart(title, [hop.text.partition(": ")[2] for hop in hops], hops)
 
 
-def at_node(schedule: Schedule, node: int) -> Found:
+def at_node(schedule: Schedule, node: int) -> ExplainedPart:
     """Return what a node sends and gets, slot by slot."""
     network = schedule.network
     sent, got = network.link_source[schedule.link] == node, network.link_target[schedule.link] == node
     hops = list(chosen_hops(schedule, np.flatnonzero(sent | got)))
     called, lines = node_lines(network, node, hops, "slot")
     title = f"{called}: sends {quantity(int(sent.sum()), 'packet')}, gets {quantity(int(got.sum()), 'packet')}"
-    return Found(title, lines, hops)
+    return ExplainedPart(title, lines, hops)
 
 
-def of_message(schedule: Schedule, message: int) -> Found:
+def of_message(schedule: Schedule, message: int) -> ExplainedPart:
     """Return the way of a message."""
     network, messages, table = schedule.network, schedule.messages, schedule.packets
     row = message_row(schedule, message)
@@ -62,7 +62,7 @@ def of_message(schedule: Schedule, message: int) -> Found:
             when = f"slot {slot}" if network.plain else f"slots {slot} to {hop.usable - 1}"
             lines.append(f"{when}: {network.node_name(hop.source)} sends {what} to {network.node_name(hop.target)}")
     lines += _arrival(schedule, row, rows)
-    return Found(message_words(network, messages, message), lines, hops)
+    return ExplainedPart(message_words(network, messages, message), lines, hops)
 
 
 def _arrival(schedule: Schedule, row: int, rows: npt.NDArray[np.int64]) -> Iterator[str]:
@@ -79,7 +79,7 @@ def _arrival(schedule: Schedule, row: int, rows: npt.NDArray[np.int64]) -> Itera
             yield f"on its way it waited for {quantity(waits, 'slot')}, while links carried other messages"
 
 
-def of_all(schedule: Schedule) -> Found:
+def of_all(schedule: Schedule) -> ExplainedPart:
     """Return how many hops each slot has."""
     slots = np.bincount(schedule.slot, minlength=schedule.slot_count)
     control = np.bincount(schedule.slot[schedule.packet == CONTROL], minlength=schedule.slot_count)
@@ -93,4 +93,4 @@ def of_all(schedule: Schedule) -> Found:
             lines.append(f"slot {slot}, {phase.name}: {many} from {quantity(nodes, 'node')}")
     made = f" by {schedule.algorithm}" if schedule.algorithm else ""
     title = f"{schedule.task.describe()} on {schedule.network.spec}{made}: {schedule.slot_count} slots"
-    return Found(title, lines)
+    return ExplainedPart(title, lines)

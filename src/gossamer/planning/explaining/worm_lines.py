@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gossamer.planning.explaining.explanation import Found, message_row
+from gossamer.planning.explaining.explanation import ExplainedPart, message_row
 from gossamer.planning.explaining.explanation import at_node as node_lines
 from gossamer.schedules.hop_descriptions import message_words
 from gossamer.schedules.wormhole.worms import Worm, chosen_worms
@@ -19,7 +19,7 @@ def slots(schedule: WormholeSchedule) -> int:
     return schedule.step_count
 
 
-def in_slot(schedule: WormholeSchedule, step: int) -> Found:
+def in_slot(schedule: WormholeSchedule, step: int) -> ExplainedPart:
     """Return who sends what to whom in a step."""
     worms = list(chosen_worms(schedule, np.flatnonzero(schedule.step == step)))
     phase = next(p for p in schedule.phases if step < p.first_step + p.steps)
@@ -29,10 +29,10 @@ def in_slot(schedule: WormholeSchedule, step: int) -> Found:
         f"step {step} of 0..{schedule.step_count - 1}, {phase.name}: {quantity(len(worms), 'message')} on {held} of "
         f"{channels}, for {schedule.step_cost[step]}"
     )
-    return Found(title, [worm.text.partition(": ")[2] for worm in worms], worms)
+    return ExplainedPart(title, [worm.text.partition(": ")[2] for worm in worms], worms)
 
 
-def at_node(schedule: WormholeSchedule, node: int) -> Found:
+def at_node(schedule: WormholeSchedule, node: int) -> ExplainedPart:
     """Return what a node sends and gets, step by step, and how many messages pass it."""
     sent, got = schedule.source == node, schedule.target == node
     worms = list(chosen_worms(schedule, np.flatnonzero(sent | got)))
@@ -45,10 +45,10 @@ def at_node(schedule: WormholeSchedule, node: int) -> Found:
         f"{called}: sends {quantity(int(sent.sum()), 'message')}, gets {int(got.sum())}; "
         f"{passing} pass through its router"
     )
-    return Found(title, lines, worms)
+    return ExplainedPart(title, lines, worms)
 
 
-def of_message(schedule: WormholeSchedule, message: int) -> Found:
+def of_message(schedule: WormholeSchedule, message: int) -> ExplainedPart:
     """Return the way of a message of the task."""
     messages, sets = schedule.messages, schedule.payloads
     message_row(schedule, message)
@@ -60,10 +60,10 @@ def of_message(schedule: WormholeSchedule, message: int) -> Found:
     lines = [f"step {worm.step}: {_way(schedule, worm, pieces)}" for worm in worms]
     arrival = f"after step {worms[-1].step}" if worms else "from the start"
     lines.append(f"it is where it has to be {arrival}")
-    return Found(message_words(schedule.network, messages, message), lines, worms)
+    return ExplainedPart(message_words(schedule.network, messages, message), lines, worms)
 
 
-def of_all(schedule: WormholeSchedule) -> Found:
+def of_all(schedule: WormholeSchedule) -> ExplainedPart:
     """Return how many messages each step has, and how long it lasts."""
     counts = np.bincount(schedule.step, minlength=schedule.step_count)
     lines = []
@@ -74,7 +74,7 @@ def of_all(schedule: WormholeSchedule) -> Found:
             lines.append(f"step {step}, {phase.name}: {many}{longest}, for {schedule.step_cost[step]}")
     made = f" by {schedule.algorithm}" if schedule.algorithm else ""
     steps = quantity(schedule.step_count, "step")
-    return Found(f"{schedule.task.describe()} on {schedule.network.spec}{made}: {steps}", lines)
+    return ExplainedPart(f"{schedule.task.describe()} on {schedule.network.spec}{made}: {steps}", lines)
 
 
 def _way(schedule: WormholeSchedule, worm: Worm, pieces: np.ndarray) -> str:

@@ -17,8 +17,8 @@ from gossamer.writing import memory_text
 
 __all__ = [
     "Candidate",
-    "Fitting",
-    "Limits",
+    "FittingCandidates",
+    "ResourceLimits",
     "expected",
     "fitting",
     "hardly_worth",
@@ -60,7 +60,7 @@ Told = tuple[Candidate[Any], Needs | None]
 
 
 @dataclass(frozen=True)
-class Limits:
+class ResourceLimits:
     """Bytes and seconds that a plan may take, None for no limit, and whether whatever may gain a step is tried."""
 
     memory: int | None
@@ -69,24 +69,24 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Fitting(Generic[S]):
+class FittingCandidates(Generic[S]):
     """The candidates within the limits, and what is said of the others."""
 
     candidates: list[Candidate[S]]
     left_out: str = ""
 
 
-def limits(memory: int | str | None, budget: float | None, effort: str = "search") -> Limits:
+def limits(memory: int | str | None, budget: float | None, effort: str = "search") -> ResourceLimits:
     """Return the limits that are asked for; by default what memory the machine has, and any time that is worth it.
 
     Who gives a budget, or asks for a solver, wants whatever may gain a step.
 
     >>> limits("8GiB", None)
-    Limits(memory=8589934592, budget=None, thorough=False)
+    ResourceLimits(memory=8589934592, budget=None, thorough=False)
     """
     held = free_memory() if memory is None else size(memory, "memory")
     thorough = budget is not None or EFFORTS.index(effort) > EFFORTS.index("search")
-    return Limits(held, None if budget is None else number(budget, "budget", above=0), thorough)
+    return ResourceLimits(held, None if budget is None else number(budget, "budget", above=0), thorough)
 
 
 def hardly_worth(needs: Needs | None, time: Fraction, least: Fraction) -> bool:
@@ -130,8 +130,8 @@ def expected(kind: Switching[Any, Any], case: Case, candidate: Candidate[Any], r
 
 
 def fitting(
-    kind: Switching[Any, Any], case: Case, candidates: Sequence[Candidate[S]], allowed: Limits, renamed: bool
-) -> Fitting[S]:
+    kind: Switching[Any, Any], case: Case, candidates: Sequence[Candidate[S]], allowed: ResourceLimits, renamed: bool
+) -> FittingCandidates[S]:
     """Return the candidates that are estimated to stay within the limits; of those that take long, the quicker first.
 
     Raises
@@ -154,7 +154,7 @@ def fitting(
         text.append(f"not tried with {memory_text(allowed.memory or 0)} of memory: {_listed(large)}")
     if slow := [pair for pair in small if id(pair[0]) not in kept[1]]:
         text.append(f"not tried in {budget:g} s: {_listed(slow)}")
-    return Fitting([c for c, _ in quick], "; ".join(text))
+    return FittingCandidates([c for c, _ in quick], "; ".join(text))
 
 
 def _fits(needs: Needs | None, memory: int | None) -> bool:

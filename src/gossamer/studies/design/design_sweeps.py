@@ -22,13 +22,13 @@ from gossamer.studies.design.ranked_designs import (
     MOST_WORK,
     SECONDS_OF_WORK,
     Design,
-    Found,
-    Planned,
+    DesignedNetwork,
+    PlannedTask,
     chosen_candidates,
     plan_candidate,
     work,
 )
-from gossamer.studies.design.search import Candidate, Say, candidates
+from gossamer.studies.design.search import CandidateNetwork, Say, candidates
 from gossamer.studies.sweeps import sweep
 from gossamer.studies.sweeps.points import Progress, file_contents
 
@@ -117,7 +117,7 @@ def _links(network: Network | None) -> list[list[int]] | None:
     return [network.link_source.tolist(), network.link_target.tolist()]
 
 
-def candidates_of(row: Mapping[str, Any]) -> list[Candidate]:
+def candidates_of(row: Mapping[str, Any]) -> list[CandidateNetwork]:
     """Return the candidates of a search from its row."""
     found = []
     for spec, family, nodes, diameter, status, price, links in json.loads(row["candidates"]):
@@ -125,7 +125,7 @@ def candidates_of(row: Mapping[str, Any]) -> list[Candidate]:
         if links is not None:
             source, target = (np.array(ends, np.int32) for ends in links)
             network = Network(spec, nodes, source, target, links_only=True)
-        found.append(Candidate(spec, family, nodes, diameter, status, price, network))
+        found.append(CandidateNetwork(spec, family, nodes, diameter, status, price, network))
     return found
 
 
@@ -137,12 +137,12 @@ class NetworkPoint:
     ----------
     problem : Problem
         What it is for.
-    candidate : Candidate
+    candidate : CandidateNetwork
         The network.
     """
 
     problem: Problem
-    candidate: Candidate
+    candidate: CandidateNetwork
 
     @property
     def title(self) -> str:
@@ -180,17 +180,17 @@ class NetworkPoint:
         return told | {"optimal": all(t.time == t.bound for t in found.tasks), "tasks": json.dumps(tasks)}
 
 
-def found_of(problem: Problem, candidate: Candidate, row: Mapping[str, Any]) -> Found:
+def found_of(problem: Problem, candidate: CandidateNetwork, row: Mapping[str, Any]) -> DesignedNetwork:
     """Return a network that was planned, from its row; the plans themselves are not in it."""
     tasks = tuple(
-        Planned(task, Fraction(time), Fraction(bound), limit, algorithm)
+        PlannedTask(task, Fraction(time), Fraction(bound), limit, algorithm)
         for task, time, bound, limit, algorithm in json.loads(row["tasks"])
     )
     weights = {goal.task: goal.weight for goal in problem.goals}
     total = sum((weights[t.task] * t.time for t in tasks), start=Fraction(0))
     network = candidate.built
     placement = problem.wishes.placement
-    return Found(
+    return DesignedNetwork(
         candidate, network, tasks, total, row["ratio"], row["score"], row.get("bisection"),
         cabled(network, placement) if placement else None, row.get("worst_failure"), row.get("mean_failure"),
         row.get("single_paths"),
@@ -275,7 +275,7 @@ def designs(
     return [_with_schedules(each) for each in found]
 
 
-def _merged(problem: Problem, rows: Sequence[Mapping[str, Any]], top: int) -> list[Candidate]:
+def _merged(problem: Problem, rows: Sequence[Mapping[str, Any]], top: int) -> list[CandidateNetwork]:
     """Return the candidates of several searches that are worth planning."""
     known = {c.spec: c for row in rows if row["status"] == "done" for c in candidates_of(row)}
     ranked = sorted(known.values(), key=lambda c: (c.price, c.spec))
@@ -285,7 +285,7 @@ def _merged(problem: Problem, rows: Sequence[Mapping[str, Any]], top: int) -> li
 
 
 def _designed(
-    problem: Problem, planned: Sequence[tuple[Candidate, Mapping[str, Any]]], looked: int, top: int
+    problem: Problem, planned: Sequence[tuple[CandidateNetwork, Mapping[str, Any]]], looked: int, top: int
 ) -> Design:
     """Return the best of what was planned, the best torus among them."""
     found = [found_of(problem, c, row) for c, row in planned if row["status"] == "done"]

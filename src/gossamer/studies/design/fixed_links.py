@@ -15,7 +15,7 @@ from gossamer.networks.lifts import lift
 from gossamer.networks.optically_switched_cubes import switched_cubes
 from gossamer.studies.design.problem import Problem
 from gossamer.studies.design.random_groups import random_group
-from gossamer.studies.design.search import Candidate, Say, priced
+from gossamer.studies.design.search import CandidateNetwork, Say, priced
 
 __all__ = ["fixed_candidates"]
 
@@ -27,7 +27,7 @@ _KEPT = 12
 
 def fixed_candidates(
     problem: Problem, *, budget: float = 14.0, rounds: int | None = None, seed: int = 0, say: Say | None = None
-) -> tuple[list[Candidate], int]:
+) -> tuple[list[CandidateNetwork], int]:
     """Return networks that have the links that stay, the best first, and how many were looked at.
 
     Parameters are those of `gossamer.studies.design.search.candidates`.
@@ -39,7 +39,7 @@ def fixed_candidates(
     """
     rng = np.random.default_rng(seed)
     wishes = problem.wishes
-    found: dict[str, Candidate] = {}
+    found: dict[str, CandidateNetwork] = {}
     compared = _plain_cubes(problem) if wishes.cubes else []
     made = _cubes(problem, rng) if wishes.cubes else _containing(problem, rng)
     looks, began = 0, time.process_time()
@@ -58,7 +58,7 @@ def fixed_candidates(
     return [*compared, *ranked], looks
 
 
-def _plain_cubes(problem: Problem) -> list[Candidate]:
+def _plain_cubes(problem: Problem) -> list[CandidateNetwork]:
     """Return the torus whose sides are as equal as they can be, to compare with."""
     side = problem.wishes.cubes
     cubes = problem.nodes[0] // side**3

@@ -18,7 +18,7 @@ from gossamer.reading import seed as read_seed
 from gossamer.studies.design.cabling import Cabling, cabled
 from gossamer.studies.design.fixed_links import fixed_candidates
 from gossamer.studies.design.problem import Goal, Problem, Wishes, read_goals, read_nodes
-from gossamer.studies.design.search import Candidate, Say, candidates, priced, single_paths
+from gossamer.studies.design.search import CandidateNetwork, Say, candidates, priced, single_paths
 from gossamer.studies.sweeps.faults import faults
 from gossamer.writing import Rows, attributes, plain
 
@@ -26,8 +26,8 @@ __all__ = [
     "MOST_WORK",
     "SECONDS_OF_WORK",
     "Design",
-    "Found",
-    "Planned",
+    "DesignedNetwork",
+    "PlannedTask",
     "chosen_candidates",
     "design",
     "plan_candidate",
@@ -48,7 +48,7 @@ MOST_WORK = 30_000
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlannedTask:
     """What one task takes on a network.
 
     Attributes
@@ -74,12 +74,12 @@ class Planned:
 
 
 @dataclass(frozen=True)
-class Found:
+class DesignedNetwork:
     """A network that was planned and verified.
 
     Attributes
     ----------
-    candidate : Candidate
+    candidate : CandidateNetwork
         What was known before.
     network : Network
         The network.
@@ -101,9 +101,9 @@ class Found:
         The share of pairs of nodes with one shortest path only, where it counts.
     """
 
-    candidate: Candidate
+    candidate: CandidateNetwork
     network: Network
-    tasks: tuple[Planned, ...]
+    tasks: tuple[PlannedTask, ...]
     total: Fraction
     ratio: float
     score: float = 0.0
@@ -160,18 +160,18 @@ class Design(Rows):
     """
 
     problem: Problem
-    found: tuple[Found, ...]
+    found: tuple[DesignedNetwork, ...]
     looked: int
     seconds: float
     stopped: str = ""
 
     @property
-    def best(self) -> Found:
+    def best(self) -> DesignedNetwork:
         """The best network."""
         return self.found[0]
 
     @property
-    def torus(self) -> Found | None:
+    def torus(self) -> DesignedNetwork | None:
         """The best torus to compare with; None where there is none, or it is the best network itself."""
         return next((each for each in self.found[1:] if each.candidate.family == "torus"), None)
 
@@ -256,13 +256,13 @@ def design(
     return Design(problem, found, looked, time.process_time() - began, stopped)
 
 
-def chosen_candidates(ranked: list[Candidate], problem: Problem, top: int) -> list[Candidate]:
+def chosen_candidates(ranked: list[CandidateNetwork], problem: Problem, top: int) -> list[CandidateNetwork]:
     """Return the candidates to plan, in order: the best torus, the best, and the best of every family.
 
     The torus is the first, then the best of those whose nodes are all alike: these are planned in no time, so that they
     are there when the budget is spent.
     """
-    best: dict[str, Candidate] = {}
+    best: dict[str, CandidateNetwork] = {}
     for candidate in ranked:
         best.setdefault(candidate.family, candidate)
     tori = [best["torus"]] if "torus" in best else []
@@ -275,12 +275,12 @@ def chosen_candidates(ranked: list[Candidate], problem: Problem, top: int) -> li
 
 def planned(
     problem: Problem,
-    chosen: Sequence[Candidate],
+    chosen: Sequence[CandidateNetwork],
     top: int,
     *,
     deadline: float | None = None,
     progress: Say | None = None,
-) -> tuple[tuple[Found, ...], str]:
+) -> tuple[tuple[DesignedNetwork, ...], str]:
     """Plan candidates until a deadline in CPU time; return the best, and why not all were planned.
 
     The torus to compare with and one network besides are planned whatever the deadline is.
@@ -290,7 +290,7 @@ def planned(
     ModelError
         If no candidate could be planned.
     """
-    found: list[Found] = []
+    found: list[DesignedNetwork] = []
     stopped, why = "", ""
     longest, skipped, late = 0.0, 0, 0
     least = 2 if chosen[0].family == "torus" else 1
@@ -329,13 +329,13 @@ def planned(
     return tuple(found[: top - len(torus)] + torus), stopped
 
 
-def work(candidate: Candidate) -> float:
+def work(candidate: CandidateNetwork) -> float:
     """Return how hard it is to plan a network: pairs of nodes, or nodes where all are alike."""
     alike = candidate.spec.startswith(("cayley", "torus", "twisted", "ring", "hyper", "general"))
     return candidate.nodes * (1.0 if alike else candidate.nodes)
 
 
-def plan_candidate(problem: Problem, candidate: Candidate, deadline: float | None = None) -> Found:
+def plan_candidate(problem: Problem, candidate: CandidateNetwork, deadline: float | None = None) -> DesignedNetwork:
     """Plan the tasks of a problem on a candidate, by a deadline in CPU time, and measure what is wished besides.
 
     Raises
@@ -354,12 +354,12 @@ def plan_candidate(problem: Problem, candidate: Candidate, deadline: float | Non
         most = problem.task_limit(goal, candidate.nodes)
         unit = outcome.seconds / outcome.completion_time if outcome.seconds is not None else Fraction(1)
         spent, bound = outcome.completion_time * unit, outcome.bound * unit
-        tasks.append(Planned(goal.task, spent, bound, most, outcome.algorithm, outcome))
+        tasks.append(PlannedTask(goal.task, spent, bound, most, outcome.algorithm, outcome))
         total += goal.weight * spent
         least += goal.weight * (bound if problem.timed else most)
     ratio = float(total / least) if least else 1.0
     cut = bottleneck(network) if candidate.nodes <= _CUT_NODES else None
-    found = Found(candidate, network, tuple(tasks), total, ratio, ratio, None if cut is None else cut.links)
+    found = DesignedNetwork(candidate, network, tuple(tasks), total, ratio, ratio, None if cut is None else cut.links)
     return _wished(problem, found)
 
 
@@ -372,7 +372,7 @@ def _algorithm(problem: Problem, goal: Goal, network: Network) -> str:
     return "priced-paths" if network.levels is None and network.grid is None and not problem.timed else "best"
 
 
-def _wished(problem: Problem, found: Found) -> Found:
+def _wished(problem: Problem, found: DesignedNetwork) -> DesignedNetwork:
     """Add the lengths of cables and the slowdown by failures, where these count."""
     wishes, score = problem.wishes, found.ratio
     cabling, worst, mean = None, None, None
@@ -392,7 +392,7 @@ def _wished(problem: Problem, found: Found) -> Found:
     return replace(found, score=score, cabling=cabling, worst_failure=worst, mean_failure=mean, single_paths=single)
 
 
-def row_of(network: Network, problem: Problem, family: str, deadline: float | None = None) -> Found:
+def row_of(network: Network, problem: Problem, family: str, deadline: float | None = None) -> DesignedNetwork:
     """Plan one network of one's own for a problem, such as one to compare with.
 
     Raises

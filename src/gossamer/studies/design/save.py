@@ -19,7 +19,7 @@ from gossamer.planning.switching import save
 from gossamer.simulation.flits.routing import deadlock_freedom
 from gossamer.simulation.flits.routing.routing_function import RoutedMessages
 from gossamer.studies.design.flits import TABLED, chosen_routing
-from gossamer.studies.design.ranked_designs import Design, Found
+from gossamer.studies.design.ranked_designs import Design, DesignedNetwork
 from gossamer.writing import whole_file, whole_folder
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def cable_rows(network: Network, length: npt.NDArray[np.float64] | None = None) 
     return rows
 
 
-def write_found(found: Found, folder: Path) -> list[str]:
+def write_found(found: DesignedNetwork, folder: Path) -> list[str]:
     """Write a network that was found to a folder; return the names of the files.
 
     ``network.txt`` has its spec, ``network.graphml`` and ``network.edges`` its links, ``cables.csv`` its cables,

@@ -17,7 +17,7 @@ from gossamer.studies.design.lift_search import lifts_wanted, random_lift
 from gossamer.studies.design.problem import SPEC_FAMILIES, Problem, specs_of
 from gossamer.studies.design.random_groups import GROUP_FAMILIES, random_group
 
-__all__ = ["Candidate", "Pool", "Say", "candidates", "pool_of", "priced", "single_paths"]
+__all__ = ["CandidateNetwork", "Pool", "Say", "candidates", "pool_of", "priced", "single_paths"]
 
 # Pools of elements of a group, each with its column of the multiplication table, for searches of generators.
 
@@ -108,7 +108,7 @@ _ROUNDS_A_LIFT = 24
 
 
 @dataclass(frozen=True)
-class Candidate:
+class CandidateNetwork:
     """A network by its spec, and what is known of it before it is planned.
 
     Attributes
@@ -172,12 +172,12 @@ class _State:
 
     problem: Problem
     rng: np.random.Generator
-    found: dict[tuple[int, float, int], Candidate] = field(default_factory=dict)
+    found: dict[tuple[int, float, int], CandidateNetwork] = field(default_factory=dict)
     pools: dict[str, _Known] = field(default_factory=dict)
-    best: dict[str, Candidate] = field(default_factory=dict)
+    best: dict[str, CandidateNetwork] = field(default_factory=dict)
     looks: int = 0
 
-    def add(self, candidate: Candidate) -> None:
+    def add(self, candidate: CandidateNetwork) -> None:
         """Keep a candidate, unless one of the same size, price and diameter is known."""
         if candidate.family not in self.best or candidate.price < self.best[candidate.family].price:
             self.best[candidate.family] = candidate
@@ -189,7 +189,7 @@ class _State:
                 self.found = dict(best)
 
     @property
-    def ranked(self) -> list[Candidate]:
+    def ranked(self) -> list[CandidateNetwork]:
         """The candidates, the best first."""
         every = {c.spec: c for c in (*self.found.values(), *self.best.values())}
         return sorted(every.values(), key=lambda c: (c.price, c.spec))
@@ -202,7 +202,7 @@ class _State:
         return f"searching, {self.looks:,} networks looked at{told}"
 
     @property
-    def kept(self) -> list[Candidate]:
+    def kept(self) -> list[CandidateNetwork]:
         """The best candidates, and the best of every family."""
         ranked = self.ranked
         leaders = {c.spec for c in self.best.values()}
@@ -211,7 +211,7 @@ class _State:
 
 def candidates(
     problem: Problem, *, budget: float = 14.0, rounds: int | None = None, seed: int = 0, say: Say | None = None
-) -> tuple[list[Candidate], int]:
+) -> tuple[list[CandidateNetwork], int]:
     """Return networks with small prices, the best first, and how many were looked at.
 
     Parameters
@@ -318,7 +318,7 @@ def _searched(state: _State, kind: str, pool: Pool, begin: npt.NDArray[np.int32]
     for i in good:
         numbers = ",".join(map(str, sorted(pool.element[sets[i]].tolist())))
         spec = f"cayley:{pool.text};{numbers}{';one-way' if problem.one_way else ''}"
-        state.add(Candidate(spec, kind, nodes, int(wide[i]), int(sums[i]), float(price[i]) / least))
+        state.add(CandidateNetwork(spec, kind, nodes, int(wide[i]), int(sums[i]), float(price[i]) / least))
     if not good:
         return float("inf")
     best = float(price[good[0]]) / least
@@ -328,7 +328,7 @@ def _searched(state: _State, kind: str, pool: Pool, begin: npt.NDArray[np.int32]
     return best
 
 
-def _listed(problem: Problem, families: list[str], rng: np.random.Generator) -> Iterator[Candidate]:
+def _listed(problem: Problem, families: list[str], rng: np.random.Generator) -> Iterator[CandidateNetwork]:
     """Yield the networks of families without generators, tori first."""
     for family in families:
         for nodes in range(problem.nodes[0], problem.nodes[1] + 1):
@@ -344,7 +344,7 @@ def _listed(problem: Problem, families: list[str], rng: np.random.Generator) -> 
                     yield found
 
 
-def priced(network: Network, problem: Problem, family: str) -> Candidate | None:
+def priced(network: Network, problem: Problem, family: str) -> CandidateNetwork | None:
     """Return a network with its price, or None if it does not fit the problem or is not connected.
 
     Examples
@@ -371,7 +371,9 @@ def priced(network: Network, problem: Problem, family: str) -> Candidate | None:
     full = n * problem.degree / max(network.link_count, 1) if problem.rate > 1 else 1.0
     price = by_sum * float(sums.mean()) * full + by_far * int(wide.max())
     kept = network if network.links_only else None
-    return Candidate(network.spec, family, n, int(wide.max()), int(sums.max()), price / problem.least_price(n), kept)
+    return CandidateNetwork(
+        network.spec, family, n, int(wide.max()), int(sums.max()), price / problem.least_price(n), kept
+    )
 
 
 def single_paths(network: Network) -> float:

@@ -13,7 +13,7 @@ from typing import Any
 from gossamer.errors import GossamerError, ModelError, nearest, shown
 from gossamer.reading.quantities import size
 
-__all__ = ["Formula", "formula"]
+__all__ = ["Condition", "formula"]
 
 _MOST_TEXT, _MOST_DEPTH = 2000, 60
 _BYTES = re.compile(r"\b(\d+(?:\.\d+)?)\s?([kKMGT]i?B)\b")
@@ -36,7 +36,7 @@ class _MissingError(Exception):
 
 
 @dataclass(frozen=True)
-class Formula:
+class Condition:
     """A formula that was read.
 
     Attributes
@@ -73,7 +73,7 @@ class Formula:
         return bool(self.value(look_up))
 
 
-def formula(text: str, known: Iterable[str] | None = None) -> Formula:
+def formula(text: str, known: Iterable[str] | None = None) -> Condition:
     """Read a formula.
 
     Parameters
@@ -113,7 +113,7 @@ def formula(text: str, known: Iterable[str] | None = None) -> Formula:
         for name in sorted(names):
             if name not in listed:
                 raise ModelError(f"the formula {shown(text)} has no {name!r}{nearest(name, listed)}")
-    return Formula(text.strip(), frozenset(names), tree)
+    return Condition(text.strip(), frozenset(names), tree)
 
 
 def _outside_quotes(text: str, change: Callable[[str], str]) -> str:

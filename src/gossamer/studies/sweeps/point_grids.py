@@ -18,7 +18,7 @@ from gossamer.questions.tasks import kind_of
 from gossamer.reading import choice, text, whole
 from gossamer.reading.quantities import size
 from gossamer.reading.values import MOST_SEED, fraction
-from gossamer.studies.sweeps.conditions import Formula, formula
+from gossamer.studies.sweeps.conditions import Condition, formula
 from gossamer.studies.sweeps.point_kinds import KINDS, PointNeeds, measures, size_of
 from gossamer.studies.sweeps.points import Progress, file_contents
 
@@ -159,7 +159,7 @@ class Constraints:
         for inner in self._defined[name].names & self._defined.keys():
             self._circle(inner, (*seen, name))
 
-    def _dear(self, asked: Formula) -> int:
+    def _dear(self, asked: Condition) -> int:
         """Return what a condition takes: 0 for words alone, 1 for arithmetic, 2 for building networks."""
         own = 2 if asked.names.intersection(MEASURES[2:]) else 1 if asked.names.intersection(MEASURES) else 0
         return max([own, *(self._dear(self._defined[name]) for name in asked.names if name in self._defined)])

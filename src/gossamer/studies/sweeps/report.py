@@ -13,7 +13,7 @@ from gossamer.studies.sweeps.store import Row, natural
 from gossamer.studies.sweeps.study import Shown
 from gossamer.writing import bytes_text, seconds_text
 
-__all__ = ["Front", "Group", "Report", "cell_text", "front", "report"]
+__all__ = ["ComparedGroup", "Front", "Report", "cell_text", "front", "report"]
 
 _MEASURES = ("seconds", "time", "worst_slowdown", "latency", "reception", "broadcast", "-saturation", "-limit", "bound")
 _AGAINST = ("links", "degree", "diameter", "bisection", "-nodes")
@@ -44,7 +44,7 @@ class Front:
 
 
 @dataclass(frozen=True)
-class Group:
+class ComparedGroup:
     """The results that are compared with each other.
 
     Attributes
@@ -105,7 +105,7 @@ class Report:
 
     title: str
     results: SweepResults
-    groups: tuple[Group, ...]
+    groups: tuple[ComparedGroup, ...]
     shown: Shown
 
 
@@ -189,7 +189,7 @@ def _varies(rows: Sequence[Row], name: str) -> bool:
     return len({row.get(name) for row in rows}) > 1
 
 
-def _group(title: str, rows: list[Row], shown: Shown) -> Group:
+def _group(title: str, rows: list[Row], shown: Shown) -> ComparedGroup:
     measure = shown.measure or next((m for m in _MEASURES if any(_cost(r, m) is not None for r in rows)), "")
     curves = not shown.against and _varies(rows, _CURVES)
     ordered = sorted(rows, key=lambda row: _order(row, measure)) if measure and not curves else rows
@@ -202,7 +202,7 @@ def _group(title: str, rows: list[Row], shown: Shown) -> Group:
     )  # fmt: skip
     naming = tuple(n for n in _NAMING if _varies(rows, n)) or ("network",)
     kept = tuple(f for f in fronts if f.members)
-    return Group(title, tuple(ordered), measure, tuple(dict.fromkeys(columns)), kept, curves, naming)
+    return ComparedGroup(title, tuple(ordered), measure, tuple(dict.fromkeys(columns)), kept, curves, naming)
 
 
 def _order(row: Row, measure: str) -> tuple[Any, ...]:

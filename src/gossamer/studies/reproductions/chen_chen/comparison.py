@@ -37,7 +37,7 @@ __all__ = [
     "RIVALS",
     "TABLES",
     "TAUS",
-    "Point",
+    "ComparisonPoint",
     "automatic_choice",
     "best_choice",
     "broadcasts",
@@ -78,7 +78,7 @@ PAIRS: tuple[tuple[str, str], ...] = (
 _PIPELINED = "EDST pipelined"
 
 
-class Point(NamedTuple):
+class ComparisonPoint(NamedTuple):
     """One point of the comparison.
 
     Attributes
@@ -115,7 +115,7 @@ def rival_time(n: int, sources: int, tau: Fraction, shown: str) -> Fraction:
 
 
 @lru_cache(maxsize=512)
-def compared(n: int, sources: int, tau: Fraction) -> Point:
+def compared(n: int, sources: int, tau: Fraction) -> ComparisonPoint:
     """Return the times of all algorithms at one point."""
     h, times = {}, {}
     h["Theorem 1"], times["Theorem 1"] = best_theorem_1(n, sources, tau)
@@ -124,10 +124,10 @@ def compared(n: int, sources: int, tau: Fraction) -> Point:
     times["EDST as printed"] = trees(n, sources).time(tau)
     for shown in RIVALS:
         times[shown] = rival_time(n, sources, tau, shown)
-    return Point(n, sources, tau, bound(n, sources, tau), h, times)
+    return ComparisonPoint(n, sources, tau, bound(n, sources, tau), h, times)
 
 
-def _points() -> Iterator[Point]:
+def _points() -> Iterator[ComparisonPoint]:
     for n, sources in POINTS:
         for tau in TAUS:
             yield compared(n, sources, tau)
@@ -185,7 +185,7 @@ def headlines() -> Table:
     )
 
 
-def _grouped(points: list[Point]) -> str:
+def _grouped(points: list[ComparisonPoint]) -> str:
     """Return points as text, those of one n and s together."""
     taus: dict[str, list[str]] = {}
     for p in points:

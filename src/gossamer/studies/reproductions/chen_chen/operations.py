@@ -12,7 +12,7 @@ from gossamer.studies.reproductions.chen_chen.formulas import lemma_1
 from gossamer.studies.reproductions.chen_chen.runs import (
     VARIANTS,
     Cost,
-    Run,
+    ScheduleCost,
     case_of,
     cost_of,
     partitioned,
@@ -58,11 +58,11 @@ _FEW = 120
 _PHASES = ("aggregation", "prefix sums", "tuning", "alignment", "all-gather", "broadcast", "rows", "columns")
 
 
-def _full(n: int, variant: Variant, h: int) -> Run:
+def _full(n: int, variant: Variant, h: int) -> ScheduleCost:
     return partitioned(n, n * n, variant, h, _FEW)
 
 
-def _phase(run: Run, name: str) -> Cost:
+def _phase(run: ScheduleCost, name: str) -> Cost:
     return run.phases.get(name, Cost(0, Fraction(0)))
 
 
@@ -190,7 +190,7 @@ def collection() -> Table:
     )  # fmt: skip
 
 
-def _by_phase(title: str, cases: list[tuple[Cell, Cell, Variant, Run, Cost]], note: str) -> Table:
+def _by_phase(title: str, cases: list[tuple[Cell, Cell, Variant, ScheduleCost, Cost]], note: str) -> Table:
     rows = []
     for n, h, variant, run, least in cases:
         cells = []
@@ -211,7 +211,7 @@ _HOW = "Start-ups, with the messages sent one after the other in brackets; count
 
 def full_load() -> Table:
     """Every phase with every node a source."""
-    cases: list[tuple[Cell, Cell, Variant, Run, Cost]] = []
+    cases: list[tuple[Cell, Cell, Variant, ScheduleCost, Cost]] = []
     for n, h, variant in FULL:
         least = Cost(ceil_log(5, n * n), Fraction(n * n - 1, 4))
         cases.append((n, h, variant, _full(n, variant, h), least))
@@ -222,7 +222,7 @@ def twenty_sources() -> Table:
     """Every phase for twenty sources on 10 x 10 nodes."""
     least = Cost(3, Fraction(5))
     piece = with_movement(ATD_PIECE, "mix3")
-    cases: list[tuple[Cell, Cell, Variant, Run, Cost]] = [
+    cases: list[tuple[Cell, Cell, Variant, ScheduleCost, Cost]] = [
         (10, 5, v, partitioned(10, TWENTY, v, 5, _FEW), least) for v in (ATD_5, MIX3, piece)
     ]
     note = (

@@ -38,7 +38,7 @@ __all__ = [
     "TABLES",
     "VARIANTS",
     "Cost",
-    "Run",
+    "ScheduleCost",
     "Sources",
     "automatic",
     "bound",
@@ -70,7 +70,7 @@ class Cost(NamedTuple):
     control: bool = False
 
 
-class Run(NamedTuple):
+class ScheduleCost(NamedTuple):
     """What a schedule that the checker accepted costs.
 
     Attributes
@@ -122,14 +122,14 @@ def case_of(n: int, chosen: Sources, cost: LinearCost) -> WormholeCase:
     return WormholeCase(parse_network(f"torus:{n}x{n}"), sources(n, chosen), cost)
 
 
-def _run(schedule: WormholeSchedule) -> Run:
+def _run(schedule: WormholeSchedule) -> ScheduleCost:
     verify(schedule).raise_if_invalid()
     message = schedule.cost.message_bytes
     phases = {
         phase.name: Cost(startups, Fraction(length, message), phase.control)
         for phase, startups, length in schedule.phase_costs()
     }
-    return Run(schedule.step_count, schedule.startups, schedule.volume, message, phases)
+    return ScheduleCost(schedule.step_count, schedule.startups, schedule.volume, message, phases)
 
 
 def scheduled(n: int, chosen: Sources, variant: Variant, h: int, message: int = MESSAGE) -> WormholeSchedule:
@@ -138,7 +138,7 @@ def scheduled(n: int, chosen: Sources, variant: Variant, h: int, message: int = 
 
 
 @lru_cache(maxsize=4096)
-def partitioned(n: int, chosen: Sources, variant: Variant, h: int, message: int = MESSAGE) -> Run:
+def partitioned(n: int, chosen: Sources, variant: Variant, h: int, message: int = MESSAGE) -> ScheduleCost:
     """Return what a variant with its tuning chosen costs; it does not depend on tau."""
     return _run(scheduled(n, chosen, variant, h, message))
 
@@ -177,7 +177,7 @@ def _on_torus(n: int) -> WormholeCase:
 
 
 @lru_cache(maxsize=1024)
-def rival(n: int, chosen: Sources, name: str, tau: Fraction = Fraction(1)) -> Run:
+def rival(n: int, chosen: Sources, name: str, tau: Fraction = Fraction(1)) -> ScheduleCost:
     """Return what another algorithm costs; `tau` matters only for those that choose the size of packets by it."""
     algorithm = next(a for a in WORMHOLE_ALGORITHMS if a.name == name)
     return _run(algorithm.build(_on_torus(n).varied(sources(n, chosen), cost_of(tau))))

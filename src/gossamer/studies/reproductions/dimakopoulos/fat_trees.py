@@ -14,7 +14,17 @@ from gossamer.questions.tasks import task as parse_task
 from gossamer.studies.reproductions.table import Curve, Table
 from gossamer.verification import buffer_peak
 
-__all__ = ["FORMULAS", "SHAPES", "TABLES", "Formula", "curves", "fat_tree_times", "formulas", "table_6_1", "table_6_2"]
+__all__ = [
+    "FORMULAS",
+    "SHAPES",
+    "TABLES",
+    "TableFormula",
+    "curves",
+    "fat_tree_times",
+    "formulas",
+    "table_6_1",
+    "table_6_2",
+]
 
 SHAPES: tuple[tuple[int, int], ...] = ((2, 2), (2, 3), (2, 4), (2, 5), (3, 2), (3, 3), (4, 2), (4, 3))
 """Arity k and height h of the trees in the tables."""
@@ -22,7 +32,7 @@ SHAPES: tuple[tuple[int, int], ...] = ((2, 2), (2, 3), (2, 4), (2, 5), (3, 2), (
 _CURVE_HEIGHTS = {2: range(2, 9), 4: range(2, 5)}
 
 
-class Formula(NamedTuple):
+class TableFormula(NamedTuple):
     """A row of Table 6.1 or 6.2: the formula as printed and as corrected, in words and as functions of k and h."""
 
     task: str
@@ -53,19 +63,19 @@ def _root_exchange(k: int, h: int) -> Fraction:
     return _single_exchange(k, h) if k == 2 else Fraction(n * n * (k - 1), k) + 2 * h - 1
 
 
-FORMULAS: tuple[Formula, ...] = (
-    Formula("broadcast", "one-send", "(k+1)h - 1", "the same",
+FORMULAS: tuple[TableFormula, ...] = (
+    TableFormula("broadcast", "one-send", "(k+1)h - 1", "the same",
             lambda k, h: Fraction((k + 1) * h - 1), lambda k, h: Fraction((k + 1) * h - 1)),
-    Formula("scatter", "one-send", "n; n + 1 for k = 2", "the same, for h >= 2", _leaves, _leaves),
-    Formula("multinode-broadcast", "one-send", "kn + (k+1)(h-2) + 1", "the same, for h >= 2",
+    TableFormula("scatter", "one-send", "n; n + 1 for k = 2", "the same, for h >= 2", _leaves, _leaves),
+    TableFormula("multinode-broadcast", "one-send", "kn + (k+1)(h-2) + 1", "the same, for h >= 2",
             lambda k, h: Fraction(k ** (h + 1) + (k + 1) * (h - 2) + 1),
             lambda k, h: Fraction(k ** (h + 1) + (k + 1) * (h - 2) + 1)),
-    Formula("total-exchange", "one-send", "n^2 (2k+1)(k-1)/k^3 + 2h - 3", "n^2 (k-1)/k + 2h - 1 for k >= 3",
+    TableFormula("total-exchange", "one-send", "n^2 (2k+1)(k-1)/k^3 + 2h - 3", "n^2 (k-1)/k + 2h - 1 for k >= 3",
             _single_exchange, _root_exchange),
-    Formula("broadcast", "all", "2h - 1", "2h", lambda k, h: Fraction(2 * h - 1), lambda k, h: Fraction(2 * h)),
-    Formula("scatter", "all", "n; n + 1 for k = 2", "the same, for h >= 2", _leaves, _leaves),
-    Formula("multinode-broadcast", "all", "n; n + 1 for k = 2", "the same, for h >= 2", _leaves, _leaves),
-    Formula("total-exchange", "all", ">= n^2 (k-1)/(k^2 c_h) + 2h - 1", "met for capacities 1", _branch, _branch),
+    TableFormula("broadcast", "all", "2h - 1", "2h", lambda k, h: Fraction(2 * h - 1), lambda k, h: Fraction(2 * h)),
+    TableFormula("scatter", "all", "n; n + 1 for k = 2", "the same, for h >= 2", _leaves, _leaves),
+    TableFormula("multinode-broadcast", "all", "n; n + 1 for k = 2", "the same, for h >= 2", _leaves, _leaves),
+    TableFormula("total-exchange", "all", ">= n^2 (k-1)/(k^2 c_h) + 2h - 1", "met for capacities 1", _branch, _branch),
 )  # fmt: skip
 """Tables 6.1 (one send at a time) and 6.2 (all ports; the total exchange with capacities 1)."""
 

@@ -27,7 +27,7 @@ __all__ = [
     "ROUTERS",
     "SIZES",
     "TABLES",
-    "Growth",
+    "RouterGrowth",
     "Worst",
     "algorithm",
     "curves",
@@ -139,7 +139,7 @@ SIZES: tuple[int, ...] = (4, 8, 16, 32, 64)
 """The sides n."""
 
 
-class Growth(NamedTuple):
+class RouterGrowth(NamedTuple):
     """What one router took at worst on n x n for each of `SIZES`: steps (control included) and buffers."""
 
     name: str
@@ -147,11 +147,11 @@ class Growth(NamedTuple):
     buffers: tuple[int, ...]
 
 
-def growth() -> Iterator[Growth]:
+def growth() -> Iterator[RouterGrowth]:
     """Yield the growth of every router."""
     for name in ROUTERS:
         found = [worst(name, f"array:{n}x{n}") for n in SIZES]
-        yield Growth(name, tuple(w.total for w in found), tuple(w.buffers for w in found))
+        yield RouterGrowth(name, tuple(w.total for w in found), tuple(w.buffers for w in found))
 
 
 def curves() -> Iterator[Curve]:
