@@ -35,7 +35,7 @@ class ConfidenceInterval:
     def line(self, name: str) -> dict[str, float]:
         """Return the mean and the half width for the line of a table, by names that begin with `name`.
 
-        >>> Estimate(3.125, 0.0625).line("reception")
+        >>> ConfidenceInterval(3.125, 0.0625).line("reception")
         {'reception': 3.125, 'reception_half_width': 0.0625}
         """
         return {name: self.mean, f"{name}_half_width": self.half_width}
