@@ -58,3 +58,7 @@ __getattr__ = lazy(
     broadcast_trees="tree_figure",
     wormhole_timetables="channels_figure worms_figure",
 )
+
+
+def __dir__() -> list[str]:
+    return __all__
