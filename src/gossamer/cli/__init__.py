@@ -7,18 +7,20 @@ told in one line; 130, 141 and 143 ended by Ctrl-C, because nobody reads on, and
 
 from __future__ import annotations
 
+import _thread
 import io
 import itertools
 import os
 import re
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
 from gossamer.cli.old_spellings import in_new_words
-from gossamer.cli.signals import answered, ignored
 
 __all__ = ["main"]
 
@@ -26,6 +28,11 @@ STATUSES = (0, 1, 2, 130, 141, 143)
 """Every exit status that there is."""
 _LONG = 60
 """Characters that a line on standard error has of a word that is far longer."""
+_AGAIN = 0.02
+"""Seconds after which a signal that came at a place which cannot pass it on is answered once more."""
+_LEAVING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+_NAMED = ("numpy", "numba", "llvmlite", "scipy", "pyarrow", "typer", "rich", "networkx", "matplotlib")
+"""Packages whose versions a report of a fault names."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _fill_streams()
     status = 2
     try:
-        with answered(), _warnings_in_one_line():
+        with _signals_answered(), _warnings_in_one_line():
             status = _told(given)
     except KeyboardInterrupt:  # once more, while it was being told
         status = 130
@@ -57,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if unfinished is not None:
             unfinished.discard_all()
         if arguments is None:
-            ignored()
+            _ignore_signals()
             if status in (130, 143):
                 _to_nowhere(sys.stdout)  # where nobody reads on, it would wait and hear no signal
     return _flushed(status if status in STATUSES else 2)
@@ -121,10 +128,100 @@ def _run(given: Sequence[str]) -> int:
 
 def _fault(error: BaseException, given: Sequence[str]) -> str:
     """Write what a report of an error that nobody foresaw needs to a file, and return the line that says so."""
-    from gossamer.cli.bug_report import write_report
-
     said = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-    return f"a fault of gossamer itself, please report it: {said}; {write_report(error, given)}"
+    return f"a fault of gossamer itself, please report it: {said}; {_write_report(error, given)}"
+
+
+def _write_report(error: BaseException, given: Sequence[str]) -> str:
+    """Write a traceback with the command and the versions to a file that only its owner reads; say where it is.
+
+    >>> import pathlib, re
+    >>> said = _write_report(ValueError("odd"), ["plan", "ring:4"])
+    >>> path = pathlib.Path(re.search("'(.*)'", said)[1])
+    >>> path.read_text().splitlines()[0]
+    "gossamer 'plan' 'ring:4'"
+    >>> path.unlink()
+    """
+    import platform
+    import tempfile
+    import traceback
+
+    lines = ["gossamer " + " ".join(map(ascii, given))]
+    lines += [f"Python {sys.version.split()[0]} on {platform.platform()}", ", ".join(map(_version, _NAMED)), ""]
+    lines += "".join(traceback.format_exception(error)).encode("ascii", "backslashreplace").decode().split("\n")
+    try:
+        held, path = tempfile.mkstemp(prefix="gossamer-fault-", suffix=".txt")
+        with os.fdopen(held, "w", encoding="ascii") as file:
+            file.write("\n".join(lines))
+    except OSError as failed:
+        return f"its traceback could not be written: {failed.strerror}"
+    return f"its traceback is in {path!r}"
+
+
+def _version(package: str) -> str:
+    import importlib.metadata
+
+    try:
+        return f"{package} {importlib.metadata.version(package)}"
+    except importlib.metadata.PackageNotFoundError:
+        return f"no {package}"
+
+
+# Signals that end a command: it ends by an exception, so that what is half written vanishes.
+
+
+@contextmanager
+def _signals_answered() -> Iterator[None]:
+    """Let SIGTERM, and SIGHUP of a terminal that is closed, end what the block does by a SystemExit of status 143."""
+
+    def leave(number: int, frame: object) -> None:
+        raise SystemExit(128 + signal.SIGTERM)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {n: signal.getsignal(n) for n in _LEAVING}
+    taken = [n for n in _LEAVING if n == signal.SIGTERM or before[n] is signal.SIG_DFL]  # nohup ignores SIGHUP
+    hook, sys.unraisablehook = sys.unraisablehook, _again_elsewhere
+    for number in taken:
+        signal.signal(number, leave)
+    try:
+        yield
+    finally:
+        for number in taken:
+            signal.signal(number, before[number])
+        sys.unraisablehook = hook
+
+
+def _again_elsewhere(lost: Any) -> None:
+    """Repeat a signal that came in a function which a library in C called, and which cannot raise.
+
+    Python would print a traceback of what it raises, here and of all else that is lost so, and go on.
+    """
+    number = {KeyboardInterrupt: signal.SIGINT, SystemExit: signal.SIGTERM}.get(lost.exc_type)
+    if number is not None:
+        again = threading.Timer(_AGAIN, _send, (threading.get_ident(), number))
+        again.daemon = True
+        again.start()
+
+
+def _send(thread: int, number: int) -> None:
+    if sys.platform == "win32":
+        _thread.interrupt_main(number)
+    else:
+        signal.pthread_kill(thread, number)  # which ends a wait, too
+
+
+def _ignore_signals() -> None:
+    """Take no more signals: the process has done its work, and its exit status is known."""
+    if threading.current_thread() is threading.main_thread():
+        exec("")  # Python ends itself by SIGINT where that last came in code made of text; this is such code
+        for number in (signal.SIGINT, *_LEAVING):
+            with suppress(OSError, ValueError):
+                signal.signal(number, signal.SIG_IGN)
+
+
+# What goes to the standard streams.
 
 
 def _fill_streams() -> None:
