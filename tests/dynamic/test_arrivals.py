@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gossamer.errors import FileFormatError, ModelError
-from gossamer.simulation.random_arrivals import Bernoulli, OnOff, Poisson, RequestTrace
+from gossamer.simulation.random_arrivals import Bernoulli, OnOff, Poisson, Trace
 
 NODES = np.arange(10, dtype=np.int32)
 
@@ -126,7 +126,7 @@ def written(folder, kind):
 
 @pytest.mark.parametrize("kind", ["csv", "txt", "npy", "parquet"])
 def test_a_trace_is_read_from_every_kind_of_file(tmp_path, kind):
-    trace = RequestTrace.read(written(tmp_path, kind))
+    trace = Trace.read(written(tmp_path, kind))
     assert list(zip(trace.time.tolist(), trace.node.tolist(), strict=True)) == REQUESTS
 
 
@@ -147,25 +147,25 @@ def test_a_malformed_trace_is_refused_in_one_line(tmp_path, name, text, message)
     path = tmp_path / name
     path.write_text(text)
     with pytest.raises(FileFormatError) as error:
-        RequestTrace.read(path)
+        Trace.read(path)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 
 def test_a_missing_trace_is_named(tmp_path):
     with pytest.raises(FileFormatError, match="no such file"):
-        RequestTrace.read(tmp_path / "none.csv")
+        Trace.read(tmp_path / "none.csv")
 
 
 def test_a_table_without_the_columns_is_refused(tmp_path):
     pq.write_table(pa.table({"time": [1.0], "where": [2]}), tmp_path / "t.parquet")
     with pytest.raises(FileFormatError, match="there is no column 'node', only 'time, where'"):
-        RequestTrace.read(tmp_path / "t.parquet")
+        Trace.read(tmp_path / "t.parquet")
 
 
 def test_columns_may_be_named_in_the_other_order(tmp_path):
     (tmp_path / "t.csv").write_text("\ufeffNode,time\n3,0\n1,0.5\n", encoding="utf-8")
-    trace = RequestTrace.read(tmp_path / "t.csv")
+    trace = Trace.read(tmp_path / "t.csv")
     assert trace.time.tolist() == [0.0, 0.5]
     assert trace.node.tolist() == [3, 1]
 
@@ -173,22 +173,22 @@ def test_columns_may_be_named_in_the_other_order(tmp_path):
 def test_text_in_another_encoding_is_refused_with_what_works(tmp_path):
     (tmp_path / "t.csv").write_text("time,node\n0,0\n", encoding="utf-16")
     with pytest.raises(FileFormatError, match=r"not text in UTF-8; a trace is text, \.csv, \.npy or \.parquet"):
-        RequestTrace.read(tmp_path / "t.csv")
+        Trace.read(tmp_path / "t.csv")
 
 
 def test_an_array_of_another_shape_is_refused(tmp_path):
     np.save(tmp_path / "t.npy", np.zeros((3, 3)))
     with pytest.raises(FileFormatError, match=r"shape \(3, 3\)"):
-        RequestTrace.read(tmp_path / "t.npy")
+        Trace.read(tmp_path / "t.npy")
 
 
 def test_broken_node_numbers_are_refused():
     with pytest.raises(ModelError, match="node numbers must be whole numbers"):
-        RequestTrace([0.0], [1.5])
+        Trace([0.0], [1.5])
     with pytest.raises(ModelError, match="2 times and 1 nodes"):
-        RequestTrace([0.0, 1.0], [1])
+        Trace([0.0, 1.0], [1])
 
 
 def test_a_request_at_a_node_that_generates_nothing_is_refused():
     with pytest.raises(ModelError, match="request 2 is at node 7"):
-        RequestTrace([0.0, 1.0], [1, 7]).stream(np.random.default_rng(0), np.arange(4, dtype=np.int32), 1.0, 1.0)
+        Trace([0.0, 1.0], [1, 7]).stream(np.random.default_rng(0), np.arange(4, dtype=np.int32), 1.0, 1.0)

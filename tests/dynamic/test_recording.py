@@ -8,7 +8,7 @@ import pytest
 import gossamer
 from dynamic.simpy_twin import Twin
 from gossamer.errors import ModelError
-from gossamer.simulation.random_arrivals import RequestTrace, Settings, record, schemes, simulate
+from gossamer.simulation.random_arrivals import Settings, Trace, record, schemes, simulate
 from gossamer.simulation.random_arrivals.queueing_state import QueueState, SchemeTables
 
 pytestmark = pytest.mark.uncompiled
@@ -79,11 +79,11 @@ def test_the_mean_wait_and_the_use_of_links_are_those_of_the_simulation():
 
 
 def test_a_trace_is_recorded_from_its_first_request():
-    found = record(schemes.star(CUBE), settings=Settings(arrivals=RequestTrace([0.5, 2.0], [3, 0]), steps=50))
+    found = record(schemes.star(CUBE), settings=Settings(arrivals=Trace([0.5, 2.0], [3, 0]), steps=50))
     assert (found.origin.tolist(), found.birth.tolist()) == ([3, 0], [0.5, 2.0])
     assert found.start.size == 14
     assert np.isfinite(found.start).all()
-    cut = record(schemes.star(CUBE), settings=Settings(arrivals=RequestTrace([0.5, 2.0], [3, 0]), steps=2))
+    cut = record(schemes.star(CUBE), settings=Settings(arrivals=Trace([0.5, 2.0], [3, 0]), steps=2))
     assert cut.steps == 2
     assert (cut.queued < 2).all()
     assert (np.isinf(cut.start) | (cut.start < 2)).all()

@@ -14,8 +14,8 @@ from gossamer.simulation.random_arrivals import (
     Bernoulli,
     OnOff,
     Poisson,
-    RequestTrace,
     Settings,
+    Trace,
     scheme_from_parents,
     schemes,
     simulate,
@@ -173,7 +173,7 @@ def test_bursts_wait_longer_than_poisson_requests():
 def test_a_trace_is_replayed_to_its_end():
     """Two broadcasts far apart on an idle network, and one that waits for the one before it."""
     tandem = scheme_from_parents("tandem", LINE, parent=[-1, 0], step=DOWN, translated=False, sources=[0])
-    result = simulate(tandem, settings=Settings(arrivals=RequestTrace([0.0, 10.0, 10.25], [0, 0, 0])))
+    result = simulate(tandem, settings=Settings(arrivals=Trace([0.0, 10.0, 10.25], [0, 0, 0])))
     assert result.broadcasts == 3
     assert result.broadcast.mean == pytest.approx((2 + 2 + 2.75) / 3)
     assert result.peak_in_flight == 2
@@ -181,7 +181,7 @@ def test_a_trace_is_replayed_to_its_end():
 
 
 def test_a_late_warm_up_of_a_trace_is_not_measured():
-    result = simulate(one_link(), settings=Settings(arrivals=RequestTrace([0.0, 0.0, 10.0], [0, 0, 0]), warmup=5))
+    result = simulate(one_link(), settings=Settings(arrivals=Trace([0.0, 0.0, 10.0], [0, 0, 0]), warmup=5))
     assert result.reception.mean == 1
     assert result.broadcasts == 1
 
@@ -310,10 +310,10 @@ def asked(load=None, rate=None, nodes=None, **settings):
         ({"load": 0.5, "warmup": "some"}, "warmup, unless it is 'auto', must be a number of at least 0, got 'some'"),
         ({"load": 0.5, "nodes": [16]}, "node 16 generates no broadcasts"),
         ({"load": 0.5, "nodes": []}, "no node would generate broadcasts"),
-        ({"load": 0.5, "arrivals": RequestTrace([0.0], [0])}, "a trace has its own rate"),
-        ({"arrivals": RequestTrace([0.0], [16])}, "request 1 is at node 16, .*; 16 nodes do, from 0 to 15"),
+        ({"load": 0.5, "arrivals": Trace([0.0], [0])}, "a trace has its own rate"),
+        ({"arrivals": Trace([0.0], [16])}, "request 1 is at node 16, .*; 16 nodes do, from 0 to 15"),
         (
-            {"arrivals": RequestTrace([0.0, 3.0], [1, 1]), "warmup": 7},
+            {"arrivals": Trace([0.0, 3.0], [1, 1]), "warmup": 7},
             "the warm-up of 7 steps is as long as trace, which ends at 3",
         ),
     ],

@@ -12,7 +12,7 @@ import gossamer
 from gossamer.cli import main
 from gossamer.errors import FileFormatError, ModelError, NotApplicableError
 from gossamer.plots.curves import delay_figure, draw_delays
-from gossamer.simulation.random_arrivals import Bernoulli, RequestTrace, Settings
+from gossamer.simulation.random_arrivals import Bernoulli, Settings, Trace
 from gossamer.simulation.random_arrivals.delays import by_scheme
 from gossamer.simulation.random_arrivals.schemes import broadcasts, covering, scheme
 from gossamer.studies.sweeps import delay_load, read_loads, write_table
@@ -65,7 +65,7 @@ def test_threads_find_the_same_points(points):
 
 def test_a_trace_has_its_own_load():
     network = gossamer.network("hypercube:3")
-    trace = RequestTrace([float(t) for t in range(400)], [t % 8 for t in range(400)])
+    trace = Trace([float(t) for t in range(400)], [t % 8 for t in range(400)])
     (point,) = delay_load(network, ["fifo"], [], settings=Settings(arrivals=trace))
     assert point.stable
     assert point.load == pytest.approx(7 / 24, rel=0.05)
@@ -146,7 +146,7 @@ def test_refusals_say_what_would_work():
     ("options", "why"),
     [
         ({"arrivals": Bernoulli()}, "Poisson arrivals only, not with Bernoulli"),
-        ({"arrivals": RequestTrace([0.0], [0])}, "Poisson arrivals only, not with Trace"),
+        ({"arrivals": Trace([0.0], [0])}, "Poisson arrivals only, not with Trace"),
         ({"ties": "age"}, "with ties 'fifo' only, not 'age'"),
         ({"time": "slotted"}, "with time 'continuous' only, not 'slotted'"),
         ({"choose": "global"}, "with choose 'oblivious' only, not 'global'"),

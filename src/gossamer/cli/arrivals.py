@@ -175,7 +175,7 @@ def _write_page(
 
 def _arrivals(name: str, trace: Path | None, burst: str | None, loads: str | None) -> ArrivalProcess:
     """Return the arrivals that the options name."""
-    from gossamer.simulation.random_arrivals.arrivals import Bernoulli, OnOff, Poisson, RequestTrace
+    from gossamer.simulation.random_arrivals.arrivals import Bernoulli, OnOff, Poisson, Trace
 
     if trace is None and loads is None:
         raise ModelError("say which loads to simulate: --load 0.5, or --load 0.1:0.95:0.05")
@@ -184,7 +184,7 @@ def _arrivals(name: str, trace: Path | None, burst: str | None, loads: str | Non
             raise ModelError("a trace has a load of its own; leave out --load")
         if name != "poisson":
             raise ModelError("a trace has arrivals of its own; leave out --arrivals")
-        return RequestTrace.read(trace)
+        return Trace.read(trace)
     if burst is not None and name != "on-off":
         raise ModelError("--burst is for on-off arrivals; add --arrivals on-off, or leave it out")
     if name != "on-off":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gossamer.simulation.random_arrivals.arrivals import ArrivalProcess, Bernoulli, OnOff, Poisson, RequestTrace
+from gossamer.simulation.random_arrivals.arrivals import ArrivalProcess, Bernoulli, OnOff, Poisson, Trace
 from gossamer.simulation.random_arrivals.recording import Recording, record
 from gossamer.simulation.random_arrivals.result import Result
 from gossamer.simulation.random_arrivals.scheme import Scheme, scheme_from_parents
@@ -18,10 +18,10 @@ __all__ = [
     "OnOff",
     "Poisson",
     "Recording",
-    "RequestTrace",
     "Result",
     "Scheme",
     "Settings",
+    "Trace",
     "record",
     "scheme_from_parents",
     "simulate",

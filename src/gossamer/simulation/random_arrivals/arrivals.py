@@ -20,7 +20,7 @@ from gossamer.reading import number, whole_text
 from gossamer.reading.files import file_name, read_array, text_lines
 from gossamer.reading.parquet import parquet_table
 
-__all__ = ["ArrivalProcess", "Bernoulli", "OnOff", "Poisson", "RequestTrace", "Stream"]
+__all__ = ["ArrivalProcess", "Bernoulli", "OnOff", "Poisson", "Stream", "Trace"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int32]
@@ -210,7 +210,7 @@ class _OnOffStream:
 
 
 @dataclass(frozen=True, eq=False)
-class RequestTrace:
+class Trace:
     """Recorded requests, replayed as they are.
 
     Attributes
@@ -229,7 +229,7 @@ class RequestTrace:
 
     Examples
     --------
-    >>> RequestTrace([0.0, 0.5, 0.5], [3, 1, 2]).time.size
+    >>> Trace([0.0, 0.5, 0.5], [3, 1, 2]).time.size
     3
     """
 
@@ -261,7 +261,7 @@ class RequestTrace:
         object.__setattr__(self, "name", name)
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> RequestTrace:
+    def read(cls, path: str | os.PathLike[str]) -> Trace:
         """Read a trace: two columns, time and node.
 
         ``.npy`` (shape (K, 2)), ``.parquet`` (columns time, node), else text: one request a line, separated by a comma

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gossamer.errors import ModelError
 from gossamer.networks.network import Network
 from gossamer.reading import instance
-from gossamer.simulation.random_arrivals.arrivals import RequestTrace
+from gossamer.simulation.random_arrivals.arrivals import Trace
 from gossamer.simulation.random_arrivals.queueing_state import QueueState
 from gossamer.simulation.random_arrivals.replication import RunRequests, Setup
 from gossamer.simulation.random_arrivals.scheme import Scheme
@@ -92,7 +92,7 @@ def record(
     scheme : Scheme
         How broadcasts travel.
     load, rate : float
-        One of them, as in `simulate`; None with a `RequestTrace`.
+        One of them, as in `simulate`; None with a `Trace`.
     nodes : sequence of int, optional
         The sources that generate broadcasts; default all of the scheme's.
     settings : Settings, optional
@@ -121,7 +121,7 @@ def record(
     (10.0, True)
     """
     settings = Settings() if settings is None else instance(settings, Settings, "settings")
-    traced = isinstance(settings.arrivals, RequestTrace)
+    traced = isinstance(settings.arrivals, Trace)
     steps = _STEPS if settings.steps is None else float(settings.steps)
     warmup = float(settings.warmup) if not isinstance(settings.warmup, str) else 0.0 if traced else _WARMUP
     short = replace(settings, steps=steps, warmup=warmup, broadcasts=None)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import ModelError
-from gossamer.simulation.random_arrivals.arrivals import ArrivalProcess, OnOff, RequestTrace
+from gossamer.simulation.random_arrivals.arrivals import ArrivalProcess, OnOff, Trace
 from gossamer.simulation.random_arrivals.queueing_state import QueueState, SchemeTables
 from gossamer.simulation.random_arrivals.settings import MOST_STEPS, Settings
 from gossamer.simulation.random_arrivals.statistics import ConfidenceInterval, Histogram, batch_means, grows, warmup_end
@@ -73,7 +73,7 @@ class Setup:
         total = rate * tables.scheme.source_nodes.size
         count = _measured(settings, total, load)
         lead = _lead(settings, count, total)
-        if not isinstance(process, RequestTrace):
+        if not isinstance(process, Trace):
             _check_effort(tables, settings, count + lead, total)
         elif lead >= process.time.size:
             raise ModelError(
@@ -92,7 +92,7 @@ def _measured(settings: Settings, per_step: float, load: float) -> float:
         return settings.broadcasts
     if settings.steps is not None:
         return max(1, _whole(per_step * settings.steps))
-    if isinstance(process, RequestTrace):
+    if isinstance(process, Trace):
         return process.time.size
     least = max(2000, int(180 / (1 - min(load, 0.95)) ** 2))  # a queue forgets in about 1 / (1 - load)^2 services
     return max(least, _whole(per_step * (3000 if load <= 0.7 else 5000 if load <= 0.9 else 9000)))
@@ -102,8 +102,8 @@ def _lead(settings: Settings, count: float, per_step: float) -> float:
     """Return how many broadcasts come before the measurement."""
     process, warmup = settings.arrivals, settings.warmup
     if isinstance(warmup, str):
-        return 0 if isinstance(process, RequestTrace) else max(1, count // 3)
-    if isinstance(process, RequestTrace):
+        return 0 if isinstance(process, Trace) else max(1, count // 3)
+    if isinstance(process, Trace):
         return int(np.searchsorted(process.time, warmup))
     return _whole(per_step * warmup)
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from gossamer.errors import ModelError
 from gossamer.reading import instance, number
-from gossamer.simulation.random_arrivals.arrivals import ArrivalProcess, RequestTrace
+from gossamer.simulation.random_arrivals.arrivals import ArrivalProcess, Trace
 from gossamer.simulation.random_arrivals.queueing_state import SchemeTables
 from gossamer.simulation.random_arrivals.replication import Replication, Setup, replicate
 from gossamer.simulation.random_arrivals.result import Result
@@ -49,7 +49,7 @@ def simulate(
     scheme : Scheme
         How broadcasts travel.
     load, rate : float
-        One of them: the load factor, or broadcasts per generating node and step. None with a `RequestTrace`.
+        One of them: the load factor, or broadcasts per generating node and step. None with a `Trace`.
     nodes : sequence of int, optional
         The sources that generate broadcasts; default all of the scheme's. `load` is then the mean load they make.
     settings : Settings, optional
@@ -107,7 +107,7 @@ def prepare(
     load_of_one = _load_of_one(scheme, sending)
     load = per_step * load_of_one
     tables = SchemeTables.of(sending, settings.ties, settings.choose)
-    if not above_limit and not isinstance(settings.arrivals, RequestTrace):
+    if not above_limit and not isinstance(settings.arrivals, Trace):
         _check_limit(sending, per_step, load_of_one, oblivious=settings.choose == "oblivious")
     return Setup.of(tables, settings, per_step, load), load
 
@@ -177,7 +177,7 @@ def _load_of_one(scheme: Scheme, sending: Scheme) -> float:
 
 
 def _rate(scheme: Scheme, sending: Scheme, load: float | None, rate: float | None, process: ArrivalProcess) -> float:
-    if isinstance(process, RequestTrace):
+    if isinstance(process, Trace):
         if load is not None or rate is not None:
             raise ModelError("a trace has its own rate: give neither load nor rate with it")
         span = max(float(process.time[-1]), 1.0)

@@ -12,7 +12,7 @@ from gossamer.errors import ModelError, NotApplicableError
 from gossamer.networks.network import Network
 from gossamer.reading.quantities import LEAST_LOAD, fractions
 from gossamer.simulation.flits import Saturation, TrafficRun, TrafficSettings, saturation_throughput, simulate_traffic
-from gossamer.simulation.random_arrivals.arrivals import RequestTrace
+from gossamer.simulation.random_arrivals.arrivals import Trace
 from gossamer.simulation.random_arrivals.delays import Delays, RandomBroadcasts, TreeBroadcasts
 from gossamer.simulation.random_arrivals.schemes import Mix, broadcasts, options_of, scheme
 from gossamer.simulation.random_arrivals.settings import Settings
@@ -180,7 +180,7 @@ def delay_load(
         Names as in `gossamer.simulation.random_arrivals.schemes.SCHEMES`.
     loads : sequence of float
         Load factors. One at or above the limit of a scheme is not simulated, and its line says so. Not read with a
-        `RequestTrace`, which has its own rate.
+        `Trace`, which has its own rate.
     settings : Settings, optional
         How they are simulated. Default: ``Settings()``.
     nodes : sequence of int, optional
@@ -210,7 +210,7 @@ def delay_load(
     [(0.5, True, ''), (1.0, False, 'not below the limit 1')]
     """
     settings = Settings() if settings is None else settings
-    traced = isinstance(settings.arrivals, RequestTrace)
+    traced = isinstance(settings.arrivals, Trace)
     if not schemes or not (loads or traced):
         raise ModelError("name at least one scheme and one load")
     made = _made(network, schemes, scheme_options or {}, traffic)
