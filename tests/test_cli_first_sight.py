@@ -235,6 +235,22 @@ def test_the_doctor_says_where_kernels_are_kept(places, found, tmp_path):
     assert ("state='absent'" in done.stdout) == found.startswith("no")
 
 
+def test_the_doctor_counts_the_kernels_of_all_modules(tmp_path):
+    code = (
+        "import gossamer\n"
+        "from gossamer.cli import doctor\n"
+        "from gossamer.jit import uninterpreted\n"
+        "with uninterpreted():\n    gossamer.plan('ring:3', 'broadcast')\n"
+        "print(*doctor._caches())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+                          capture_output=True, text=True, check=True)  # fmt: skip
+    count = len(list(tmp_path.rglob("*.nbi")))
+    assert len([*tmp_path.iterdir()]) > 1 < count  # a folder for each module
+    assert f"{count} kernels" in done.stdout
+    assert f"in {tmp_path}'" in done.stdout
+
+
 def test_the_manual_has_every_command_and_option(tmp_path):
     from gossamer.cli.doctor import manual_page
 

@@ -440,3 +440,17 @@ def test_kept_code_is_of_no_use_when_the_file_of_what_it_calls_has_changed(tmp_p
     (tmp_path / "inner.py").write_text("from gossamer.jit import njit\n@njit()\ndef added(n):\n    return n + 100\n")
     assert run()[-1] == "206"
     assert run() == ["206"]
+
+
+def test_where_nobodys_home_is_known_kernels_are_not_kept_beside_it(monkeypatch):
+    def homeless(cls=None):
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr("pathlib.Path.home", homeless)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setattr("pathlib.Path.mkdir", lambda *args, **words: (_ for _ in ()).throw(OSError()))
+    monkeypatch.setattr("pathlib.Path.is_dir", lambda path: False)
+    kernel = njit(small=10)(doubled)
+    assert kernel.folder is None
+    assert kernel(np.arange(3), 2) == (6, 3)

@@ -246,8 +246,12 @@ def _kept() -> Path | None:
         kept = breadth_first.stats.cache_path
     except ImportError:  # told under packages
         return None
-    package = Path(__file__).parent
-    return None if kept is None else package if package in Path(kept).parents else Path(kept).parent
+    if kept is None:
+        return None
+    package, folder = Path(__file__).parents[1], Path(kept).parent
+    if package in folder.parents:
+        return package
+    return folder.parent if folder == breadth_first.folder else folder
 
 
 def _caches() -> Iterator[Finding]:

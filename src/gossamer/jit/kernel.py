@@ -104,7 +104,7 @@ class Kernel:
         if cache:
             before = numba.config.CACHE_DIR
             try:
-                numba.config.CACHE_DIR = str(self._folder or before)
+                numba.config.CACHE_DIR = str(self.folder or before)
                 dispatcher = numba.njit(cache=True, no_cfunc_wrapper=True, **options)(made)
             except Exception:  # no place can be written
                 pass
@@ -143,7 +143,7 @@ class Kernel:
         self._ready = True
 
     @cached_property
-    def _folder(self) -> Path | None:
+    def folder(self) -> Path | None:
         """Where compiled code is kept: a folder for this state of the files of the function and of what it calls."""
         files, left = set[str](), [self]
         seen = set(left)
@@ -159,10 +159,10 @@ class Kernel:
         except OSError:
             return None
         given = os.environ.get("NUMBA_CACHE_DIR")
-        places = [given] if given else [own.parent / "__pycache__", _user_cache()]
+        places = [Path(given)] if given else [own.parent / "__pycache__", *_user_cache()]
         name = f"{own.stem}-{_hash(str(own))}-"
         folder = f"{name}{_hash(repr((_numba().__version__, states)))}"
-        for place in map(Path, places):
+        for place in places:
             if (place / folder).is_dir() and os.access(place / folder, os.W_OK):
                 return place / folder
             try:
@@ -177,14 +177,12 @@ class Kernel:
 
     def _mark(self, types: tuple[Any, ...]) -> Path | None:
         """Return the file that says that code for some types is kept."""
-        return self._folder and self._folder / f"{self.__qualname__}-{_hash(repr(types))}.kept".replace(
-            "<locals>", "in"
-        )
+        return self.folder and self.folder / f"{self._name}-{_hash(repr(types))}.kept"
 
     @cached_property
     def _worked(self) -> Path | None:
         """The file that says that Python has worked long in place of this function before, in any process."""
-        return self._folder and self._folder / f"{self._name}.worked"
+        return self.folder and self.folder / f"{self._name}.worked"
 
     def _note(self, mark: Path | None) -> None:
         if mark is not None and self._cache:
@@ -220,7 +218,7 @@ class Kernel:
     @cached_property
     def _marks(self) -> list[Path]:
         """What was kept for any types when this process first asked."""
-        found = self._folder
+        found = self.folder
         return [] if found is None else list(found.glob(f"{self._name}-*.kept"))
 
     @property
@@ -270,8 +268,11 @@ def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def _user_cache() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gossamer"
+def _user_cache() -> list[Path]:
+    """Return the folder for users who may not write beside the sources; none where nobody's home is known."""
+    with suppress(RuntimeError):
+        return [Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gossamer"]
+    return []
 
 
 def often(kernel: object) -> None:
