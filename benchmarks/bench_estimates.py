@@ -17,7 +17,7 @@ import tracemalloc
 import gossamer
 from gossamer.algorithms import ALGORITHMS
 from gossamer.questions.cases import Case
-from gossamer.questions.cases.offers import needs
+from gossamer.questions.cases.algorithm_offers import needs
 
 CASES = (
     # network, task, algorithm

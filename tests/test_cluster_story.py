@@ -18,14 +18,14 @@ MiB = 2**20
 
 @pytest.fixture(scope="module")
 def plan():
-    return gossamer.plan(SERVERS, "allreduce", cost=gossamer.TimeCost("64MiB"))
+    return gossamer.plan(SERVERS, "allreduce", cost=gossamer.TimeCost("64MiB", form="blocks", whole=True))
 
 
 def test_times_of_links_in_slots(plan):
     # sixteen ranks: a block is 4 MiB; 13.98 us on an NVLink of 300 GB/s, 83.89 us on a rail of 50 GB/s, six times that
     network, clock = plan.case.network, plan.clock
     assert clock.message_bytes == 4 * MiB
-    nvlink = 4 * MiB / Fraction(300 * 10**9)
+    nvlink = clock.packet_bytes / Fraction(300 * 10**9)
     slots = nvlink / clock.slot_seconds
     assert slots.denominator == 1
     assert set(network.link_occupancy.tolist()) == {int(slots), 6 * int(slots)}
@@ -52,7 +52,7 @@ def test_the_bound_counts_what_must_cross_the_rails(plan):
     # blocks a rail, 83.89 us each
     assert plan.bound_seconds >= 2 * 4 * MiB / Fraction(50 * 10**9)
     assert plan.completion_time >= plan.bound
-    assert plan.ratio < 1.5
+    assert plan.ratio < 1.6  # to the bound of any form
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "txt"])

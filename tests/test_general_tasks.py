@@ -32,7 +32,7 @@ from gossamer.questions.tasks import (
     task_from_dict,
 )
 from gossamer.questions.tasks.patterns import TRAFFIC, traffic_matrix
-from gossamer.reading.demands import read_traffic
+from gossamer.reading.traffic_files import read_traffic
 
 REAL = "%%MatrixMarket matrix coordinate real general\n"
 RING = gossamer.network("ring:6")

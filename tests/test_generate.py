@@ -153,7 +153,7 @@ def drawing(*points, label="one"):
     """Return a small SVG file by matplotlib."""
     from matplotlib.figure import Figure
 
-    from gossamer.plots.drawing import settings
+    from gossamer.plots.picture_files import settings
 
     with settings():
         figure = Figure(figsize=(2, 2))

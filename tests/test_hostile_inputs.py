@@ -322,7 +322,7 @@ def test_a_name_that_is_not_utf8_is_written_and_told(tmp_path):
 
 def test_a_terminated_process_leaves_no_temporary_file(tmp_path):
     script = (
-        "import sys, time; from gossamer.cli import app, main; from gossamer.writing import whole_file\n"
+        "import sys, time; from gossamer.cli import app, main; from gossamer.atomic_files import whole_file\n"
         "@app.app.command()\n"
         "def wait(path: str) -> None:\n"
         "    with whole_file(path):\n"

@@ -8,7 +8,7 @@ import pytest
 
 import gossamer
 from gossamer.errors import FileFormatError, TaskError
-from gossamer.planning.jobs import plan_job
+from gossamer.planning.collective_jobs import plan_job
 from gossamer.questions.tasks.job import read_job
 
 STEP = Path(__file__).parents[1] / "examples" / "machines" / "training_step.toml"

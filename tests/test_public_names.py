@@ -30,7 +30,7 @@ def test_packages_are_reached_after_import_of_gossamer_alone():
     assert {"bounds", "networks", "plots", "questions", "simulation", "wormhole"} <= set(ROOMS)
     found = run(f"import gossamer; print([getattr(gossamer, room).__name__ for room in {ROOMS!r}])")
     assert found == str([f"gossamer.{room}" for room in ROOMS])
-    inner = ["execution.jax", "execution.replay", "simulation.flits", "simulation.random_arrivals"]
+    inner = ["execution.jax", "execution.machine_model_replay", "simulation.flits", "simulation.random_arrivals"]
     assert run(f"import gossamer; print(*[{', '.join(f'gossamer.{name}.__name__' for name in inner)}])").split() == [
         f"gossamer.{name}" for name in inner
     ]

@@ -16,6 +16,7 @@ import gossamer
 from gossamer.errors import GossamerError, TaskError
 from gossamer.questions.tasks import (
     ALIASES,
+    ALLCOMBINE,
     COMBINE,
     COPY,
     MOVE,
@@ -34,6 +35,7 @@ from gossamer.questions.tasks import (
     PartialGather,
     PartialMultinodeBroadcast,
     PartialReduceScatter,
+    PartialSumAllreduce,
     Permutation,
     Reduce,
     ReduceScatter,
@@ -52,7 +54,7 @@ from schedules.strategies import networks, tasks
 def rows(of, network, origins=None) -> list[tuple[int, int, str, tuple[int, ...] | None]]:
     """The messages as (number, origin, discipline, targets); targets None means all terminals."""
     m = of.messages(network, origins)
-    name = {int(COPY): "copy", int(MOVE): "move", int(COMBINE): "combine"}
+    name = {int(COPY): "copy", int(MOVE): "move", int(COMBINE): "combine", int(ALLCOMBINE): "allcombine"}
     return [
         (
             int(m.ids[i]),
@@ -73,6 +75,7 @@ MESSAGES = {
     MultinodeBroadcast(): [(v, v, "copy", None) for v in range(3)],
     ReduceScatter(): [(v, v, "combine", None) for v in range(3)],
     Allreduce(): [(v, v, "combine", None) for v in range(3)] + [(3 + v, v, "copy", None) for v in range(3)],
+    PartialSumAllreduce(): [(0, 0, "allcombine", None)],
     PartialMultinodeBroadcast((2, 0)): [(0, 0, "copy", None), (2, 2, "copy", None)],
     GroupMultinodeBroadcast((2, 0)): [(0, 0, "copy", (0, 2)), (2, 2, "copy", (0, 2))],
     PartialReduceScatter((2, 0)): [(0, 0, "combine", None), (2, 2, "combine", None)],
@@ -201,7 +204,11 @@ def test_renaming_renames_origins_and_targets_of_every_message(data, seed):
     renamed.check(network)
     numbers = of.renamed_ids(network, of.messages(network).ids, lambda x: to[x]).tolist()
     expected = {
-        number: (int(to[origin]), discipline, None if targets is None else sorted(to[list(targets)].tolist()))
+        number: (
+            int(to[origin]) if discipline != "allcombine" else origin,
+            discipline,
+            None if targets is None else sorted(to[list(targets)].tolist()),
+        )
         for number, (_, origin, discipline, targets) in zip(numbers, rows(of, network), strict=True)
     }
     found = {number: (o, d, None if t is None else sorted(t)) for number, o, d, t in rows(renamed, network)}

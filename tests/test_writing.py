@@ -10,9 +10,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from gossamer import writing
+from gossamer import atomic_files
+from gossamer.atomic_files import check_writable, discard_all, whole_file
 from gossamer.errors import FileFormatError
-from gossamer.writing import check_writable, discard_all, whole_file
 
 
 def names(folder: Path) -> list[str]:
@@ -137,7 +137,7 @@ def test_a_place_is_tried_without_a_trace(tmp_path):
 
 
 def test_what_a_killed_process_left_is_swept_and_what_is_being_written_is_not(tmp_path, monkeypatch):
-    monkeypatch.setattr("gossamer.writing._swept", set())
+    monkeypatch.setattr("gossamer.atomic_files._swept", set())
     left = tmp_path / ".gossamer-0123456789abcdef.txt"
     folder = tmp_path / ".gossamer-fedcba9876543210"
     other = tmp_path / ".gossamer-notes"
@@ -147,7 +147,7 @@ def test_what_a_killed_process_left_is_swept_and_what_is_being_written_is_not(tm
     other.write_text("somebody's")
     with whole_file(tmp_path / "x.txt") as part:
         assert sorted(names(tmp_path)) == sorted([part.name, other.name])
-        monkeypatch.setattr("gossamer.writing._swept", set())
+        monkeypatch.setattr("gossamer.atomic_files._swept", set())
         with whole_file(tmp_path / "y.txt"):
             assert part.exists()
 
@@ -161,7 +161,7 @@ def test_a_signal_between_two_steps_leaves_nothing(tmp_path):
 
 
 def test_a_table_is_told_row_by_row_and_its_remarks_below():
-    class Ranking(writing.Tabled):
+    class Ranking(atomic_files.Tabled):
         def table(self):
             return ("name", "steps", "x bound"), (("a", "4", "1"), ("b", "5", "1.25"))
 
@@ -173,9 +173,9 @@ def test_a_table_is_told_row_by_row_and_its_remarks_below():
         ("b", "steps 5, x bound 1.25"),
         ("c", "no: it needs a torus"),
     ]
-    assert Ranking()._repr_html_() == writing.html_rows(Ranking().rows())
+    assert Ranking()._repr_html_() == atomic_files.html_rows(Ranking().rows())
 
 
 def test_attributes_are_plain_values_in_the_order_asked_for():
     thing = SimpleNamespace(a=Fraction(4), b=Fraction(1, 2), c=None, d="x")
-    assert list(writing.attributes(thing, "d b a c").items()) == [("d", "x"), ("b", 0.5), ("a", 4), ("c", None)]
+    assert list(atomic_files.attributes(thing, "d b a c").items()) == [("d", "x"), ("b", 0.5), ("a", 4), ("c", None)]

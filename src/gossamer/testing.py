@@ -18,6 +18,7 @@ import numpy as np
 
 from gossamer.algorithms import Algorithm
 from gossamer.bounds import bounds
+from gossamer.bounds.bound import largest
 from gossamer.errors import GossamerError, TaskError
 from gossamer.networks.families import FAMILIES
 from gossamer.networks.network import Network
@@ -59,6 +60,10 @@ _RULES = (
 )
 
 
+_FEW_NODES = 6
+"""Nodes up to which messages of many packets are tried."""
+
+
 def tasks_of(kind: type[Task], network: Network, seed: int = 0) -> Iterator[Task]:
     """Yield a few tasks of one kind on a network, the smallest first.
 
@@ -66,7 +71,10 @@ def tasks_of(kind: type[Task], network: Network, seed: int = 0) -> Iterator[Task
     """
     if kind is Chunked:
         yield from (Chunked(TASKS[name](), 3) for name in ("broadcast", "multinode-broadcast", "total-exchange"))
-        yield from (Chunked(TASKS[name](), 2) for name in ("reduce", "scatter", "allreduce"))
+        moved = ("reduce", "reduce-scatter", "scatter", "gather", "allreduce")
+        yield from (Chunked(TASKS[name](), 2) for name in moved)
+        if network.node_count <= _FEW_NODES:
+            yield from (Chunked(TASKS[name](), 17) for name in ("multinode-broadcast", "reduce-scatter"))
         return
     names = [f.name for f in dataclasses.fields(kind)]  # type: ignore[arg-type]
     draw = np.random.default_rng(seed)
@@ -266,7 +274,7 @@ def _time_faults(case: Case, offer: Offer[Schedule], time: Fraction) -> Iterator
     if offer.time is not None and (time > offer.time if offer.at_most else time != offer.time):
         yield f"takes {time} steps, claims {'at most ' if offer.at_most else ''}{offer.time}"
     limits = bounds(case)
-    least = limits[0].value if limits else Fraction(0)
+    least = largest(limits)
     if time < least:
         yield f"takes {time} steps, below the bound {least} ({limits[0].name}: {limits[0].witness})"
     if time < offer.floor:

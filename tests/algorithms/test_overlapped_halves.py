@@ -8,7 +8,13 @@ import pytest
 
 import gossamer
 from gossamer import Rules
-from gossamer.algorithms.overlapped_halves import _GATHER, _REDUCE, OVERLAPPED_HALVES, _shortest, overlapped_halves
+from gossamer.algorithms.overlapped_allreduce_halves import (
+    _GATHER,
+    _REDUCE,
+    OVERLAPPED_HALVES,
+    _shortest,
+    overlapped_halves,
+)
 from gossamer.networks import from_networkx
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import MultinodeBroadcast, ReduceScatter

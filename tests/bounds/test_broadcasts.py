@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer import Rules
-from gossamer.bounds.spreading import broadcast_bounds, doubling_time, tree_time
+from gossamer.bounds.broadcast_growth import broadcast_bounds, doubling_time, tree_time
 from gossamer.networks import from_networkx
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import Broadcast, MultinodeBroadcast, OneToManyRouting, Reduce, Scatter

@@ -12,8 +12,8 @@ from scipy.optimize import linprog
 import gossamer
 from algorithms.partial_exchange import active_sets as sets
 from gossamer import Rules, network
-from gossamer.bounds import prices as concurrent_flow
-from gossamer.bounds.prices import concurrent_flow_bounds
+from gossamer.bounds import concurrent_flow
+from gossamer.bounds.concurrent_flow import concurrent_flow_bounds
 from gossamer.networks import array, ring, torus
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import Broadcast, PartialExchange, PartialGather, Scatter, TotalExchange

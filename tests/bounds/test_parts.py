@@ -15,7 +15,7 @@ from gossamer.bounds.partitions import moves_between, time_between
 from gossamer.networks import Network
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import COMBINE, COPY
-from gossamer.questions.tasks.united_tasks import with_targets
+from gossamer.questions.tasks.composite_tasks import with_targets
 
 LINKS = sorted(
     [(v, 8 + v // 2) for v in range(8)]

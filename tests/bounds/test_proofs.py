@@ -15,8 +15,20 @@ from bounds.demand_cases import demand_case
 from bounds.timed_cases import random_case
 from gossamer import Rules
 from gossamer.bounds import Bound, bounds
-from gossamer.bounds.proofs import Chain, Cut, Load, PortPrices, Prices, SlotPrices, TimeCut, least_cut
-from gossamer.bounds.spreading import ClosedForm, DegreeGrowth, DelayedGrowth, Growth, LevelGrowth
+from gossamer.bounds.allreduce_any_form import sums_of
+from gossamer.bounds.broadcast_growth import ClosedForm, DegreeGrowth, DelayedGrowth, Growth, LevelGrowth
+from gossamer.bounds.proofs import (
+    CallPrices,
+    Chain,
+    Cut,
+    Load,
+    PortPrices,
+    Prices,
+    QuickestFlow,
+    SlotPrices,
+    TimeCut,
+    least_cut,
+)
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import COMBINE, COPY, TASKS
 from gossamer.testing import NETWORKS, tasks_of
@@ -84,6 +96,8 @@ def value_of(proof):
     if isinstance(proof, TimeCut):
         assert proof.room < proof.messages
         return proof.slots + 1
+    if isinstance(proof, QuickestFlow):
+        return Fraction(proof.way, proof.worth)
     if isinstance(proof, SlotPrices):
         assert proof.needed > proof.offered
         return proof.up.shape[1] + 1
@@ -138,6 +152,42 @@ def paid(case, price):
     return total
 
 
+def called(case, length, parted):
+    """Return what the calls of an allreduce in any form pay at least: what each threshold leaves apart, added up."""
+    net, total = case.network, 0
+    either = nx.Graph()
+    either.add_nodes_from(range(net.node_count))
+    for u, v, d in zip(net.link_source.tolist(), net.link_target.tolist(), length.tolist(), strict=True):
+        least = min(d, either.edges[u, v]["d"]) if either.has_edge(u, v) else d
+        either.add_edge(u, v, d=least)
+    far = dict(nx.all_pairs_dijkstra_path_length(either, weight="d"))
+    for members, packets in sums_of(net, case.task):
+        if parted:
+            pairs = [(d, u, v) for u, v, d in either.edges(data="d")]
+            nodes = range(net.node_count)
+        else:
+            pairs = [(far[u][v], u, v) for u, v in itertools.combinations(members.tolist(), 2)]
+            nodes = members.tolist()
+        marks = sorted({0, *(d for d, _, _ in pairs)})
+        for below, above in itertools.pairwise(marks):
+            near = nx.Graph()
+            near.add_nodes_from(nodes)
+            near.add_edges_from((u, v) for d, u, v in pairs if d <= below)
+            parts = sum(bool(part & set(members.tolist())) for part in nx.connected_components(near))
+            total += 2 * packets * (parts - 1) * (above - below)
+    return total
+
+
+def quickest(case, proof):
+    """Return the length of the shortest way of a proof, and what all links and ports are worth at the least."""
+    net = case.network
+    graph = nx.MultiDiGraph()
+    rows = (net.link_source, net.link_target, net.link_latency, proof.toll)
+    for u, v, late, toll in zip(*(row.tolist() for row in rows), strict=True):
+        graph.add_edge(u, v, weight=proof.worth * late + proof.packets * toll)
+    return nx.dijkstra_path_length(graph, proof.source, proof.target)
+
+
 def check(case):
     for bound in bounds(case):
         if bound.name in IN_WORDS:
@@ -151,6 +201,29 @@ def check(case):
             assert 0 < proof.needed <= (enter if proof.enter else leave), bound
         if type(proof) is Prices and not case.invariant and case.network.shared_ports is None:
             assert proof.needed == paid(case, proof.price)
+        if type(proof) is CallPrices:
+            assert proof.needed == called(case, proof.length, proof.parted), bound
+            if not case.limited and case.network.shared_ports is None:
+                assert (proof.capacity * proof.occupancy).sum() > 0
+                offered = sum(
+                    Fraction(c * d, o)
+                    for c, d, o in zip(
+                        case.network.link_capacity.tolist(), proof.length.tolist(),
+                        case.network.link_occupancy.tolist(), strict=True,
+                    )
+                )  # fmt: skip
+                paces = zip(proof.capacity.tolist(), proof.occupancy.tolist(), strict=True)
+                assert sum(Fraction(c, o) for c, o in paces) == offered
+        if type(proof) is QuickestFlow:
+            assert proof.way == quickest(case, proof)
+            worth = [
+                Fraction(c * toll, o)
+                for c, toll, o in zip(
+                    case.network.link_capacity.tolist(), proof.toll.tolist(),
+                    case.network.link_occupancy.tolist(), strict=True,
+                )
+            ]  # fmt: skip
+            assert case.limited or sum(worth) == proof.worth
         if type(proof) is PortPrices:
             assert proof.capacity.tolist() == [proof.price.sum()]
 

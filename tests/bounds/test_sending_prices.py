@@ -15,8 +15,8 @@ import gossamer
 from bounds.oracle import UndecidedError, schedule_within
 from gossamer import Rules
 from gossamer.bounds import bounds
+from gossamer.bounds.concurrent_flow import sending_price_bounds
 from gossamer.bounds.cut_nodes import cut_node_bounds
-from gossamer.bounds.prices import sending_price_bounds
 from gossamer.bounds.set_cuts import port_set_bounds
 from gossamer.networks import from_networkx
 from gossamer.questions.cases import Case

@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer import Rules
-from gossamer.bounds.spreading import closed_form_time, degree_time, doubling_time, level_time, spread_bounds, tree_time
+from gossamer.bounds.broadcast_growth import (
+    closed_form_time,
+    degree_time,
+    doubling_time,
+    level_time,
+    spread_bounds,
+    tree_time,
+)
 from gossamer.networks import from_networkx
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import Broadcast, Reduce, Scatter

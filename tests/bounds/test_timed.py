@@ -15,9 +15,9 @@ import gossamer
 from bounds.timed_cases import random_network
 from gossamer import Network, Rules
 from gossamer.bounds import best_bound, bounds
+from gossamer.bounds.broadcast_growth import copy_bounds, doubling_time, informed_time, spread_time
 from gossamer.bounds.registry import relaxed
 from gossamer.bounds.set_cuts import best_crossing, crossing, set_cut_bounds
-from gossamer.bounds.spreading import copy_bounds, doubling_time, informed_time, spread_time
 from gossamer.networks import from_networkx
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import (

@@ -12,7 +12,7 @@ from gossamer.algorithms import ALGORITHMS
 from gossamer.errors import ModelError, TooLargeError
 from gossamer.jit import uninterpreted
 from gossamer.questions.cases import Case
-from gossamer.questions.cases.offers import about_hops, needs
+from gossamer.questions.cases.algorithm_offers import about_hops, needs
 
 CASES = (
     ("array:16x16", "alltoall", "array-rounds"),

@@ -12,7 +12,8 @@ from hypothesis import given
 import gossamer
 from gossamer.errors import ModelError, NetworkError
 from gossamer.networks import Network, Speeds
-from gossamer.questions.costs import Clock, TimeCost, clocked
+from gossamer.questions.costs import Clock, FineTimeCost, TimeCost, clocked
+from gossamer.questions.tasks import PartialSumAllreduce
 
 
 def with_speeds(bandwidth, latency) -> Network:
@@ -42,6 +43,16 @@ def test_slots_are_long_enough_for_every_link_and_not_much_longer(links, size):
         assert (latency - 1) * found.slot < wait <= latency * found.slot
         assert occupancy * found.slot <= busy * (1 + found.rounding)
         assert (occupancy + latency) * found.slot <= (busy + wait) * (1 + found.rounding)
+
+
+@given(st.integers(1, 2**30), st.fractions(0, Fraction(1, 10**5), max_denominator=10**8))
+def test_fine_slots_round_up_by_a_thousandth(size, latency):
+    network = gossamer.network("ring:4")
+    clocks = [
+        kind(size, bandwidth="50GB/s", latency=latency).on(network, PartialSumAllreduce())[1]
+        for kind in (TimeCost, FineTimeCost)
+    ]
+    assert clocks[1].rounding <= max(Fraction(1, 1000), clocks[0].rounding)
 
 
 def test_equal_links_without_latency_stay_plain():
@@ -83,12 +94,37 @@ def test_bytes_as_mpi_and_nccl_count_them(task, counting, message, buffer, bus):
     assert (clock.message_bytes, clock.buffer_bytes, clock.bus) == (message, buffer, bus)
 
 
+@pytest.mark.parametrize(
+    ("task", "groups", "counting", "message", "buffer", "bus"),
+    [
+        ("allreduce", [[0, 2, 4, 6]], "mpi", 250, 1000, Fraction(3, 2)),
+        ("allreduce", [[0, 1], [2, 3, 4]], "nccl", 500, 1000, None),
+        ("allgather", [[0, 1, 2, 3], [4, 5, 6, 7]], "nccl", 250, 1000, Fraction(3, 4)),
+        ("allgather", [[0, 1], [2, 3, 4, 5]], "nccl", 250, 1000, None),
+        ("alltoall", [[0, 1], [2, 3, 4, 5]], "mpi", 1000, 4000, None),
+        ("broadcast", [[0, 1], [2, 3, 4]], "nccl", 1000, 1000, None),
+    ],
+)
+def test_bytes_of_groups_are_counted_among_their_members(task, groups, counting, message, buffer, bus):
+    cost = TimeCost(1000, counting=counting, bandwidth=10**9)
+    for packets in (1, 5):
+        _, clock = cost.on(gossamer.network("ring:8"), gossamer.task(task, groups=groups, packets=packets))
+        assert (clock.message_bytes, clock.buffer_bytes, clock.bus) == (message, buffer, bus)
+        assert clock.packet_bytes == message // packets
+
+
 def test_seconds_and_bandwidths_by_hand():
     # a ring of 8 with 50 GB/s a direction: an allgather of 8 MiB a rank takes 4 slots of 8 MiB / 50 GB/s, since two
-    # links bring seven messages
-    found = gossamer.plan("ring:8", "allgather", cost=TimeCost("8MiB", bandwidth="50GB/s"))
+    # links bring seven messages; in parts it takes 3.5
+    parts, found = (
+        gossamer.plan("ring:8", "allgather", cost=TimeCost("8MiB", bandwidth="50GB/s", whole=whole))
+        for whole in (False, True)
+    )
     slot = Fraction(8 * 2**20, 50 * 10**9)
-    assert (found.completion_time, found.seconds, found.bound_seconds) == (4, 4 * slot, 4 * slot)
+    assert (found.completion_time, found.seconds, parts.seconds) == (4, 4 * slot, Fraction(7, 2) * slot)
+    assert (found.bound_seconds, parts.bound_seconds) == (4 * slot, Fraction(7, 2) * slot)
+    assert parts.among == ""
+    assert found.among == "schedules of whole messages"
     assert found.bandwidth == 64 * 2**20 / (4 * slot)
     assert found.bus_bandwidth == found.bandwidth * Fraction(7, 8)
     told = found.to_dict()

@@ -9,7 +9,7 @@ import pytest
 
 import gossamer
 from gossamer.errors import ModelError, NotApplicableError
-from gossamer.simulation.random_arrivals.intervals import interval_scheme
+from gossamer.simulation.random_arrivals.interval_broadcasts import interval_scheme
 
 # network, rho, measured delay with its half width, bound (11), delay with exact lengths, rho*
 ROWS = [

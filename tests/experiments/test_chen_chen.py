@@ -9,10 +9,10 @@ import pytest
 
 import gossamer
 from gossamer.studies.reproductions import chen_chen
-from gossamer.studies.reproductions.chen_chen import comparison, formulas, operations, runs, theorem
+from gossamer.studies.reproductions.chen_chen import comparison, formulas, operations, schedule_costs, theorem
 from gossamer.studies.reproductions.chen_chen import comparison as choices
 from gossamer.studies.reproductions.chen_chen.operations import flit_by_flit
-from gossamer.studies.reproductions.chen_chen.runs import smallest_cases
+from gossamer.studies.reproductions.chen_chen.schedule_costs import smallest_cases
 from gossamer.wormhole.aggregation_distribution import ATD_5, best_h
 
 # n, s, tau, Theorem 1 as printed, its best h, EDST as printed
@@ -73,7 +73,7 @@ def test_no_time_is_below_the_bound_and_the_variants_improve_on_the_published_sc
 
 def test_a_time_of_the_comparison_is_that_of_the_plan():
     tau = Fraction(10)
-    h, time = runs.fastest(10, 10, "atd-piece", tau)
+    h, time = schedule_costs.fastest(10, 10, "atd-piece", tau)
     model = gossamer.LinearCost(startup=10240, message_bytes=1024)
     active = list(gossamer.reading.tables.named_nodes("random:10", 100, seed=0))
     plan = gossamer.plan(
@@ -85,7 +85,7 @@ def test_a_time_of_the_comparison_is_that_of_the_plan():
         options={"h": h},
     )
     assert time == plan.completion_time / 1024
-    assert runs.bound(10, 10, tau) == plan.bound / 1024
+    assert schedule_costs.bound(10, 10, tau) == plan.bound / 1024
 
 
 @pytest.mark.slow
@@ -255,13 +255,13 @@ def test_erratum_x15_the_best_h_falls_with_the_start_up():
     assert list(best.values()) == [25, 5, 5, 1]
 
 
-@pytest.mark.parametrize("name", runs.VARIANTS)
+@pytest.mark.parametrize("name", schedule_costs.VARIANTS)
 def test_map_of_h_is_what_the_closed_form_chooses(name):
     taus = np.array([0.125, 3, 64])
     found = choices.chosen(30, name, (1, 20, 300), taus)
     for row, tau in enumerate((Fraction(1, 8), Fraction(3), Fraction(64))):
         for place, s in enumerate((1, 20, 300)):
-            assert found[row, place] == best_h((30, 30), s, runs.cost_of(tau), runs.VARIANTS[name])
+            assert found[row, place] == best_h((30, 30), s, schedule_costs.cost_of(tau), schedule_costs.VARIANTS[name])
 
 
 def test_the_automatic_h_is_never_faster_than_the_best(monkeypatch):
@@ -300,7 +300,7 @@ def test_curves_lie_between_their_bounds(monkeypatch):
 
 
 def test_runs_add_up_their_phases():
-    run = runs.partitioned(10, 20, ATD_5, 5)
+    run = schedule_costs.partitioned(10, 20, ATD_5, 5)
     assert run.steps == run.startups == sum(cost.startups for cost in run.phases.values()) == 22
     assert run.time(Fraction(2)) == 44 + sum(cost.messages for cost in run.phases.values())
     assert run.data.messages < Fraction(run.bytes_, run.message)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gossamer.networks.spec import network
-from gossamer.studies.reproductions.han import curves, families
-from gossamer.studies.reproductions.han import families as growth
-from gossamer.studies.reproductions.han.families import FACTS_TABLES, guaranteed, instances, worst
+from gossamer.studies.reproductions.han import comparison_tables, curves
+from gossamer.studies.reproductions.han import comparison_tables as growth
+from gossamer.studies.reproductions.han.comparison_tables import FACTS_TABLES, guaranteed, instances, worst
 
 
 def test_table_1_1_has_ten_routers_and_nine_sorters():
@@ -15,7 +15,7 @@ def test_table_1_1_has_ten_routers_and_nine_sorters():
 
 
 def test_guaranteed_lengths_are_the_reference_lengths():
-    rows = {row[0]: row[1:] for row in families.guaranteed_lengths().rows}
+    rows = {row[0]: row[1:] for row in comparison_tables.guaranteed_lengths().rows}
     assert rows[4][:4] == (9, 1, 10, 22)
     assert rows[64] == (244, 83, 327, 352, 334, 197, 531, 576, 126)
     assert rows[1024][:3] == (4034, 1515, 5549)
@@ -23,7 +23,7 @@ def test_guaranteed_lengths_are_the_reference_lengths():
 
 
 def test_h_guarantees_more_than_9n_first_at_17():
-    rows = {row[0]: row[1:] for row in families.arbitrary_h().rows}
+    rows = {row[0]: row[1:] for row in comparison_tables.arbitrary_h().rows}
     assert rows[17][2] == 154
     assert rows[33][2:] == (302, 297, "above")
     assert [n for n, row in rows.items() if row[-1] == "above"] == [17, 33, 65, 129]

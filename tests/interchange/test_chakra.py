@@ -36,6 +36,16 @@ def kinds():
     return {n: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"chakra.{n}")) for n in SCHEMA}
 
 
+def of_form(network, task, form):
+    """Return a schedule, of an allreduce by partial sums in chunks where the form is that."""
+    if form != "sums":
+        return gossamer.plan(network, task).schedule
+    cost = gossamer.TimeCost(bytes="64KiB", bandwidth="50GB/s", latency="2us", form="sums")
+    schedule = gossamer.plan(network, task, cost=cost).schedule
+    assert schedule.task.describe().startswith("partial-sum-allreduce, ")
+    return schedule
+
+
 def records(data):
     """Yield the messages of a file, each after its length."""
     at = 0
@@ -54,12 +64,19 @@ def records(data):
 
 
 @pytest.mark.parametrize(
-    ("network", "task"), [("ring:16", "allgather"), ("torus:4x4", "allreduce"), ("complete:8", "alltoall")]
+    ("network", "task", "form"),
+    [
+        ("ring:16", "allgather", "blocks"),
+        ("torus:4x4", "allreduce", "blocks"),
+        ("complete:8", "alltoall", "blocks"),
+        ("hypercube:3", "allreduce", "sums"),
+        ("array:5", "allreduce", "sums"),  # sums pass other ranks
+    ],
 )
-def test_every_node_is_decoded(tmp_path, kinds, network, task):
-    schedule = gossamer.plan(network, task).schedule
-    export(schedule, tmp_path / "x", "chakra", message_bytes=1_000_000 * schedule.parts)
+def test_every_node_is_decoded(tmp_path, kinds, network, task, form):
+    schedule = of_form(network, task, form)
     program = gossamer.lower(schedule)
+    export(schedule, tmp_path / "x", "chakra", message_bytes=1_000_000 * program.parts)
     sent, received = [], []
     for mine in program:
         first, *rest = records((tmp_path / "x" / f"trace.{mine.rank}.et").read_bytes())

@@ -15,8 +15,10 @@ import gossamer
 from gossamer.errors import FileFormatError, NotApplicableError, ScheduleError, VerificationError
 from gossamer.interchange import FORMATS, export
 from gossamer.interchange.format import RowText
+from gossamer.interchange.goal import read_operations
 from gossamer.interchange.smpi import write_platform
 from gossamer.programs.files import read_rank
+from gossamer.schedules.hop_table import hop_ends
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +46,50 @@ def test_an_invalid_schedule_is_not_handed_on(tmp_path, allgather, name):
     with pytest.raises(VerificationError):
         export(wrong, tmp_path / "a", name)
     assert not list(tmp_path.iterdir())
+
+
+GROUPS = [[0, 1, 2], [5, 3]]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("task", ["allgather", "reduce-scatter"])
+def test_a_format_without_a_word_for_groups_refuses_them(tmp_path, name, task):
+    schedule = gossamer.plan("ring:6", gossamer.task(task, groups=GROUPS)).schedule
+    if name.startswith("msccl"):
+        for limits in (True, False):
+            with pytest.raises(NotApplicableError, match=rf"^{name} has no word for groups, .* in 2 groups of 2 to 3"):
+                export(schedule, tmp_path / "a", name, limits=limits)
+        assert not list(tmp_path.iterdir())
+    else:
+        export(schedule, tmp_path / "a", name)
+
+
+@pytest.mark.parametrize("name", ["msccl-xml", "mscclpp", "msccl-json"])
+def test_a_group_of_everyone_is_no_group_and_in_another_order_is_one(tmp_path, name):
+    everyone = gossamer.plan("ring:4", gossamer.task("allgather", groups=[[0, 1, 2, 3]])).schedule
+    export(everyone, tmp_path / "a", name)
+    export(everyone.replace(task=gossamer.task("allgather")), tmp_path / "b", name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    turned = gossamer.plan("ring:4", gossamer.task("allgather", groups=[[1, 2, 3, 0]])).schedule
+    with pytest.raises(NotApplicableError, match="has no word for groups"):
+        export(turned, tmp_path / "c", name)
+
+
+def test_traces_of_groups_move_what_their_members_exchange(tmp_path):
+    schedule = gossamer.plan("ring:6", gossamer.task("allgather", groups=GROUPS)).schedule
+    export(schedule, tmp_path / "goal", "goal", message_bytes=10)
+    ranks, operations = read_operations(tmp_path / "goal")
+    assert (ranks, len(operations)) == (6, 2 * schedule.hop_count)
+    export(schedule, tmp_path / "smpi", "smpi", message_bytes=10)
+    rows = [(tmp_path / "smpi" / f"rank-{v}.txt").read_text().split("\n") for v in range(6)]
+    moved = [sum(" isend " in row or " irecv " in row for row in each) for each in rows]
+    assert sum(moved) == 2 * schedule.hop_count
+    assert moved == [sum(op.rank == v for op in operations) for v in range(6)]
+    export(schedule, tmp_path / "program", "program")
+    sizes = [(mine.input_size, mine.output_size) for mine in (read_rank(tmp_path / "program", v) for v in range(6))]
+    assert sizes == [(1, 3), (1, 3), (1, 3), (1, 2), (0, 0), (1, 2)]
+    export(schedule, tmp_path / "json", "json")
+    assert json.loads((tmp_path / "json").read_text())["task"]["groups"] == GROUPS
 
 
 def test_bad_requests_are_refused_in_one_line(tmp_path, allgather):
@@ -148,3 +194,41 @@ def test_rows_are_what_formatting_says(rows):
     which, one, two = ([r[i] for r in rows] for i in range(3))
     got = b"".join(RowText(*texts).rows(np.array(which, np.int64), [np.array(one, np.int64), np.array(two, np.int64)]))
     assert got.decode() == "".join(texts[w].format(a, b) for w, a, b in rows)
+
+
+@pytest.mark.parametrize("network", ["hypercube:3", "array:5"])
+def test_partial_sums_stand_in_every_trace_hop_by_hop(tmp_path, network):
+    """Of chunks on links that take time; on the array sums pass other ranks, where they are not added."""
+    cost = gossamer.TimeCost(bytes="64KiB", bandwidth="50GB/s", latency="2us", form="sums")
+    schedule = gossamer.plan(network, "allreduce", cost=cost).schedule
+    net = schedule.network
+    assert (schedule.repeats is not None) == (network == "array:5")
+    hops = sorted(
+        zip(
+            schedule.slot.tolist(), hop_ends(net, 1, schedule.slot, schedule.link).tolist(),
+            net.link_source[schedule.link].tolist(), net.link_target[schedule.link].tolist(),
+            schedule.packet.tolist(), strict=True,
+        )
+    )  # fmt: skip
+    for name in ("csv", "json", "perfetto", "smpi"):
+        export(schedule, tmp_path / name, name, message_bytes=1000 * schedule.packets.count)
+    with (tmp_path / "csv").open() as file:
+        rows = [[int(row[c]) for c in ("start", "end", "source", "target", "part")] for row in csv.DictReader(file)]
+    assert sorted(map(tuple, rows)) == hops
+    rows = json.loads((tmp_path / "json").read_text())["rows"]
+    assert sorted((*row[:4], row[5]) for row in rows) == hops
+    slices = [e for e in json.loads((tmp_path / "perfetto").read_text())["traceEvents"] if e["ph"] == "X"]
+    assert sorted((e["ts"], e["ts"] + e["dur"], e["pid"], e["tid"], e["args"]["part"]) for e in slices) == hops
+    ends = {"isend": [], "irecv": []}
+    for v in range(net.node_count):
+        for words in map(str.split, (tmp_path / "smpi" / f"rank-{v}.txt").read_text().splitlines()):
+            if words[1] in ends:
+                ends[words[1]].append((v, int(words[2])) if words[1] == "isend" else (int(words[2]), v))
+                assert words[3:] == ["0", "1000"]
+    assert sorted(ends["isend"]) == sorted(ends["irecv"]) == sorted(hop[2:4] for hop in hops)
+
+
+def test_json_of_msccl_tools_has_no_word_for_partial_sums(tmp_path):
+    schedule = gossamer.plan("ring:4", "partial-sum-allreduce").schedule
+    with pytest.raises(NotApplicableError, match=r"^the JSON of msccl-tools holds .*; not partial-sum-allreduce"):
+        export(schedule, tmp_path / "x", "msccl-json")

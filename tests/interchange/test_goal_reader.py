@@ -11,6 +11,7 @@ import gossamer
 from gossamer.cli import main
 from gossamer.errors import FileFormatError, GossamerError
 from gossamer.interchange import export, import_schedule
+from interchange.msccl_algorithms import ALGORITHMS, msccl_xml
 from interchange.test_importing import CASES
 
 
@@ -166,8 +167,6 @@ TWICE = goal(
         (TO_TWO, "alltoall", "rank 0 sends on 2 messages at"),
         (OF_TWO, "allgather", "rank 0 waits for 2 messages at"),
         (TWICE, "allgather", "a message comes to, or leaves, rank 0 twice"),
-        (OF_TWO, "allreduce", "adds up 1 chunks, which is no multiple of 3 ranks"),
-        (ALL_AT_ZERO, "allreduce", "rank 0 completes 3 of 3 chunks; an allreduce here has 1 for each rank"),
     ],
 )
 def test_messages_that_no_collective_has_are_named(tmp_path, text, task, reason):
@@ -229,3 +228,40 @@ def test_no_change_of_a_file_is_taken_for_a_valid_schedule_or_ends_badly(tmp_pat
     else:
         refusal = "" if not gossamer.verify(found) or found.hop_count == 6 else "valid,\n but too short"
     assert "\n" not in refusal
+
+
+def test_sums_without_roots_are_partial_sums(tmp_path):
+    path = tmp_path / "x.goal"
+    path.write_text(ALL_AT_ZERO)
+    found = import_schedule(path, "ring:3", "allreduce")
+    assert found.task.describe() == "partial-sum-allreduce, 3 packets a message"
+    assert gossamer.verify(found)
+    path.write_text(OF_TWO)
+    judged = gossamer.verify(import_schedule(path, "ring:3", "allreduce"))
+    assert judged.counts == {"delivery": 1}  # rank 2 gets nothing
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("n", [8, 12])
+def test_algorithms_written_by_hand_go_there_and_back(tmp_path, name, n):
+    (tmp_path / "x.xml").write_text(msccl_xml(ALGORITHMS[name](n), n))
+    schedule = import_schedule(tmp_path / "x.xml", f"complete:{n}")
+    export(schedule, tmp_path / "x.goal", "goal")
+    back = import_schedule(tmp_path / "x.goal", f"complete:{n}", "allreduce")
+    assert gossamer.verify(back), gossamer.verify(back)
+    assert (back.task, back.hop_count) == (schedule.task, schedule.hop_count)
+    assert back.slot_count <= schedule.slot_count
+
+
+@pytest.mark.parametrize(("network", "back"), [("hypercube:3", True), ("complete:9", True), ("array:5", False)])
+def test_planned_sums_come_back_unless_they_pass_through_ranks(tmp_path, network, back):
+    cost = gossamer.TimeCost(bytes="64KiB", bandwidth="50GB/s", latency="2us", form="sums")
+    schedule = gossamer.plan(network, "allreduce", cost=cost).schedule
+    export(schedule, tmp_path / "x.goal", "goal")
+    if not back:
+        with pytest.raises(FileFormatError, match="does not say which messages bring parts of one sum"):
+            import_schedule(tmp_path / "x.goal", network, "allreduce")
+        return
+    found = import_schedule(tmp_path / "x.goal", network, "allreduce")
+    assert gossamer.verify(found)
+    assert (found.task, found.hop_count) == (schedule.task, schedule.hop_count)

@@ -8,15 +8,21 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import gossamer
 from gossamer.cli import main
-from gossamer.errors import FileFormatError, NetworkError
+from gossamer.errors import FileFormatError, NetworkError, ScheduleError
 from gossamer.execution.mpi.collectives import numbered_by_ranks, read_nodes
-from gossamer.interchange import export
+from gossamer.interchange import export, import_schedule
+from gossamer.questions.tasks import PartialSumAllreduce
+from interchange.msccl_algorithms import ALGORITHMS, msccl_xml
+from programs.test_random_programs import some_collective
+from schedules.test_partial_sums import drawn, random_network, random_rows
 
 HERE = Path(__file__).parent
 SCRIPTS = Path(sysconfig.get_path("scripts"))
@@ -63,6 +69,98 @@ def test_the_command_runs_a_file_and_compares(tmp_path):
     assert "Traceback" not in done.stderr
 
 
+ROOTED = ("broadcast", "reduce", "gather", "scatter")
+GROUPS = {
+    "equal": ((0, 1, 2), (3, 4, 5)),
+    "unequal": ((1, 0), (5, 4, 3, 2)),
+    "idle": ((0, 4), (5, 2)),
+    "overlapping": ((0, 1, 2, 3), (5, 2, 3), (4,)),
+}
+
+
+def replaced_while_sent(n):
+    """Return a schedule of partial sums in which node 0 sends its sum while the result comes that takes its place."""
+    rows = [(0, 0, 1), (0, 1, 0), (0, 2, 3), (0, 3, 2), (1, 0, 3), *((1, v, 3) for v in range(4, n))]
+    rows += [(2, 0, 1), (2, 3, 0), (2, 3, 2), *((2, 3, v) for v in range(4, n)), (3, 0, 1)]
+    slot, source, target = np.array(rows).T
+    net = gossamer.network(f"complete:{n}")
+    link = net.links_between(source, target)
+    return gossamer.Schedule(net, PartialSumAllreduce(), gossamer.Rules(), slot, link, np.zeros_like(slot))
+
+
+def random_sums(seed, n):
+    """Return a random valid schedule of partial sums, of which some links take time where the seed is odd."""
+    draw = np.random.default_rng(seed)
+    while True:
+        net = random_network(draw, timed=seed % 2 == 1)
+        if net.node_count == n:
+            times = {"link_occupancy": net.link_occupancy, "link_latency": net.link_latency}
+            net = gossamer.Network("random", n, net.link_source, net.link_target, **times, links_only=True)
+            rows = random_rows(draw, net, range(n), 4 * n)
+            schedule = drawn(net, PartialSumAllreduce(), [(0, row) for row in rows])
+            with suppress(ScheduleError):
+                if gossamer.verify(schedule) and gossamer.lower(schedule):
+                    return schedule
+
+
+@pytest.mark.mpi
+@needs_mpi
+def test_random_partial_sums_give_what_mpis_own_allreduce_gives(tmp_path):
+    for seed in range(12):
+        random_sums(seed, 5).save(tmp_path / f"{seed}.parquet")
+    done = launched(5, sys.executable, "-m", "mpi4py", HERE / "files.py", tmp_path)
+    assert sorted(done.stdout.split()) == sorted([f"{v}" for v in range(12)] + ["equal"] * 12), (
+        done.stdout + done.stderr
+    )
+
+
+def test_what_replaces_a_sum_that_is_being_sent_waits_for_the_send():
+    mine = gossamer.lower(replaced_while_sent(4)).rank(0)
+    assert mine.kind.tolist() == [0, 2, 0, 0, 1, 0]
+    assert mine.after.tolist() == [-1, -1, 1, 2, 3, 4]
+    assert mine.slot[3] == mine.slot[4] == 2
+
+
+@pytest.mark.mpi
+@needs_mpi
+def test_every_collective_in_groups_gives_what_mpis_own_does_on_their_communicators(tmp_path):
+    names = []
+    for name in ("allgather", "alltoall", "reduce-scatter", "allreduce", *ROOTED):
+        for kind, groups in GROUPS.items():
+            fields = {"root": min(map(len, groups)) - 1} if name in ROOTED else {}
+            if kind == "equal":
+                fields["packets"] = 3
+            path = tmp_path / f"{name}-{kind}.parquet"
+            split = gossamer.Rules(split=kind == "idle")
+            gossamer.plan("ring:6", gossamer.task(name, groups=groups, **fields), rules=split).save(path)
+            names.append(path)
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        task = some_collective(rng, 6)
+        network = ("ring:6", "array:2x3", "complete:6")[seed % 3]
+        gossamer.plan(network, task, rules=gossamer.Rules(split=seed % 2 == 1)).save(tmp_path / f"{seed}.parquet")
+        names.append(tmp_path / f"{seed}.parquet")
+    done = launched(6, sys.executable, "-m", "mpi4py", HERE / "groups.py", *names)
+    assert done.stdout.splitlines() == [*(f"{path.stem} equal" for path in names), "all is well"], done.stderr
+
+
+@pytest.mark.mpi
+@needs_mpi
+@pytest.mark.parametrize("ranks", [8, 12, 16])
+def test_algorithms_written_by_hand_give_what_mpis_own_allreduce_gives(tmp_path, ranks):
+    (tmp_path / "plans").mkdir()
+    for name, rounds in ALGORITHMS.items():
+        for form in ({}, {"scratch": True}):
+            (tmp_path / "x.xml").write_text(msccl_xml(rounds(ranks), ranks, **form))
+            found = import_schedule(tmp_path / "x.xml", f"complete:{ranks}")
+            found.save(tmp_path / "plans" / f"{name}{' by scratch' * len(form)}.parquet")
+    replaced_while_sent(ranks).save(tmp_path / "plans" / "replaced while sent.parquet")
+    done = launched(ranks, sys.executable, "-m", "mpi4py", HERE / "files.py", tmp_path / "plans")
+    lines = sorted(done.stdout.splitlines())
+    assert len(lines) == 2 * len(ALGORITHMS) + 1, done.stdout + done.stderr
+    assert all(line.endswith(" equal") for line in lines), lines
+
+
 @pytest.mark.mpi
 @needs_mpi
 def test_a_rank_that_dies_ends_all(tmp_path):
@@ -80,6 +178,27 @@ def test_a_rank_that_dies_ends_all(tmp_path):
 
 @pytest.mark.mpi
 @needs_mpi
+@pytest.mark.parametrize("error", ["gossamer.errors.TaskError", "ValueError"])
+def test_an_error_of_one_rank_ends_the_run_of_all(tmp_path, error):
+    gossamer.plan("ring:3", gossamer.task("allgather", groups=[[0, 2]])).save(tmp_path / "plan.parquet")
+    script = tmp_path / "fails.py"
+    script.write_text(
+        "import sys, gossamer\nfrom mpi4py import MPI\nfrom gossamer.cli import main\n"
+        "from gossamer.cli import run as command\nfrom gossamer.execution.mpi.execution import Execution\n"
+        f"def fails(self):\n    raise {error}('no memory')\n"
+        "command._SECONDS = 1.0\n"
+        "if MPI.COMM_WORLD.rank == 2:\n    Execution.run = fails\n"
+        f"sys.exit(main(['run', {str(tmp_path / 'plan.parquet')!r}]))\n"
+    )
+    done = launched(3, sys.executable, script, seconds=60)
+    assert done.returncode != 0
+    assert "gossamer: rank 2: " in done.stderr
+    assert "no memory" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.mpi
+@needs_mpi
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
 def test_the_executor_in_c_gives_what_mpis_own_collectives_give(tmp_path):
     plans = []
@@ -90,6 +209,8 @@ def test_the_executor_in_c_gives_what_mpis_own_collectives_give(tmp_path):
         schedule = gossamer.plan(network, task, rules=gossamer.Rules(split=split)).schedule
         export(schedule, tmp_path / f"plan{i}", "c")
         plans += [task, tmp_path / f"plan{i}" / "plan.program"]
+    export(replaced_while_sent(16), tmp_path / "sums", "program")
+    plans += ["allreduce", tmp_path / "sums"]
     export(gossamer.plan("ring:5", "allgather").schedule, tmp_path / "small", "program")
     (tmp_path / "broken").write_bytes((tmp_path / "plan0" / "plan.program").read_bytes()[:900])
     source = tmp_path / "plan0"
@@ -112,7 +233,7 @@ def test_the_executor_in_c_gives_what_mpis_own_collectives_give(tmp_path):
         "small: the program is for another number of ranks",
         "broken: the program file is damaged",
         "none: the program file cannot be read",
-        "5 equal, 0 different",
+        "6 equal, 0 different",
     ]
     done = launched(16, tmp_path / "run", plans[1], 1000, 2)
     assert done.stdout.startswith("8000 bytes a message: ")

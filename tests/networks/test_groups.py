@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gossamer.networks.groups import AbelianGroup, CubeRotationGroup, PermutationGroup, ProductGroup
+from gossamer.networks.finite_groups import AbelianGroup, CubeRotationGroup, PermutationGroup, ProductGroup
 
 simple_groups = st.one_of(
     st.builds(AbelianGroup, st.lists(st.integers(1, 7), max_size=4).map(tuple)),

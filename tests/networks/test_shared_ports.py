@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer import Rules
-from gossamer.algorithms.any_network.demands import demand_of
+from gossamer.algorithms.any_network.packet_demands import demand_of
 from gossamer.algorithms.any_network.priced_routing import bundled
 from gossamer.bounds import best_bound
 from gossamer.errors import GossamerError, NetworkError, ScheduleError
-from gossamer.graphs.forests import TreeGrowth
 from gossamer.graphs.precedence_scheduling import LinkResources
+from gossamer.graphs.priced_trees import TreeGrowth
 from gossamer.networks import (
     Network,
     SharedPorts,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gossamer.errors import NetworkError
 from gossamer.networks import circulant, network_size, parse, to_networkx, torus, twisted_torus
-from gossamer.networks.groups import LatticeGroup
+from gossamer.networks.finite_groups import LatticeGroup
 
 
 def lattice_graph(columns):

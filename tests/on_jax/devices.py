@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=16"
@@ -18,6 +19,7 @@ from jax.sharding import Mesh, PartitionSpec
 import gossamer
 from gossamer.errors import NotApplicableError, TaskError
 from gossamer.execution import jax as collectives
+from gossamer.questions.tasks import PartialSumAllreduce, chunked
 
 done = 0
 rng = np.random.default_rng(1)
@@ -132,6 +134,122 @@ every_collective("torus:4x4", Mesh(np.array(jax.devices()).reshape(4, 4), ("x", 
 every_collective("hypercube:3", line(8), whole=False)
 every_collective("star:3", line(6))
 every_collective(gossamer.network(nx.gnm_random_graph(7, 11, seed=3)), line(7))
+
+# groups of devices: what JAX's own collectives give on a mesh of the members of each
+COLLECTIVES, ROOT = (
+    ("allgather", "alltoall", "reduce-scatter", "allreduce", "broadcast", "reduce", "gather", "scatter"),
+    1,
+)
+
+
+@functools.cache
+def own_of_members(n):
+    """Return what gives what each of n members must have, a row a message, of each of the collectives, by JAX's own."""
+
+    def all_of(one):
+        total, everyone = lax.psum(one, "i"), lax.all_gather(one[0], "i")
+        at_root = lax.axis_index("i") == ROOT
+        exchanged = lax.all_to_all(one, "i", 0, 0)
+        return (
+            everyone, exchanged, lax.psum_scatter(one, "i")[None], lax.pcast(total, "i", to="varying"),
+            everyone[ROOT][None], jnp.where(at_root, total[:1], 0), jnp.where(at_root, everyone, 0),
+            exchanged[ROOT][None],
+        )  # fmt: skip
+
+    return jax.jit(sharded(Mesh(np.array(jax.devices()[:n]), ("i",)), all_of))
+
+
+def brought(task, n, me):
+    """Return how many messages a member brings."""
+    many = n if task in ("alltoall", "reduce-scatter", "allreduce", "scatter") else 1
+    return 0 if task in ("broadcast", "scatter") and me != ROOT else many
+
+
+for name, groups in {
+    "equal": ((0, 1, 2), (5, 4, 3)),
+    "unequal": ((1, 0), (5, 4, 3, 2)),
+    "idle": ((0, 4), (5, 2)),
+    "overlapping": ((0, 1, 2, 3), (5, 2, 3), (4, 0)),
+}.items():
+    cases = []
+    for k, task in enumerate(COLLECTIVES):
+        asked = gossamer.task(task, groups=groups, **({"root": ROOT} if k > 3 else {}))
+        ready = collectives.prepare(gossamer.plan("ring:6", asked))
+        given = np.zeros((6, ready.input_blocks // ready.parts, 3), np.int32)
+        want = np.zeros((6, ready.output_blocks // ready.parts, 3), np.int32)
+        used, filled = [0] * 6, [0] * 6
+        for group in groups:
+            x = rng.integers(0, 100, (len(group), len(group), 3)).astype(np.int32)
+            got = np.asarray(own_of_members(len(group))(jnp.asarray(x))[k])
+            for r, v in enumerate(group):
+                many = brought(task, len(group), r)
+                given[v, used[v] : used[v] + many] = x[r, :many]
+                rows = 0 if task in ("reduce", "gather") and r != ROOT else len(got[r])
+                want[v, filled[v] : filled[v] + rows] = got[r, :rows]
+                used[v], filled[v] = used[v] + many, filled[v] + rows
+        cases.append((ready, given, want))
+    plans = tuple(ready for ready, _, _ in cases)
+    mine = sharded(line(6), lambda *xs, p=plans: tuple(collectives.run(x, "i", s) for s, x in zip(p, xs, strict=True)))
+    for (ready, _, want), got in zip(cases, jax.jit(mine)(*(jnp.asarray(c[1]) for c in cases)), strict=True):
+        np.testing.assert_array_equal(got, want, f"{ready.schedule.task.describe()}, {name}")
+        done += 1
+
+    if name == "overlapping":  # gradients go back the ways that the messages came
+        ready, x = cases[1][0], jnp.asarray(cases[1][1], jnp.float32)
+        exchange = sharded(line(6), lambda x, s=ready: (collectives.run(x, "i", s),))
+
+        def both_ways(x, other, seed, f=exchange):
+            return (seed * f(other)[0]).sum(), (jax.vjp(f, x)[1]((seed,))[0] * other).sum()
+
+        other, seed = (jnp.asarray(rng.integers(0, 9, case.shape), jnp.float32) for case in cases[1][1:])
+        there, back = jax.jit(both_ways)(x, other, seed)
+        assert float(there) == float(back) > 0
+        done += 1
+
+# by name, with gradients: rows of a torus as JAX's own groups are, and vectors in groups of several sizes
+rows = [[0, 1, 2], [3, 4, 5]]
+by_rows = {
+    t: collectives.prepare(gossamer.plan("torus:2x3", gossamer.task(t, groups=rows)))
+    for t in ("allgather", "alltoall", "reduce-scatter", "allreduce")
+}
+compare(line(6), [
+    (lambda x: collectives.all_gather(x, "i", by_rows["allgather"]),
+     lambda x: lax.all_gather(x, "i", axis_index_groups=rows), normal(6, 4)),
+    (lambda x: collectives.all_to_all(x, "i", by_rows["alltoall"]),
+     lambda x: lax.all_to_all(x, "i", 0, 0, axis_index_groups=rows), normal(6, 3, 4)),
+    (lambda x: collectives.reduce_scatter(x, "i", by_rows["reduce-scatter"]),
+     lambda x: lax.psum_scatter(x, "i", axis_index_groups=rows), normal(6, 3, 4)),
+    (lambda x: collectives.all_reduce(x, "i", by_rows["allreduce"]),
+     lambda x: lax.all_gather(x, "i", axis_index_groups=rows).sum(0), normal(6, 5)),
+])  # fmt: skip
+uneven = collectives.prepare(gossamer.plan("ring:6", gossamer.task("allreduce", groups=((0, 3), (1, 2, 4)))))
+x = normal(6, 5)
+(got,) = jax.jit(sharded(line(6), lambda x: (collectives.all_reduce(x, "i", uneven),)))(x)
+for v, group in enumerate(((0, 3), (1, 2, 4), (1, 2, 4), (0, 3), (1, 2, 4), ())):
+    np.testing.assert_allclose(got[v], sum((x[u] for u in group), np.zeros(5)), rtol=1e-5)
+done += 1
+both = collectives.prepare(gossamer.plan("ring:3", gossamer.task("allgather", groups=((0, 1), (1, 2)))))
+with pytest.raises(TaskError, match="groups that share a device have the messages of each one after the other"):
+    sharded(line(3), lambda x: (collectives.all_gather(x, "i", both),))(normal(3, 2))
+with pytest.raises(TaskError, match="x has 1 rows; an input of this schedule has 2 messages"):
+    sharded(line(3), lambda x: (collectives.run(x, "i", both),))(normal(3, 1, 2))
+# partial sums: exchanged in halves along every dimension, and one that is replaced while it is sent
+mesh = line(8)
+halves = [(2 * t, v, v ^ 1 << t, 0) for t in range(3) for v in range(8)]
+halves += [(2 * t + 1, v, v ^ 4 >> t, 1) for t in range(3) for v in range(8)]
+overtaken = [(0, 0, 1), (0, 1, 0), (0, 2, 3), (0, 3, 2), (1, 0, 3), *((1, v, 3) for v in range(4, 8))]
+overtaken += [(2, 0, 1), (2, 3, 0), (2, 3, 2), *((2, 3, v) for v in range(4, 8)), (3, 0, 1)]
+cases = []
+for rows, packets in ((halves, 2), ([(*row, 0) for row in overtaken], 1)):
+    slot, source, target, packet = np.array(sorted(rows)).T
+    complete = gossamer.network("complete:8")
+    link = complete.links_between(source, target)
+    sums = gossamer.Schedule(complete, chunked(PartialSumAllreduce(), packets), gossamer.Rules(), slot, link, packet)
+    everywhere = collectives.prepare(sums)
+    for shape in ((8, 5, 7), (8, 1)):
+        ours = functools.partial(collectives.all_reduce, axis_name="i", schedule=everywhere)
+        cases.append((ours, lambda x: lax.pcast(lax.psum(x, "i"), ("i",), to="varying"), normal(*shape)))
+compare(mesh, cases)
 
 # other dtypes
 everyone = collectives.prepare(gossamer.plan("hypercube:4", "allgather"))

@@ -10,6 +10,7 @@ import torch.distributed as dist
 
 from gossamer.errors import GossamerError
 from gossamer.execution.torch import TorchCollective
+from gossamer.programs.files import description
 
 SIZE = 7
 
@@ -34,7 +35,7 @@ def check(folder, rank, ranks):
             given, got, want = pairs[rank], torch.empty(ranks, SIZE, dtype=torch.int64), pairs[:, rank]
         elif task == "reduce-scatter":
             given, got, want = pairs[rank], torch.empty(SIZE, dtype=torch.int64), pairs[:, rank].sum(0)
-        elif task == "allreduce":
+        elif task in ("allreduce", "partial-sum-allreduce"):
             given, got, want = each[rank], torch.empty(SIZE, dtype=torch.int64), each.sum(0)
             own = each[rank].clone()
             dist.all_reduce(own)
@@ -55,7 +56,7 @@ def check(folder, rank, ranks):
         for _ in range(2):
             run(given, got)
             assert got is None or torch.equal(got, want), (path.name, rank, got, want)
-        if task == "allreduce":
+        if task in ("allreduce", "partial-sum-allreduce"):
             run(given, got, op="max")
             assert torch.equal(got, each.max(0).values)
             halves = torch.empty(SIZE)
@@ -67,6 +68,53 @@ def check(folder, rank, ranks):
         except GossamerError:
             continue
         raise AssertionError("not refused")
+
+
+def among_members(folder, rank, ranks):
+    """Compare every collective in groups of processes within a program with PyTorch's own in these groups."""
+    for path in sorted(folder.glob("*.grouped")):
+        run, told = TorchCollective(path), description(path)["task"]
+        root = told.get("root", 0)
+        given, want = [], []
+        for members in told["groups"]:
+            own = dist.new_group(sorted(members))  # of all processes
+            if rank not in members:
+                continue
+            n, me = len(members), members.index(rank)
+            alone = sum(map(len, told["groups"])) == len(set().union(*told["groups"]))
+            rows = ranks if run.task == "allreduce" and alone else n  # vectors of one length in all groups
+            messages = whole(ranks, 2 * ranks)[rank].reshape(ranks, 2)[:rows]
+            found = [torch.empty_like(messages) for _ in members]
+            dist.all_gather(found, messages, own)
+            each = torch.stack([found[sorted(members).index(v)] for v in members])
+            one = each[:, 0].clone()
+            here = torch.empty(0, 2, dtype=torch.int64)
+            if run.task == "allreduce":
+                total = messages.clone()
+                dist.all_reduce(total, group=own)
+            if run.task == "broadcast":
+                total = one[me].clone()
+                dist.broadcast(total, members[root], own)
+            give, get = {
+                "multinode-broadcast": (one[me], one),
+                "total-exchange": (messages, each[:, me]),
+                "reduce-scatter": (messages, each.sum(0)[me]),
+                "allreduce": (messages, total if run.task == "allreduce" else None),
+                "partial-sum-allreduce": (one[me], one.sum(0)),
+                "broadcast": (one[me] if me == root else here, total if run.task == "broadcast" else None),
+                "reduce": (one[me], one.sum(0) if me == root else here),
+                "gather": (one[me], one if me == root else here),
+                "scatter": (messages if me == root else here, each[root, me]),
+            }[run.task]
+            given.append(give.reshape(-1))
+            want.append(get.reshape(-1))
+        given, want = (torch.cat(rows) if rows else torch.empty(0, dtype=torch.int64) for rows in (given, want))
+        got = torch.full_like(want, -99)
+        for _ in range(2):
+            run(given if given.numel() else None, got if got.numel() else None)
+            assert torch.equal(got, want), (path.name, rank, got, want)
+        if rank == 0:
+            print(path.stem, "equal", flush=True)
 
 
 def in_groups(folder, rank, ranks):
@@ -84,6 +132,7 @@ def main(rank, ranks, folder):
     dist.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=ranks)
     check(folder, rank, ranks)
     in_groups(folder, rank, ranks)
+    among_members(folder, rank, ranks)
     dist.barrier()
     print(f"rank {rank} of {ranks}: equal", flush=True)
 

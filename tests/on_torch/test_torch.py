@@ -14,6 +14,12 @@ from gossamer.errors import NotApplicableError
 from gossamer.interchange import export
 
 HERE = Path(__file__).parent
+GROUPS = {  # of array:2x2; between 0 and 3 somebody passes messages on
+    "equal": ((0, 1), (3, 2)),
+    "unequal": ((1, 0, 3), (2,)),
+    "idle": ((0, 3),),
+    "overlapping": ((0, 1, 2), (3, 2)),
+}
 TASKS = ("allgather", "alltoall", "reduce-scatter", "allreduce", "broadcast", "reduce", "gather", "scatter")
 
 
@@ -39,7 +45,19 @@ def test_every_collective_is_that_of_pytorch(tmp_path, network):
         for split in (False, True):
             schedule = gossamer.plan(net, asked, rules=gossamer.Rules(split=split)).schedule
             export(schedule, tmp_path / f"{task}-{split}.program", "program")
+    for size in (64, 65536):  # partial sums of whole messages, and of chunks more than a vector has elements
+        cost = gossamer.TimeCost(bytes=size, bandwidth="50GB/s", latency="2us", form="sums")
+        export(gossamer.plan(net, "allreduce", cost=cost).schedule, tmp_path / f"sums-{size}.program", "program")
     export(gossamer.plan("ring:3", "allgather").schedule, tmp_path / "other.of_three", "program")
+    names = []
+    for task in (*TASKS, "partial-sum-allreduce") if network == "array:2x2" else ():
+        for kind, groups in GROUPS.items():
+            if task == "partial-sum-allreduce" and min(map(len, groups)) < 2:
+                continue
+            fields = {"root": min(map(len, groups)) - 1} if task in TASKS[4:] else {}
+            asked = gossamer.task(task, groups=groups, **fields)
+            export(gossamer.plan(net, asked).schedule, tmp_path / f"{task}-{kind}.grouped", "program")
+            names.append(f"{task}-{kind} equal")
     half = gossamer.plan(f"complete:{net.node_count // 2}", "allgather").schedule
     export(half, tmp_path / "half.of_half", "program")
     environment = {**os.environ, "PYTHONPATH": str(Path(gossamer.__file__).parents[1]), "OMP_NUM_THREADS": "1"}
@@ -49,6 +67,7 @@ def test_every_collective_is_that_of_pytorch(tmp_path, network):
     )  # fmt: skip
     assert found.returncode == 0, found.stderr[-3000:]
     assert found.stdout.count(": equal") == net.node_count
+    assert set(names) <= set(found.stdout.splitlines())
 
 
 def test_without_pytorch_what_is_missing_is_named(monkeypatch):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.algorithms.any_network.down_trees import pipelined
+from gossamer.algorithms.any_network.arc_disjoint_trees import pipelined
 from gossamer.graphs.disjoint_trees import Arcs, disjoint_trees, grown_trees
 
 

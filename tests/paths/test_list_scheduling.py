@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 
 from gossamer.errors import ScheduleError
-from gossamer.graphs.hops import Hops, Paths
 from gossamer.graphs.list_scheduling import ORDERS, non_wasting, tightened
+from gossamer.graphs.paths_and_hops import Hops, Paths
 
 
 def paths_of(lists):

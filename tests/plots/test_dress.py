@@ -15,7 +15,7 @@ from gossamer import plots
 from gossamer.cli import main
 from gossamer.cli.app import app
 from gossamer.errors import FileFormatError, NotApplicableError
-from gossamer.execution import replay
+from gossamer.execution import machine_model_replay
 from gossamer.plots.appearance import settings
 from gossamer.plots.curves import curves_figure, delay_figure, distances_figure, latency_figure, replays_figure
 from gossamer.plots.network import network_figure
@@ -50,7 +50,7 @@ def delay(**dress):
 
 
 def replays(**dress):
-    return replays_figure(replay.replay(planned("ring:4"), [1000, 10_000]), "own", **dress)
+    return replays_figure(machine_model_replay.replay(planned("ring:4"), [1000, 10_000]), "own", **dress)
 
 
 FIGURES = {

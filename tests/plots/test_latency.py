@@ -6,7 +6,7 @@ import pytest
 
 import gossamer
 from gossamer.errors import FileFormatError
-from gossamer.plots.curves import draw_latency, latency_figure
+from gossamer.plots.curves import draw_results, latency_figure
 from gossamer.simulation.flits import TrafficSettings
 from gossamer.studies.sweeps import latency_load
 
@@ -36,17 +36,17 @@ def test_a_saturated_load_is_marked_at_the_top(runs):
 
 def test_the_same_runs_give_the_same_file(runs, tmp_path):
     for name in ("a.svg", "b.svg"):
-        draw_latency({"torus": runs}, tmp_path / name, "uniform")
+        draw_results(latency_figure, {"torus": runs}, tmp_path / name, "uniform")
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
 
 
 def test_bad_input(runs, tmp_path):
     with pytest.raises(FileFormatError, match="a picture is one of"):
-        draw_latency({"torus": runs}, tmp_path / "a.txt", "uniform")
+        draw_results(latency_figure, {"torus": runs}, tmp_path / "a.txt", "uniform")
     with pytest.raises(FileFormatError, match="at least one run"):
-        draw_latency({}, tmp_path / "a.svg", "uniform")
+        draw_results(latency_figure, {}, tmp_path / "a.svg", "uniform")
 
 
 def test_a_network_saturated_at_every_load_can_be_drawn(runs, tmp_path):
-    draw_latency({"torus": runs[2:]}, tmp_path / "a.svg", "uniform")
+    draw_results(latency_figure, {"torus": runs[2:]}, tmp_path / "a.svg", "uniform")
     assert (tmp_path / "a.svg").exists()

@@ -12,7 +12,7 @@ import gossamer
 from gossamer.errors import ScheduleError, VerificationError
 from gossamer.programs import INPUT, OUTPUT, RECEIVE, REDUCE, SCRATCH, SEND
 from gossamer.questions.tasks import OneToManyRouting, Permutation
-from programs.oracle import as_data_flows, inputs_of, slot_by_slot, wanted
+from programs.oracle import check_program
 
 TASKS = {
     "broadcast": {"root": 3},
@@ -44,12 +44,7 @@ def irregular():
 
 def check(schedule, flows=1):
     program = gossamer.lower(schedule)
-    inputs = inputs_of(program)
-    expected = wanted(program, inputs)
-    found = [slot_by_slot(program, inputs)] + [as_data_flows(program, inputs, seed) for seed in range(flows)]
-    for outputs in found:
-        for v, (got, want) in enumerate(zip(outputs, expected, strict=True)):
-            np.testing.assert_array_equal(got, want, f"rank {v}")
+    check_program(program, flows)
     return program
 
 
@@ -95,6 +90,18 @@ def test_a_packet_that_cuts_through_a_switch_has_no_program():
     assert gossamer.verify(schedule)
     with pytest.raises(ScheduleError, match="slot 0: node 2 passes a packet on in the slot in which it comes"):
         gossamer.lower(schedule)
+
+
+def test_a_share_that_cuts_through_a_switch_behind_another_has_no_program():
+    net = gossamer.Network("hub", 4, [0, 1, 3], [3, 3, 2], terminal_count=3, links_only=True)
+    table = gossamer.questions.tasks.DemandTable.of([], [([0, 1], [2], 1)])
+    rules = gossamer.Rules(cut_through=True, reduction=True)
+    schedule = gossamer.Schedule(net, table, rules, [0, 1, 1], [0, 1, 2], [0, 0, 0])
+    assert gossamer.verify(schedule)
+    with pytest.raises(ScheduleError, match="slot 1: node 3 passes a packet on in the slot in which it comes"):
+        gossamer.lower(schedule)
+    late = gossamer.Schedule(net, table, rules, [0, 1, 2], [0, 1, 2], [0, 0, 0])
+    assert check(late).rank(3).kind.tolist() == [RECEIVE, REDUCE, SEND]
 
 
 def described(mine):

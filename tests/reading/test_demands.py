@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gossamer.errors import FileFormatError, GossamerError, TaskError
-from gossamer.reading.demands import TrafficTable, in_units, read_traffic
+from gossamer.reading.traffic_files import TrafficTable, in_units, read_traffic
 from gossamer.simulation.flits.destinations import read_demands
 
 HEAD = "origin,contributors,destinations,packets\n"
@@ -118,7 +118,7 @@ def test_what_is_no_traffic_is_refused_in_one_line_with_the_place(tmp_path, name
 
 
 def test_a_table_of_too_many_rows_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("gossamer.reading.demands._MOST_ROWS", 2)
+    monkeypatch.setattr("gossamer.reading.traffic_files._MOST_ROWS", 2)
     with pytest.raises(FileFormatError, match=r"line 4: a table has at most 2 rows"):
         read_traffic(written(tmp_path, "x.csv", HEAD + "0,,1,1\n" * 3), 4)
     with pytest.raises(FileFormatError, match=r"has 3 rows; at most 2"):

@@ -23,7 +23,7 @@ import gossamer
 from gossamer.errors import FileFormatError
 from gossamer.networks import AbelianGroup, Network, SharedPorts, cayley
 from gossamer.questions.costs import Clock
-from gossamer.schedules import CONTROL, Phase, Schedule, Symmetry, file_formats, load, save
+from gossamer.schedules import CONTROL, Phase, Schedule, Symmetry, load, save, table_files
 from gossamer.schedules.columns import packed
 from gossamer.schedules.serialization import rules_to_dict
 from schedules.strategies import build, mutated, mutations, phased, schedules
@@ -157,7 +157,7 @@ def test_invariant_schedule_on_a_network_that_no_file_can_name_is_refused(path):
 
 
 def test_rows_in_several_groups_come_back(path, monkeypatch):
-    monkeypatch.setattr(file_formats, "_ROWS", 3)
+    monkeypatch.setattr(table_files, "_ROWS", 3)
     save(example(), path)
     assert pq.ParquetFile(path).metadata.num_row_groups > 10
     assert load(path) == example()
@@ -466,7 +466,7 @@ def test_folders_and_missing_places_are_named(tmp_path):
 
 @pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 def test_a_failing_save_leaves_the_old_file_and_nothing_else(saved, monkeypatch, failure):
-    monkeypatch.setattr(file_formats, "_ROWS", 4)
+    monkeypatch.setattr(table_files, "_ROWS", 4)
     before = saved.read_bytes()
     calls = []
 

@@ -18,8 +18,8 @@ import gossamer
 from gossamer.errors import FileFormatError
 from gossamer.questions.costs import LinearCost
 from gossamer.schedules.columns import packed
-from gossamer.schedules.file_formats import FileTable, Room, TableRows, write_tables
 from gossamer.schedules.serialization import rules_to_dict
+from gossamer.schedules.table_files import FileTable, Room, TableRows, write_tables
 
 HOPS = ("slot", "link", "packet", "origin", "message", "part")
 

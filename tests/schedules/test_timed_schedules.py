@@ -20,7 +20,7 @@ from gossamer.plots.link_occupancy import occupancy, occupancy_figure
 from gossamer.plots.timetables import crossings, timetable_figure
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import task
-from gossamer.schedules import CONTROL, Schedule, Symmetry, file_formats, load, relabel, save, timeline, torus_on_array
+from gossamer.schedules import CONTROL, Schedule, Symmetry, load, relabel, save, table_files, timeline, torus_on_array
 from gossamer.verification import link_busy, link_load, link_utilization, verify
 from gossamer.verification.streaming import StreamingChecker
 from schedules.timed_strategies import random_schedule
@@ -84,7 +84,7 @@ def invariant(network: Network) -> Schedule:
 def test_files_of_plain_schedules_are_what_they_were(tmp_path):
     path = tmp_path / "plan.parquet"
     save(gossamer.plan("ring:5", "broadcast").schedule, path)
-    with file_formats.open_tables(path, 2) as file:
+    with table_files.open_tables(path, 2) as file:
         header = file.header
     assert set(header["network"]) == {"spec", "fingerprint"}
     assert set(header["model"]) == {"ports", "split", "control_time", "buffer", "buffer_counts"}

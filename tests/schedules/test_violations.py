@@ -48,10 +48,6 @@ SMALLEST = {
         "causality: slot 0: (1)->(2) carries packet 0, which node (1) does not hold yet",
         "delivery: packet 0 (message 0, part 0) ends at node (1) instead of (2)",
     ),
-    "causality at the root of a reduction": (
-        schedule("reduce", [0, 1, 2], [3, 2, 0], [0, 0, 0]),
-        "causality: slot 2: (0)->(1) carries packet 0, of which node (0) has nothing to send on",
-    ),
     "causality at a node that only passes on": (
         schedule("reduce", [0, 0], [1, 2], [0, 0], spec="fat-tree:k=2,h=1", reduction=True),
         "causality: slot 0: (1,0)->(0,0) carries packet 0, of which node (1,0) has nothing to send on",
@@ -90,8 +86,10 @@ SMALLEST = {
         "duplicate: slot 0: (1)->(0) carries packet 0, which node (1) has sent already",
     ),
     "duplicate contribution": (
-        schedule("reduce", [0, 1, 2], [3, 2, 2], [0, 0, 0]),
-        "duplicate: slot 2: (1)->(0) carries packet 0, which node (1) has contributed already",
+        schedule("reduce", [0, 0, 1, 2], [0, 1, 3, 2], [0, 0, 0, 0]),
+        "duplicate: slot 1: (2)->(1) carries packet 0 with the contribution of node (1), "
+        "which would count twice in the sum of node (1)",
+        "delivery: node (0) ends packet 0 (message 0, part 0) without the contribution of node (2)",
     ),
     "lost contribution": (
         schedule("reduce", [0, 0], [3, 2], [0, 0]),

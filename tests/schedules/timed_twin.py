@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from gossamer.schedules import CONTROL, Schedule
 from schedules import twin
+from schedules.sums_twin import OF_SUMS, Switches, simulated
 
 COPY, MOVE, COMBINE = 0, 1, 2
 
@@ -105,9 +106,20 @@ def violations(schedule: Schedule) -> Counter[str]:
         found["control packet"] += sum(hop.packet == CONTROL for hop in timed.hops)
     for hop in timed.hops:
         resource_problems(timed, hop, found)
+    ahead = found.copy()
     for packet in range(len(timed.known.table)):
-        hops = [hop for hop in timed.hops if hop.packet == packet]
-        follow(timed, packet, hops, found)
+        follow(timed, packet, [hop for hop in timed.hops if hop.packet == packet], found)
+    if any(found[kind] for kind in OF_SUMS) and (summed := timed.known.judge_sums()):
+        found = ahead
+        for packet in range(len(timed.known.table)):
+            hops = [hop for hop in timed.hops if hop.packet == packet]
+            if packet not in summed:
+                follow(timed, packet, hops, found)
+                continue
+            rows = [(hop.t, hop.usable, hop.u, hop.v, -1, hop.gone, hop.end) for hop in hops]
+            switches = Switches(timed.terminals, timed.rules.reduction, timed.rules.replication)
+            early, _, twice, unmet = simulated(rows, timed.targets(packet), [timed.origin(packet)], switches)
+            found += Counter(causality=early, duplicate=twice, delivery=unmet)
     order_problems(timed, found)
     limit = schedule.rules.buffer
     if limit is not None and not +found:

@@ -11,6 +11,7 @@ from fractions import Fraction
 from itertools import groupby
 
 from gossamer.schedules import CONTROL, Packets, Schedule
+from schedules.sums_twin import OF_SUMS, sent_again, simulated
 
 COPY, MOVE, COMBINE = 0, 1, 2
 
@@ -41,8 +42,17 @@ class Rules:
                 self.after[number] = int(messages.ids[messages.after[row]])
         table = schedule.packets
         self.table = list(zip(table.message.tolist(), table.part.tolist(), table.origin.tolist(), strict=True))
+        self.summed: set[int] = set()
         rows = zip(schedule.slot.tolist(), schedule.link.tolist(), schedule.packet.tolist(), strict=True)
         self.slots = {t: [(*self.ends[e], e, p) for _, e, p in hops] for t, hops in groupby(rows, lambda row: row[0])}
+
+    def judge_sums(self) -> set[int]:
+        """Find the packets of reductions that are sent as partial sums."""
+        hops = [(p, u, v) for hops in self.slots.values() for u, v, _, p in hops if p != CONTROL]
+        roots = {p: self.origin[m] for p, (m, _, _) in enumerate(self.table) if self.discipline[m] == COMBINE}
+        rules = self.schedule.rules
+        self.summed = sent_again(hops, roots, self.nodes if rules.reduction else self.terminals)
+        return self.summed
 
 
 def violations(schedule: Schedule) -> Counter[str]:
@@ -52,8 +62,16 @@ def violations(schedule: Schedule) -> Counter[str]:
     table_problems(rules, found)
     slot_length_problems(rules, found)
     if not found["wrong payload"]:
-        end = replay(rules, found)
-        goals(rules, end, found)
+        ahead = found.copy()
+        goals(rules, replay(rules, found), found)
+        if any(found[kind] for kind in OF_SUMS) and rules.judge_sums():
+            found = ahead
+            goals(rules, replay(rules, found), found)
+            for p in rules.summed:
+                message = rules.table[p][0]
+                hops = [(t, t + 1, u, v) for t, row in rules.slots.items() for u, v, _, q in row if q == p]
+                early, _, twice, unmet = simulated(hops, rules.targets[message], [rules.origin[message]])
+                found += Counter(causality=early, duplicate=twice, delivery=unmet)
         order_problems(rules, found)
         limit = schedule.rules.buffer
         if limit is not None and not +found:
@@ -114,7 +132,8 @@ def replay(rules: Rules, found: Counter[str]) -> Holdings:
             found["send port"] += sum(n - 1 for n in Counter(u for u, *_ in hops).values())
         if allowed.ports in ("one", "one-receive"):
             found["receive port"] += sum(n - 1 for n in Counter(v for _, v, *_ in hops).values())
-        leaving = [hop for hop in hops if hop[3] != CONTROL and may_leave(rules, state, hop, found)]
+        known = [hop for hop in hops if hop[3] != CONTROL and hop[3] not in rules.summed]
+        leaving = [hop for hop in known if may_leave(rules, state, hop, found)]
         state.given |= {(p, u) for u, _, _, p in leaving}
         moved = set()
         for _, v, _, p in leaving:
@@ -161,6 +180,8 @@ def goals(rules: Rules, end: Holdings, found: Counter[str]) -> None:
     """Every target must hold its packet; every share of a reduction must have left."""
     for p, (message, _, _) in enumerate(rules.table):
         kind = rules.discipline[message]
+        if p in rules.summed:
+            continue
         if kind == MOVE:
             found["delivery"] += end.place[p] != rules.targets[message][0]
         elif kind == COPY:

@@ -11,7 +11,7 @@ import pytest
 import gossamer
 from gossamer.cli import main
 from gossamer.errors import FileFormatError, ModelError, NotApplicableError
-from gossamer.plots.curves import delay_figure, draw_delays
+from gossamer.plots.curves import delay_figure, draw_results
 from gossamer.simulation.random_arrivals import Bernoulli, Settings, Trace
 from gossamer.simulation.random_arrivals.delays import by_scheme
 from gossamer.simulation.random_arrivals.schemes import broadcasts, covering, scheme
@@ -108,7 +108,7 @@ def test_points_are_written_as_csv_and_parquet(points, tmp_path):
 
 
 def test_a_figure_has_a_curve_for_each_scheme(points, tmp_path):
-    draw_delays(points, tmp_path / "d.svg")
+    draw_results(delay_figure, points, tmp_path / "d.svg", "delays")
     text = (tmp_path / "d.svg").read_text()
     assert all(f">{name}</text>" in text for name, _ in by_scheme(points))
 

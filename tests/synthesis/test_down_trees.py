@@ -7,7 +7,7 @@ import pytest
 
 import gossamer
 from gossamer import Rules
-from gossamer.algorithms.any_network.down_trees import DOWN_TREES, down_trees
+from gossamer.algorithms.any_network.arc_disjoint_trees import DOWN_TREES, down_trees
 from gossamer.bounds import best_bound
 from gossamer.networks import from_networkx
 from gossamer.questions.cases import Case

@@ -8,7 +8,7 @@ import pytest
 
 import gossamer
 from gossamer import Rules
-from gossamer.algorithms.any_network.demands import demand_of
+from gossamer.algorithms.any_network.packet_demands import demand_of
 from gossamer.algorithms.any_network.priced_routing import branching, routed
 from gossamer.algorithms.any_network.schedule_shortening import squeezed
 from gossamer.graphs.precedence_scheduling import LinkResources
@@ -19,7 +19,9 @@ from gossamer.schedules import Phase, Schedule
 
 def shorter(case, slots, least):
     demand = demand_of(case)
-    return squeezed(demand, LinkResources.of(case.network, case.rules), branching(case), slots, least, case.seed)
+    return squeezed(
+        demand, LinkResources.of(case.network, case.rules), branching(case.network, case.rules), slots, least, case.seed
+    )
 
 
 @pytest.mark.parametrize(

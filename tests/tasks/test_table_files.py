@@ -12,6 +12,7 @@ import gossamer
 from bounds.demand_cases import random_table
 from gossamer import Rules
 from gossamer.bounds import best_bound
+from gossamer.bounds.allreduce_any_form import ANY_FORM
 from gossamer.cli import main
 from gossamer.errors import FileFormatError, TaskError
 from gossamer.questions.cases import Case
@@ -123,7 +124,8 @@ def as_rows(schedule, table, network):
 def test_a_schedule_and_the_bound_of_a_task_are_those_of_its_table(named):
     table = as_table(named, RING)
     for rules in (Rules(), Rules(ports="one")):
-        assert best_bound(Case(RING, named, rules)).value == best_bound(Case(RING, table, rules)).value
+        mine, of_table = (best_bound(Case(RING, asked, rules)) for asked in (named, table))
+        assert mine.value == of_table.value or (mine.name in ANY_FORM and mine.value > of_table.value)
     schedule = gossamer.schedules.expand(gossamer.plan(RING, named).schedule)
     moved = as_rows(schedule, table, RING)
     assert verify(moved).ok, str(verify(moved))

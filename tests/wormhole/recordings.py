@@ -14,7 +14,7 @@ from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.payloads import CONTROL
 from gossamer.wormhole.aggregation_distribution.collection import aggregate
 from gossamer.wormhole.aggregation_distribution.recording import ScheduleRecorder
-from gossamer.wormhole.contraction import group_tree
+from gossamer.wormhole.group_trees import group_tree
 from gossamer.wormhole.partition import TorusPartition
 from wormhole import paths
 

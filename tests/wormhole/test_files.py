@@ -14,8 +14,8 @@ from hypothesis import given, settings
 import gossamer
 from gossamer.errors import FileFormatError, ScheduleError
 from gossamer.questions.costs import LinearCost
-from gossamer.schedules import file_formats
 from gossamer.schedules import load as load_plain
+from gossamer.schedules import table_files
 from gossamer.schedules.columns import packed_differences, unpacked_differences
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.wormhole import StepPhase, load, save
@@ -83,7 +83,7 @@ def test_tori_and_arrays_with_the_same_links_are_told_apart(tmp_path):
 
 
 def test_rows_in_several_groups_come_back(saved, monkeypatch):
-    monkeypatch.setattr(file_formats, "_ROWS", 3)
+    monkeypatch.setattr(table_files, "_ROWS", 3)
     save(example(), saved)
     assert pq.ParquetFile(saved).metadata.num_row_groups == 4
     assert load(saved) == example()

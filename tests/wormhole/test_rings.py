@@ -15,7 +15,7 @@ from gossamer.questions.costs import LinearCost
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.wormhole import verify
 from gossamer.wormhole.packet_schedules import PACKET_SWITCHED, from_store_and_forward
-from gossamer.wormhole.rings import PACKED, RINGS
+from gossamer.wormhole.ring_all_gather import PACKED, RINGS
 
 ALGORITHMS = {a.name: a for a in (*RINGS, *PACKED, *PACKET_SWITCHED)}
 SPECS = ["torus:4x4", "torus:5x3", "torus:2x3", "torus:2x2", "array:4x3", "torus:3x4x2", "torus:7", "array:5",

@@ -14,8 +14,8 @@ from gossamer.errors import NetworkError, NotApplicableError
 from gossamer.questions.costs import LinearCost
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.wormhole import verify
+from gossamer.wormhole.arc_disjoint_trees import EAST, NORTH, rotated, shallow_trees, tree_a, tree_b
 from gossamer.wormhole.broadcasts_on_trees import EDST
-from gossamer.wormhole.spanning_trees import EAST, NORTH, rotated, shallow_trees, tree_a, tree_b
 
 BY_NAME = {a.name: a for a in EDST}
 

@@ -45,11 +45,13 @@ def test_nodes_send_once_to_gather_and_receive_once_after(spec):
     assert schedule.phases[1].steps == flooded(case.varied(gossamer.task("broadcast", root=root)), 1).step_count
 
 
-def test_it_is_best_where_start_ups_cost_most():
+def test_it_takes_as_few_start_ups_as_the_best_where_they_cost_most():
     task = gossamer.task("partial-multinode-broadcast", active=range(0, 64, 4))
-    dear = gossamer.plan("array:8x8", task, switching="wormhole", cost=LinearCost(startup=10_000, message_bytes=16))
-    assert dear.algorithm == "gather-then-broadcast"
-    assert dear.schedule.step_count == 6
+    cost = LinearCost(startup=10_000, message_bytes=16)
+    dear = gossamer.plan("array:8x8", task, switching="wormhole", cost=cost, algorithm="gather-then-broadcast")
+    best = gossamer.plan("array:8x8", task, switching="wormhole", cost=cost)
+    assert dear.schedule.step_count == best.schedule.step_count == 6
+    assert best.completion_time <= dear.completion_time <= best.completion_time * 1.01
     cheap = gossamer.plan("array:8x8", task, switching="wormhole", cost=LinearCost(startup=1, message_bytes=1024))
     assert cheap.algorithm != "gather-then-broadcast"
 

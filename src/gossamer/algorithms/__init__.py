@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.registry import algorithms_for
-from gossamer.lazy import lazy
+from gossamer.lazy_imports import lazy
 
 if TYPE_CHECKING:
     from gossamer.algorithms.registry import ALGORITHMS

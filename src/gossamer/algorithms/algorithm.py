@@ -8,6 +8,7 @@ from fractions import Fraction
 from gossamer.algorithms.preconditions import refuse_passing_on
 from gossamer.graphs.retiming import longest_hop, retimed
 from gossamer.questions.cases import Case, Offer, Proposer, Refusal
+from gossamer.questions.tasks import PartialSumAllreduce, includes
 from gossamer.schedules import Schedule
 
 __all__ = ["Algorithm"]
@@ -48,6 +49,8 @@ class Algorithm(Proposer[Case, Schedule]):
 
         See `gossamer.questions.cases.Proposer`.
         """
+        if PartialSumAllreduce not in self.tasks and includes(case.task, PartialSumAllreduce):
+            return Refusal("sends each contribution once, and adds up no partial sums")
         refusal = None if self.passes_on else refuse_passing_on(case)
         if refusal is None and not self.timed and not (case.network.plain and not case.rules.cut_through):
             return self._retimed_offers(case, streamed)

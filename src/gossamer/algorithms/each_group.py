@@ -17,7 +17,7 @@ from gossamer.networks.derived import among
 from gossamer.networks.network import Network
 from gossamer.questions.cases import EFFORTS, Case, Effort, Offer, Refusal
 from gossamer.questions.tasks import Grouped, Task
-from gossamer.questions.tasks.united_tasks import ranks
+from gossamer.questions.tasks.composite_tasks import ranks
 from gossamer.schedules import CONTROL, Packets, Phase, Schedule
 
 __all__ = ["each_group"]
@@ -65,7 +65,8 @@ def each_group(algorithms: Callable[[Task], Sequence[Algorithm]]) -> Algorithm:
         efforts: list[Effort] = [offer.effort for _, offer in chosen.values()]
         effort = max(efforts, key=EFFORTS.index, default=EFFORTS[0])
         at_most = any(offer.at_most for _, offer in chosen.values())
-        return Offer(lambda: _united(case, chosen), time, at_most=at_most, effort=effort)
+        longest = max((offer.hop_seconds for _, offer in chosen.values()), default=1e-7)
+        return Offer(lambda: _united(case, chosen), time, at_most=at_most, effort=effort, hop_seconds=longest)
 
     return Algorithm(
         name="each-group-alone",

@@ -29,6 +29,7 @@ from gossamer.questions.tasks import (
     PartialExchange,
     PartialGather,
     PartialMultinodeBroadcast,
+    PartialSumAllreduce,
     Permutation,
     Scatter,
     Task,
@@ -92,9 +93,10 @@ _FORWARD: tuple[_Line, ...] = (
         Chunked,
     ),
     _line("multinode_broadcast.hamiltonian_cycle:HAMILTONIAN_CYCLE", MultinodeBroadcast),
-    _line("multinode_broadcast.lines:HEAVIEST_DIRECTION", MultinodeBroadcast),
+    _line("any_network.exchanges_in_rounds:MULTI_RING", MultinodeBroadcast, Chunked),
+    _line("multinode_broadcast.lines_and_rings:HEAVIEST_DIRECTION", MultinodeBroadcast),
     _line("multinode_broadcast.matched_flooding:MATCHED_FLOODING", MultinodeBroadcast),
-    _line("multinode_broadcast.lines:MULTIPLE_BROADCAST", MultipleBroadcast),
+    _line("multinode_broadcast.lines_and_rings:MULTIPLE_BROADCAST", MultipleBroadcast),
     _line("total_exchange.edge_colored:EDGE_COLORED", TotalExchange),
     _line("total_exchange.ring_shift:PARITY_SHIFT", TotalExchange),
     _line("total_exchange.ring_shift:MESSAGE_SHIFT", TotalExchange),
@@ -109,6 +111,8 @@ _FORWARD: tuple[_Line, ...] = (
     _line("total_exchange.products:TWO_PHASE_PRODUCT", TotalExchange),
     _line("total_exchange.busiest_first:BUSIEST_FIRST", TotalExchange),
     _line("total_exchange.orbit_paths:ORBIT_PATHS", TotalExchange),
+    _line("any_network.exchanges_in_rounds:EXCHANGES", TotalExchange, Chunked),
+    _line("any_network.exchanges_in_rounds:HALVING_SCATTER", Scatter, Chunked),
     _line("partial_exchange.rows_and_columns:ROWS_AND_COLUMNS", PartialExchange),
     _line("partial_exchange.balanced_orders:BALANCED_ORDERS", PartialExchange, TotalExchange),
     _line("partial_exchange.spread_then_deliver:SPREAD", PartialExchange),
@@ -122,27 +126,33 @@ _FORWARD: tuple[_Line, ...] = (
     _line("routing.kunde:KUNDE", Permutation),
     _line("routing.kunde:KUNDE_SPLIT", Permutation),
     _line("routing.valiant_brebner:RANDOMIZED", Permutation),
-    _line("routing.move_and_smooth.table:MOVE_AND_SMOOTH", Permutation, OneToManyRouting),
+    _line("routing.move_and_smooth.move_registry:MOVE_AND_SMOOTH", Permutation, OneToManyRouting),
     _line("routing.disjoint_paths:DISJOINT_PATHS", DemandTable, Permutation),
 )
 
-_ONE_WAY: tuple[_Line, ...] = (_line("multinode_broadcast.fat_trees:UP_FIRST", MultinodeBroadcast),)
-"""Algorithms in which nodes receive freely and send one packet: no allreduce runs them backwards under their rules."""
+_ONE_WAY: tuple[_Line, ...] = (
+    _line("multinode_broadcast.fat_trees:UP_FIRST", MultinodeBroadcast),
+    _line("any_network.exchanges_in_rounds:ALLGATHERS", MultinodeBroadcast, Chunked),
+)
+"""Algorithms that no allreduce runs backwards: nodes send one packet and receive freely, or exchange sums instead."""
 
 _TREES: tuple[_Line, ...] = (
     _line("any_network.priced_routing:PRICED_TREES", *_COPIED, *_GENERAL),
-    _line("any_network.down_trees:DOWN_TREES", Chunked),
+    _line("any_network.arc_disjoint_trees:DOWN_TREES", Chunked),
+    _line("any_network.repeated_trees:REPEATED_TREES", Chunked, Grouped),
 )
 
 _AS_THEY_ARE: tuple[_Line, ...] = (
     _line("multinode_broadcast.fat_trees:CLIMBING_STAR_EXCHANGES", MultinodeBroadcast),
     _line("multinode_broadcast.fat_trees:RISING_STAR_EXCHANGES", MultinodeBroadcast),
-    _line("multinode_broadcast.arc:ARC", GroupMultinodeBroadcast),
+    _line("multinode_broadcast.arc_inner_nodes:ARC", GroupMultinodeBroadcast),
     *_TREES,
     _line("any_network.priced_routing:PRICED_PATHS", *_MOVED, *_GENERAL),
     _line("any_network.alltoallv:SHARED_SHORTEST_WAYS", UnevenExchange, DemandTable, Grouped),
     _line("any_network.overlapped_allreduce:OVERLAPPED_TREES", Allreduce, Chunked),
-    _line("overlapped_halves:OVERLAPPED_HALVES", Allreduce),
+    _line("any_network.free_root_trees:FREE_ROOT_TREES", PartialSumAllreduce, Chunked, Grouped),
+    _line("allreduce.staged_allreduce:STAGED_ALLREDUCES", PartialSumAllreduce, Chunked, Grouped),
+    _line("overlapped_allreduce_halves:OVERLAPPED_HALVES", Allreduce),
     _line("any_network.mixed_tasks:TREES_TOGETHER", *_GENERAL),
 )
 

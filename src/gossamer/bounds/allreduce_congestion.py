@@ -16,15 +16,15 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.bounds.arrivals import spread
+from gossamer.atomic_files import quantity
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.cuts import Floats, thin_cuts
+from gossamer.bounds.earliest_arrivals import spread
 from gossamer.bounds.proofs import Cut, Load, Mask, Partition, least_cut
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts
 from gossamer.questions.cases.links import FAR, Links
 from gossamer.questions.tasks import Allreduce, Chunked
-from gossamer.writing import quantity
 
 __all__ = ["Crowd", "crowded", "region_bounds", "weakest_regions"]
 

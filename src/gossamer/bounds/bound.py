@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Self
 
+from gossamer.atomic_files import html_table
 from gossamer.bounds.proofs import Proof
-from gossamer.writing import html_table
 
-__all__ = ["Bound", "Bounds", "largest_first"]
+__all__ = ["Bound", "Bounds", "asked_first", "largest", "largest_first"]
 
 _LARGE = 10_000
 
 
 @dataclass(frozen=True)
 class Bound:
-    """A time that no valid schedule of a task on a network under given rules can beat.
+    """A time that no valid schedule of a task on a network under given rules can beat, or none of some kind.
 
     Attributes
     ----------
@@ -35,12 +35,17 @@ class Bound:
         What `value` counts: steps, or the time unit of a linear cost.
     proof : Proof or None
         The witness in numbers, from which `value` follows; None where there are words alone.
+    scope : str
+        The schedules that do not beat it, such as ``schedules of whole messages``; empty if none does, however messages
+        are cut and in whatever form the task is carried out.
 
     Examples
     --------
     >>> bound = Bound("node receives", Fraction(4), "node 0 must receive 8 messages over 2 links", "ports", "folklore")
     >>> print(bound)
     4 steps, node receives: node 0 must receive 8 messages over 2 links
+    >>> bound.within("schedules of whole messages").text
+    'node receives, for schedules of whole messages: node 0 must receive 8 messages over 2 links'
     """
 
     name: str
@@ -50,6 +55,7 @@ class Bound:
     source: str
     unit: str = "step"
     proof: Proof | None = field(default=None, repr=False, compare=False)
+    scope: str = ""
 
     @classmethod
     def of(cls, name: str, proof: Proof, witness: str, method: str, source: str) -> Self:
@@ -61,8 +67,22 @@ class Bound:
         """
         return cls(name, proof.value, witness, method, source, proof=proof)
 
+    def within(self, scope: str) -> Self:
+        """Return the bound as one of some schedules."""
+        return replace(self, scope=scope)
+
+    @property
+    def text(self) -> str:
+        """The name, the schedules that do not beat it where these are not all, and the witness, for people."""
+        return f"{self.name}{f', for {self.scope}' if self.scope else ''}: {self.witness}"
+
+    @property
+    def value_text(self) -> str:
+        """The value as it is, or with six digits if its fraction is none that people read."""
+        return str(self.value) if self.value.denominator < _LARGE else f"{float(self.value):.6g}"
+
     def __str__(self) -> str:
-        return f"{self.value} {self.unit}{'' if self.value == 1 else 's'}, {self.name}: {self.witness}"
+        return f"{self.value_text} {self.unit}{'' if self.value == 1 else 's'}, {self.text}"
 
     def _repr_html_(self) -> str:
         return Bounds([self])._repr_html_()
@@ -78,6 +98,25 @@ def largest_first(bounds: Iterable[Bound]) -> tuple[Bound, ...]:
     return tuple(sorted(bounds, key=lambda bound: -bound.value))
 
 
+def largest(bounds: Iterable[Bound]) -> Fraction:
+    """Return the largest value of some bounds, whatever their scopes; 0 if there is none.
+
+    >>> largest(Bound("distance", Fraction(n), "node 0 to node 3", "distance", "folklore") for n in (3, 5, 4))
+    Fraction(5, 1)
+    """
+    return max((bound.value for bound in bounds), default=Fraction(0))
+
+
+def asked_first(bounds: Iterable[Bound], scopes: Collection[str]) -> tuple[Bound, ...]:
+    """Return the bounds of some scopes and those that hold for all schedules, largest first, then the others.
+
+    >>> some = [Bound("distance", Fraction(n), "far", "distance", "folklore", scope=s) for n, s in ((5, "a"), (3, ""))]
+    >>> [int(bound.value) for bound in asked_first(some, ())], [int(bound.value) for bound in asked_first(some, ["a"])]
+    ([3, 5], [5, 3])
+    """
+    return tuple(sorted(bounds, key=lambda bound: (bool(bound.scope) and bound.scope not in scopes, -bound.value)))
+
+
 class Bounds(tuple[Bound, ...]):
     """Lower bounds, the largest first: a tuple that a notebook shows as a table.
 
@@ -90,6 +129,6 @@ class Bounds(tuple[Bound, ...]):
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        rows = [(b.name, str(b.value) if b.value.denominator < _LARGE else f"{float(b.value):.6g}", b.unit, b.witness,
-                 b.source) for b in self]  # fmt: skip
-        return html_table(("lower bound", "value", "unit", "witness", "source"), rows)
+        rows = [(b.name, b.value_text, b.unit, b.witness,
+                 b.scope or "any schedule", b.source) for b in self]  # fmt: skip
+        return html_table(("lower bound", "value", "unit", "witness", "holds for", "source"), rows)

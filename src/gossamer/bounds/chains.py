@@ -15,8 +15,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from gossamer.bounds.arrivals import searches, spread, takes_time
+from gossamer.atomic_files import quantity
 from gossamer.bounds.bound import Bound
+from gossamer.bounds.earliest_arrivals import searches, spread, takes_time
 from gossamer.bounds.proofs import Chain, Proof
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts
@@ -36,8 +37,7 @@ from gossamer.questions.tasks import (
     Together,
     chunked,
 )
-from gossamer.questions.tasks.united_tasks import with_targets
-from gossamer.writing import quantity
+from gossamer.questions.tasks.composite_tasks import with_targets
 
 __all__ = ["chain_bounds", "sequence_bounds"]
 

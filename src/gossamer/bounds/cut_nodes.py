@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import quantity
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.cuts import SOURCE, LayerCut, layer_cut, prefix_cut
 from gossamer.bounds.proofs import Cut, Load
@@ -24,7 +25,6 @@ from gossamer.networks.network import Network
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, HubDemand, NodeLine
 from gossamer.questions.cases.distances import MAX_VISITS, axes_of
-from gossamer.writing import quantity
 
 __all__ = [
     "SEPARATOR_SOURCE",

@@ -14,15 +14,15 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.bounds.arrivals import spread
+from gossamer.atomic_files import quantity
 from gossamer.bounds.bound import Bound
+from gossamer.bounds.earliest_arrivals import spread
 from gossamer.bounds.loads import axis_capacity
 from gossamer.bounds.proofs import Cut, Mask, least_cut
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand, NodeLine, PairDemand
 from gossamer.questions.cases.distances import Axis, axes_of
 from gossamer.questions.cases.links import Links
-from gossamer.writing import quantity
 
 __all__ = ["SOURCE", "Floats", "LayerCut", "amounts", "cut_bounds", "layer_cut", "prefix_cut", "thin_cuts"]
 

@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.bounds.arrivals import least_arrival
+from gossamer.atomic_files import quantity
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.cuts import amounts
+from gossamer.bounds.earliest_arrivals import least_arrival
 from gossamer.bounds.fat_trees import branch_bounds, leaf_bounds
 from gossamer.bounds.proofs import SlotPrices, TimeCut, least_cut
 from gossamer.networks.structures import Levels
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand
 from gossamer.questions.cases.links import FAR, Links
-from gossamer.writing import quantity
 
 __all__ = [
     "LARGEST",

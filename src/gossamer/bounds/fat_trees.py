@@ -16,12 +16,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from gossamer.atomic_files import quantity
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.proofs import Cut, Load
 from gossamer.networks.structures import Levels
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, HubDemand
-from gossamer.writing import quantity
 
 __all__ = ["branch_bounds", "leaf_bounds", "least_with_holes", "least_with_ways", "routing_node_bounds"]
 

@@ -7,12 +7,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from gossamer.atomic_files import quantity
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.proofs import Chain, Load
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Demand, HubDemand
 from gossamer.questions.cases.distances import Axis, axes_of
-from gossamer.writing import quantity
 
 __all__ = ["axis_capacity", "distance_bounds", "least_hops", "load_bounds"]
 

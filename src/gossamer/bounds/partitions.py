@@ -16,15 +16,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gossamer.bounds.arrivals import takes_time
+from gossamer.atomic_files import quantity
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.cuts import MAX_POSITIONS, SOURCE
+from gossamer.bounds.earliest_arrivals import takes_time
 from gossamer.bounds.loads import axis_capacity
 from gossamer.bounds.proofs import Cut, Load, Partition, served
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand
 from gossamer.questions.cases.distances import Axis, axes_of
-from gossamer.writing import quantity
 
 __all__ = ["MAX_BOXES", "Moves", "box_bounds", "moves_between", "part_bounds", "time_between"]
 

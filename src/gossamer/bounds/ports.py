@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import quantity
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.loads import least_hops
 from gossamer.bounds.proofs import Cut, Load
@@ -22,7 +23,6 @@ from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, HubDemand
 from gossamer.questions.cases.distances import MAX_SEARCHES, MAX_VISITS, at_least
 from gossamer.questions.cases.links import FAR, Links, Shares
-from gossamer.writing import quantity
 
 __all__ = ["port_bounds", "shared_port_bounds"]
 

@@ -24,6 +24,7 @@ from gossamer.questions.cases.demands import Counts
 from gossamer.questions.cases.links import FAR, Links, least_time
 
 __all__ = [
+    "CallPrices",
     "Chain",
     "Cut",
     "LeastCut",
@@ -33,6 +34,7 @@ __all__ = [
     "PortPrices",
     "Prices",
     "Proof",
+    "QuickestFlow",
     "SlotPrices",
     "TimeCut",
     "least_cut",
@@ -142,6 +144,23 @@ class Prices(Load):
 
 
 @dataclass(frozen=True, eq=False)
+class CallPrices(Load):
+    """What the calls of an allreduce must pay for links; a place offers its price for each packet.
+
+    Attributes
+    ----------
+    length : int64[L]
+        What a packet pays on each link of the network.
+    parted : bool
+        Whether hops count for the parts that they join, as where switches and idle nodes combine and copy; else calls
+        pay for their ways, twice a minimum spanning tree of the members of each sum.
+    """
+
+    length: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
+    parted: bool = False
+
+
+@dataclass(frozen=True, eq=False)
 class PortPrices(Load):
     """What messages must pay to enter sets of nodes; a node that sends, or receives, a packet offers its price at most.
 
@@ -207,6 +226,35 @@ class SlotPrices:
     def value(self) -> Fraction:
         """A slot more than those that are not enough."""
         return Fraction(self.up.shape[1] + 1 if self.proves else 0)
+
+
+@dataclass(frozen=True, eq=False)
+class QuickestFlow:
+    """A way that is long if each link counts with its latency and its price, where all links are worth the packets.
+
+    Attributes
+    ----------
+    source, target, packets : int
+        What must get from one node to another.
+    way : int
+        The length of the shortest way, where a link has the length ``worth * latency + packets * toll``.
+    worth : int
+        What all links and ports are worth a slot: the sum of capacities times prices.
+    toll : int64[L]
+        What a packet pays on each link of the network: the price of a slot times the slots that it takes.
+    """
+
+    source: int
+    target: int
+    packets: int
+    way: int
+    worth: int
+    toll: Counts
+
+    @property
+    def value(self) -> Fraction:
+        """The length over the worth."""
+        return Fraction(self.way, self.worth)
 
 
 @dataclass(frozen=True)

@@ -7,25 +7,44 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
+import numpy as np
+
+from gossamer.bounds.allreduce_any_form import any_form_bounds, sums_of
 from gossamer.bounds.allreduce_congestion import region_bounds
-from gossamer.bounds.arrivals import arrival_bounds, takes_time
-from gossamer.bounds.bound import Bound, largest_first
+from gossamer.bounds.bound import Bound, largest, largest_first
+from gossamer.bounds.broadcast_growth import broadcast_bounds, copy_bounds, spread_bounds
 from gossamer.bounds.chains import chain_bounds, sequence_bounds
+from gossamer.bounds.concurrent_flow import concurrent_flow_bounds, sending_price_bounds
 from gossamer.bounds.cut_nodes import cluster_bounds, cut_node_bounds, separator_bounds, sweep_bounds
 from gossamer.bounds.cuts import cut_bounds
 from gossamer.bounds.cuts_over_time import cut_over_time_bounds, fat_tree_time_bounds, target_over_time_bounds
+from gossamer.bounds.earliest_arrivals import arrival_bounds, searches, spread, takes_time
 from gossamer.bounds.fat_trees import branch_bounds, leaf_bounds, routing_node_bounds
 from gossamer.bounds.loads import distance_bounds, load_bounds
 from gossamer.bounds.partitions import box_bounds, part_bounds
 from gossamer.bounds.ports import port_bounds, shared_port_bounds
-from gossamer.bounds.prices import concurrent_flow_bounds, sending_price_bounds
 from gossamer.bounds.proofs import Chain
 from gossamer.bounds.set_cuts import port_set_bounds, set_cut_bounds
-from gossamer.bounds.spreading import broadcast_bounds, copy_bounds, spread_bounds
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import PairDemand
+from gossamer.questions.costs import Clock
+from gossamer.questions.tasks import Allreduce, Broadcast, Chunked, Grouped, Reduce, Task, chunked, includes
+from gossamer.questions.tasks.chunked import MAX_CHUNKS
 
-__all__ = ["FAMILIES", "best_bound", "bounds", "counted_bounds", "node_bounds", "relaxed", "relaxed_bounds", "slow"]
+__all__ = [
+    "BLOCKS",
+    "FAMILIES",
+    "WHOLE",
+    "best_bound",
+    "bounds",
+    "case_scope",
+    "counted_bounds",
+    "node_bounds",
+    "relaxed",
+    "relaxed_bounds",
+    "slow",
+    "whole_scope",
+]
 
 # The case with plain links that a case with times, or with switches that cut through, is never faster than.
 
@@ -71,9 +90,16 @@ def best_bound(case: Case) -> Bound:
     return bounds(case)[0]
 
 
+def _largest(case: Case) -> Bound:
+    return largest_first(_found(case, False))[0] if case.demands else _NOTHING
+
+
+_NOTHING = Bound("nothing to do", Fraction(0), "every message is where it must end", "none", "the task")
+
+
 def _sequences(case: Case) -> Iterator[Bound]:
-    yield from sequence_bounds(case, best_bound)
-    yield from chain_bounds(case, best_bound)
+    yield from sequence_bounds(case, _largest)
+    yield from chain_bounds(case, _largest)
 
 
 _PLAIN: tuple[Callable[[Case], Iterator[Bound]], ...] = (
@@ -136,6 +162,69 @@ def slow(case: Case) -> bool:
     return (not known or takes_time(case)) and net.link_count > _SLOW_LINKS and pairs > _SLOW_PAIRS
 
 
+# For which schedules bounds hold. Those of a case with whole messages hold for other cuttings, too, as far as those of
+# smallest parts reach; those of an allreduce with a block for each rank hold for other forms, as far as those of any
+# form reach.
+
+BLOCKS = "with a block for each rank"
+
+
+def case_scope(case: Case) -> str:
+    """Return which schedules are those of a case, with its packets and its form; an empty text if all are.
+
+    >>> import gossamer
+    >>> case_scope(Case(gossamer.network("ring:8"), gossamer.task("allreduce")))
+    'schedules of whole messages with a block for each rank'
+    """
+    words = [whole_scope(case) if case.whole else "schedules", *([BLOCKS] if includes(case.task, Allreduce) else [])]
+    return " ".join(words) if words != ["schedules"] else ""
+
+
+def whole_scope(case: Case) -> str:
+    """Return the scope of bounds of a case's messages as they are cut."""
+    task = case.task
+    while not isinstance(task, Chunked) and isinstance(task, Grouped):
+        task = task.task
+    return f"schedules of messages in {task.packets:,} packets" if isinstance(task, Chunked) else WHOLE
+
+
+WHOLE = "schedules of whole messages"
+"""The scope of bounds that hold for messages which cross links whole."""
+
+
+def _split(case: Case) -> Case:
+    """Return the case in which messages are cut into parts as small as one likes."""
+    if not case.whole:
+        return case
+    other = case.related(rules=replace(case.rules, split=True))
+    vars(other).setdefault("links", case.links.in_parts)  # the same columns
+    return other
+
+
+def _scoped(
+    case: Case, of: Callable[[Case], list[Bound]], general: list[Bound], *, more: bool = False
+) -> tuple[Bound, ...]:
+    """Return bounds of a case with what they hold for, largest first, beside those of an allreduce in any form.
+
+    With `more` also the largest one of smallest parts, if it is none of these.
+    """
+    found, any_form = of(case), largest(general)
+    small = of(_split(case)) if case.whole else found
+    parts = largest(small)
+    in_blocks = includes(case.task, Allreduce)
+    whole = case_scope(case)
+
+    def scope(value: Fraction) -> str:
+        if value > parts:
+            return whole
+        return f"schedules {BLOCKS}" if in_blocks and value > any_form else ""
+
+    kept = [bound.within(scope(bound.value)) for bound in found]
+    if more and case.whole and all(bound.value != parts for bound in kept if bound.scope != whole):
+        kept += [bound.within(scope(bound.value)) for bound in largest_first(small)[:1]]
+    return largest_first([*general, *kept])
+
+
 def node_bounds(case: Case) -> tuple[Bound, ...]:
     """Return the bounds of the nodes that send and receive most, the largest first; none if nothing has to move.
 
@@ -146,8 +235,7 @@ def node_bounds(case: Case) -> tuple[Bound, ...]:
     >>> node_bounds(case)[0].value
     Fraction(4, 1)
     """
-    found = relaxed_bounds(case, (port_bounds,)) if case.demands else ()
-    return largest_first(found)
+    return _scoped(case, lambda some: list(relaxed_bounds(some, (port_bounds,))), []) if case.demands else ()
 
 
 def counted_bounds(case: Case) -> tuple[Bound, ...]:
@@ -162,12 +250,10 @@ def counted_bounds(case: Case) -> tuple[Bound, ...]:
     >>> counted_bounds(case)[0].value, bounds(case)[0].value
     (Fraction(4, 1), Fraction(4, 1))
     """
-    found = (
-        [bound for family in (arrival_bounds, shared_port_bounds, _plain) for bound in family(case)]
-        if case.demands
-        else []
-    )
-    return largest_first(found) or bounds(case)
+    if not case.demands:
+        return bounds(case, quick=True)
+    families = (arrival_bounds, shared_port_bounds, _plain)
+    return _scoped(case, lambda some: [bound for family in families for bound in family(some)], []) or bounds(case)
 
 
 def bounds(case: Case, *, quick: bool = False) -> tuple[Bound, ...]:
@@ -195,7 +281,9 @@ def bounds(case: Case, *, quick: bool = False) -> tuple[Bound, ...]:
 
     Notes
     -----
-    A value v means that no schedule that `gossamer.verify` accepts takes less than v steps. Whole messages move in
+    A value v means that no schedule that `gossamer.verify` accepts takes less than v steps, as far as the bound's scope
+    goes: those of whole messages, and those of an allreduce with a block for each rank, say so where schedules of other
+    cuttings or forms may be faster, which a case does not have. Whole messages move in
     whole steps, so v is an integer. With splitting a message may be cut into any number of parts, so v is the limit of
     ever smaller ones: loads count as fractions and distance costs nothing. Control packets and buffer limits are left
     out, which keeps every bound valid. Each of at most 512 searches costs O(N + L), and one is enough where network
@@ -209,11 +297,43 @@ def bounds(case: Case, *, quick: bool = False) -> tuple[Bound, ...]:
     8 steps, total hops: all messages together need 128 hops, made over 16 links
     8 steps, cut across dimension 0: 4 nodes 0 <= x_0 <= 3 | 4 nodes, 2 links across: 16 messages must leave
     """
+    general = list(any_form_bounds(case, quick=quick))
     if not case.demands:
-        return (Bound("nothing to do", Fraction(0), "every message is where it must end", "none", "the task"),)
+        quick = quick or isinstance(case.cost, Clock)  # where links take many slots, cuts over time take seconds
+        return largest_first([*general, *_rooted(case, largest(general), quick)]) if general else (_NOTHING,)
+    return _scoped(case, lambda some: _found(some, quick), general, more=isinstance(case.cost, Clock))
+
+
+def _found(case: Case, quick: bool) -> list[Bound]:
+    """Return the bounds of the families."""
     families = (partial(set_cut_bounds, quick=True) if f is set_cut_bounds else f for f in FAMILIES if f not in _SLOW)
     found = [bound for family in (families if quick else FAMILIES) for bound in family(case)]
     if takes_time(case):  # what is counted with and without times is told once
         known = {bound.name: bound for bound in reversed(largest_first(found))}
         found = list(known.values())[::-1]
-    return largest_first(found)
+    return found
+
+
+def _rooted(case: Case, general: Fraction, quick: bool) -> Iterator[Bound]:
+    """Yield what whole packets of partial sums take at least: what one contributes reaches all, all reaches one."""
+    if not case.whole:
+        return
+    links = case.links
+    for each in sums_of(case.network, case.task):
+        if each.packets > MAX_CHUNKS:
+            continue
+        row, members = tuple(each.members.tolist()), each.members
+        for root, view in ((Broadcast, links), (Reduce, links.turned)):
+            tried = spread(np.arange(1 if case.invariant else members.size), min(searches(links), _ROOTS))
+            far = [int(view.travel(members[[i]]).usable[members].max()) for i in tried.tolist()]
+            rate = np.bincount(view.source, view.rate, links.node_count)[members[tried]]
+            for i in dict.fromkeys((int(tried[np.argmax(far)]), int(tried[np.argmin(rate)]))):
+                task: Task = Grouped(root(i), (row,)) if members.size < case.network.terminal_count else root(row[i])
+                best = largest_first(_found(case.related(task=chunked(task, each.packets)), quick))[0]
+                verb = "is broadcast to" if root is Broadcast else "is the sum of what comes from"
+                told = replace(best, witness=f"what node {case.name(row[i])} has {verb} all: {best.witness}")
+                yield told.within(whole_scope(case) if best.value > general else "")
+
+
+_ROOTS = 64
+"""Ranks at most whose distances decide which is looked at."""

@@ -16,16 +16,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gossamer.bounds.arrivals import spread, takes_time
+from gossamer.atomic_files import quantity
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.cuts import SOURCE, Floats, thin_cuts
+from gossamer.bounds.earliest_arrivals import spread, takes_time
 from gossamer.bounds.proofs import Cut, Load, Mask, least_cut, served
 from gossamer.networks.network import Network
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand, NodeLine, PairDemand
 from gossamer.questions.cases.distances import axes_of
 from gossamer.questions.cases.links import FAR
-from gossamer.writing import quantity
 
 __all__ = ["Crossing", "best_crossing", "color_classes", "crossing", "crossings", "port_set_bounds", "set_cut_bounds"]
 

@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else 2
     finally:
-        unfinished = sys.modules.get("gossamer.writing")
+        unfinished = sys.modules.get("gossamer.atomic_files")
         if unfinished is not None:
             unfinished.discard_all()
         if arguments is None:

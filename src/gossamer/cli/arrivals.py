@@ -50,7 +50,9 @@ MIX = Words(
     ("traffic", "unicasts_to", "set_size", "order"),
     "Requests",
 )
-INTERVALS = Words("simulation/random_arrivals/intervals.py", "interval_scheme", ("split", "control_time"), "Rules")
+INTERVALS = Words(
+    "simulation/random_arrivals/interval_broadcasts.py", "interval_scheme", ("split", "control_time"), "Rules"
+)
 ArrivalsOutput = Annotated[
     list[Path] | None,
     written(
@@ -125,10 +127,10 @@ def simulate_arrivals(
             stage(f"writing {table}")
             write_table(points, table)
         for plot in plots:
-            from gossamer.plots.curves import draw_delays
+            from gossamer.plots.curves import delay_figure, draw_results
 
             stage(f"drawing {plot}")
-            draw_delays(points, plot)
+            draw_results(delay_figure, points, plot, f"Broadcast requests at random on {points[0].network}")
         for page in shown:
             stage(f"writing {page}")
             _write_page(net, names, loads, chosen, settings, page, mix)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,6 +11,11 @@ from gossamer.cli.console import print_entries, print_json, print_rows, progress
 from gossamer.cli.options import Json, Options, Question, Words, asks, pictured, planner_words, written
 from gossamer.cli.plan import algorithm_options
 from gossamer.errors import ModelError
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from gossamer.bounds import Bound
 
 __all__ = ["bounds", "compare"]
 
@@ -53,22 +58,24 @@ def compare(
         return
     case, best = found.case, found.best
     print(f"{case.task.describe()} on {case.network.spec}, {best.switching.describe(case)}")
-    bound = f"{best.bound_name}: {best.bounds[0].witness}" if best.bounds else best.bound_name
+    bound = best.bounds[0].text if best.bounds else best.bound_name
     print(f"lower bound {best.switching.time_text(case.cost, best.bound)} ({bound})\n")
     print(Table("", *found.table()).text().lstrip())
     if found.refusals:
         print("\nThe others do not cover it:")
         print_rows((f"  {name}", why) for name, why in found.refusals.items())
+    if stars := [row for row in found.remarks() if row[0] == "optimal*"]:
+        print_rows(stars)
     if found.stopped:
         print(f"\nstopped: {found.stopped}")
 
 
 def _compare_sizes(question: Question, how: dict[str, Any], output: list[Path], json: bool) -> None:
     """Compare the algorithms for several numbers of bytes, print the best of each and where the best changes."""
-    from gossamer.plots.drawing import picture_format
+    from gossamer.atomic_files import check_writable
+    from gossamer.plots.picture_files import picture_format
     from gossamer.studies.reproductions.table import Table
-    from gossamer.studies.sweeps.message_sizes import compare_sizes, crossover_text
-    from gossamer.writing import check_writable
+    from gossamer.studies.sweeps.message_sizes import compare_sizes
 
     asked, given = question.read(bytes=1), question.rules
     if asked.pop("switching") != "store-and-forward":
@@ -79,19 +86,20 @@ def _compare_sizes(question: Question, how: dict[str, Any], output: list[Path], 
     asked["cost"] = {name: value for name, value in given.items() if name in ("counting", "bandwidth", "latency")}
     with progress() as stage:
         found = compare_sizes(asked.pop("network"), asked.pop("task"), given["bytes"], progress=stage, **asked, **how)
+        case = found.comparisons[0].case
+        title = f"{case.task.describe()} on {case.network.spec}"
         for path in output:
-            from gossamer.plots.curves import draw_sizes
+            from gossamer.plots.curves import draw_results, sizes_figure
 
             stage(f"writing {path}")
-            draw_sizes(found, path)
+            draw_results(sizes_figure, found, path, title)
     if json:
         print_json(found.to_dict())
         return
-    case = found.comparisons[0].case
-    print(f"{case.task.describe()} on {case.network.spec}, ports {case.rules.ports}\n")
+    print(f"{title}, ports {case.rules.ports}\n")
     print(Table("", *found.table()).text().lstrip())
-    for crossover in found.crossovers:
-        print(crossover_text(crossover))
+    for name, text in found.remarks():
+        print(text if name == "crossover" else f"{name}: {text}")
     print_rows([], output)
 
 
@@ -118,13 +126,17 @@ def bounds(question: Question, *, json: Json = False) -> None:
                 "unit": case.cost.unit,
                 "bounds": [
                     {"name": b.name, "value": float(b.value), "value_exact": str(b.value), "method": b.method}
-                    | {"witness": b.witness, "source": b.source}
+                    | {"scope": b.scope, "witness": b.witness, "source": b.source}
                     for b in found
                 ],
             }
         )
         return
     print(f"{task.describe()} on {network.spec}, {kind.describe(case)}: lower bounds in {case.cost.unit}s\n")
-    most = found[0].value if found else 0
-    mark = {True: "  (binds)", False: ""}
-    print_entries((f"{b.value!s:>8}", [f"{b.name}{mark[b.value == most]}", b.witness, b.source]) for b in found)
+    most = found[0].value
+    print_entries((f"{b.value_text:>8}", [f"{b.name}{_mark(b, most)}", b.witness, b.source]) for b in found)
+
+
+def _mark(bound: Bound, most: Fraction) -> str:
+    """Return whether a bound binds what was asked, and for which schedules it holds if not for all."""
+    return f"{'  (binds)' * (bound.value == most)}{f'  [{bound.scope}]' * bool(bound.scope)}"

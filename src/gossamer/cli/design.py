@@ -75,11 +75,11 @@ def _design(
     swept: dict[str, Any] | None,
 ) -> None:
     """Search for networks; print the table, and write it and the best network."""
+    from gossamer.atomic_files import check_writable
     from gossamer.studies.design import Wishes, designs
     from gossamer.studies.design import design as search_networks
+    from gossamer.studies.design.design_files import save_design
     from gossamer.studies.design.problem import read_degrees
-    from gossamer.studies.design.save import save_design
-    from gossamer.writing import check_writable
 
     for path in output:
         if path.suffix.lower() not in (".csv", ".json", ".parquet", ".svg", ".png", ".pdf"):
@@ -125,7 +125,7 @@ def _design(
 
 def _flit_runs(found: Any, stage: Any) -> list[Any]:
     """Run the best network and the torus in flits."""
-    from gossamer.studies.design.flits import flit_run
+    from gossamer.studies.design.flit_runs import flit_run
 
     torus = found.torus
     runs: list[Any] = []
@@ -136,7 +136,7 @@ def _flit_runs(found: Any, stage: Any) -> list[Any]:
 
 
 def _write(found: Any, path: Path) -> None:
-    from gossamer.writing import whole_file
+    from gossamer.atomic_files import whole_file
 
     kind = path.suffix.lower()
     if kind in (".csv", ".parquet"):
@@ -219,6 +219,8 @@ def _print(found: Any) -> None:
     print()
     for place, each in enumerate(found.found):
         print(f"{place + 1:>3}  {each.candidate.spec}")
+    for scope in sorted({t.bound_scope for each in found.found for t in each.tasks if t.bound_scope}):
+        print(f"some bounds are for {scope}")
     if found.stopped:
         print(f"\n{found.stopped}")
 

@@ -17,11 +17,11 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from gossamer.atomic_files import memory_text
 from gossamer.cli.command_group import EXAMPLES, PURPOSES
 from gossamer.cli.console import print_entries, print_json, styled
 from gossamer.cli.options import Json
 from gossamer.version import __version__
-from gossamer.writing import memory_text
 
 __all__ = ["EXTRAS", "NEEDED", "Finding", "State", "doctor", "examine", "manual", "manual_page"]
 
@@ -299,7 +299,7 @@ def manual(
     ] = None,
 ) -> None:
     """Print the manual page of all commands, for man: gossamer manual | man -l -."""
-    from gossamer.writing import whole_file
+    from gossamer.atomic_files import whole_file
 
     page = manual_page(context.find_root())
     if output is None:

@@ -59,7 +59,7 @@ def draw(
 ) -> None:
     """Draw the load of every link, which is busy when, or the messages in motion."""
     from gossamer import plots
-    from gossamer.writing import check_writable
+    from gossamer.atomic_files import check_writable
 
     if output is None:
         _draw_in_text(file, network, task)

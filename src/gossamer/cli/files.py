@@ -29,7 +29,7 @@ _SCHEDULES = (".parquet", ".txt")
 
 def is_picture(path: Path) -> bool:
     """Whether the suffix of a file is that of a picture."""
-    from gossamer.plots.drawing import FORMATS
+    from gossamer.plots.picture_files import FORMATS
 
     return path.suffix.lower().removeprefix(".") in FORMATS
 
@@ -39,8 +39,8 @@ def check_outputs(output: Iterable[Path], suffixes: Iterable[str], allowed: str)
 
     In `allowed`, which says what is allowed, ``{}`` stands for the suffixes of pictures.
     """
-    from gossamer.plots.drawing import FORMATS
-    from gossamer.writing import check_writable
+    from gossamer.atomic_files import check_writable
+    from gossamer.plots.picture_files import FORMATS
 
     known = tuple(suffixes)
     for path in output:
@@ -52,7 +52,7 @@ def check_outputs(output: Iterable[Path], suffixes: Iterable[str], allowed: str)
 
 def check_schedule(path: Path) -> None:
     """Refuse a file that is no schedule, or cannot be written."""
-    from gossamer.writing import check_writable
+    from gossamer.atomic_files import check_writable
 
     if path.suffix.lower() not in _SCHEDULES:
         raise FileFormatError(f"{str(path)!r} is of no known kind; a schedule is {' or '.join(_SCHEDULES)}")
@@ -77,7 +77,7 @@ def pages(output: list[Path] | None) -> tuple[list[Path], list[Path]]:
 
 def check_page(path: Path) -> None:
     """Refuse a page that cannot be written."""
-    from gossamer.writing import check_writable
+    from gossamer.atomic_files import check_writable
 
     hush_libraries()
     if path.suffix.lower() != ".html":
@@ -148,7 +148,7 @@ def write_json(value: Any, path: Path, indent: int = 2) -> None:
     """Write a value as JSON; the file appears whole or not at all."""
     import json
 
-    from gossamer.writing import whole_file
+    from gossamer.atomic_files import whole_file
 
     with whole_file(path) as part:
         part.write_text(json.dumps(value, indent=indent) + "\n", encoding="utf-8")

@@ -153,7 +153,12 @@ Foreign = Annotated[
 ]
 Collective = Annotated[
     str | None,
-    typer.Option("--task", help="Task of a .goal file, which does not say it.", metavar="TASK", rich_help_panel="Task"),
+    typer.Option(
+        "--task",
+        help="Task of a .goal file, which does not say it; of a custom .xml the file of its demands.",
+        metavar="TASK",
+        rich_help_panel="Task",
+    ),
 ]
 Bytes = Annotated[
     str, typer.Option("--bytes", help="Size of a message: a number of bytes, or with a unit.", metavar="SIZE")
@@ -246,7 +251,7 @@ TASK = (Words("questions/tasks/parsing.py", "TaskWords", heading="Task"),)
 RULES = Words("questions/rules.py", "Rules", heading="Rules")
 COSTS = (
     Words("questions/costs.py", "StepCost", heading="Time"),
-    Words("questions/costs.py", "TimeCost", heading="Time"),
+    Words("questions/costs.py", "TimeCost", ("bytes", "counting", "bandwidth", "latency", "form"), "Time"),
     Words("questions/costs.py", "LinearCost", heading="Time of wormhole messages"),
 )
 
@@ -427,7 +432,10 @@ class Question(NamedTuple):
 
         network = as_network(self.network)
         task = asked_task(self.task, self.task_words, network, self.seed)
-        return {"network": network, "task": task, **rules_and_cost(self.switching, {**self.rules, **other})}
+        rules = {**self.rules, **other}
+        if self.task_words.get("chunks") == 1 and "bytes" in rules:
+            rules.setdefault("split", False)
+        return {"network": network, "task": task, **rules_and_cost(self.switching, rules)}
 
 
 def asks(**groups: tuple[Words, ...]) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -116,7 +116,7 @@ def _sound_rows(found: Any, sound: Any) -> list[tuple[str, str]]:
 def _plan_job(question: Question, output: list[Path], json: bool, search: dict[str, Any]) -> None:
     """Plan a job, print the schedule of all its collectives and the times of each, and write it or its timeline."""
     from gossamer.networks import as_network
-    from gossamer.planning.jobs import plan_job
+    from gossamer.planning.collective_jobs import plan_job
     from gossamer.questions.rules import Rules
     from gossamer.questions.tasks.job import read_job
     from gossamer.studies.reproductions.table import Table
@@ -139,10 +139,11 @@ def _plan_job(question: Question, output: list[Path], json: bool, search: dict[s
     with progress() as stage:
         found = plan_job(net, job, cost=cost, rules=rules, seed=question.seed, progress=stage, **search)
         for file in filter(is_picture, files):
-            from gossamer.plots.curves import draw_job
+            from gossamer.plots.curves import draw_results, job_figure
 
             stage(f"writing {file}")
-            draw_job(found, file)
+            title = f"{len(found.collectives)} collectives on {found.outcome.case.network.spec}"
+            draw_results(job_figure, found, file, title)
         save_plan(found.outcome, [file for file in files if not is_picture(file)], stage)
     if json:
         print_json(found.to_dict())
@@ -198,10 +199,10 @@ def faults(
     json: Json = False,
 ) -> None:
     """Plan a task without each cable of the network: the worst and the mean slowdown."""
+    from gossamer.atomic_files import check_writable
     from gossamer.studies.reproductions.table import Table
     from gossamer.studies.sweeps import TABLE_FORMATS, table_format, write_table
     from gossamer.studies.sweeps.faults import faults as plan_faults
-    from gossamer.writing import check_writable
 
     files = output or []
     for path in files:

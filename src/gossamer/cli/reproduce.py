@@ -36,11 +36,11 @@ def reproduce(
     json: Json = False,
 ) -> None:
     """Reproduce a paper's tables: claimed, measured, bound."""
-    from gossamer.plots.drawing import picture_format
+    from gossamer.atomic_files import check_writable
     from gossamer.plots.paper_figures import named_parts
+    from gossamer.plots.picture_files import picture_format
     from gossamer.studies.reproductions import REPRODUCTIONS, reproduction
     from gossamer.studies.reproductions.table import computed_tables
-    from gossamer.writing import check_writable
 
     source = reproduction(name)
     makers, figures = named_parts(name, only)
@@ -53,10 +53,10 @@ def reproduce(
         found = list(computed_tables(makers, stage, jobs))
         for path in output or []:
             if path.suffix:
-                from gossamer.plots.curves import draw_curves
+                from gossamer.plots.curves import curves_figure, draw_results
 
                 stage(f"drawing {path}")
-                draw_curves(list(source.curves()), path, REPRODUCTIONS[name])
+                draw_results(curves_figure, list(source.curves()), path, REPRODUCTIONS[name])
                 written.append(path)
             else:
                 from gossamer.plots.paper_figures import draw_source_figures

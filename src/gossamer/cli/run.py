@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -47,18 +48,39 @@ def run(
     comm = MPI.COMM_WORLD
     try:
         text, found = run_file(comm, file, sizes, check=check, repeat=repeat, nodes=nodes)
-    except GossamerError:  # raised on all ranks, told once
+    except GossamerError as error:  # told once where all ranks have it
+        if not _everywhere(comm):
+            _end_all(comm, str(error))
         if comm.rank == 0:
             raise
         raise typer.Exit(2) from None
     except BaseException as error:  # what goes wrong on one rank ends all
-        print(f"gossamer: rank {comm.rank}: {type(error).__name__}: {' '.join(str(error).split())}", file=sys.stderr)
-        sys.stderr.flush()
-        comm.Abort(2)
+        _end_all(comm, f"{type(error).__name__}: {' '.join(str(error).split())}")
         raise
     if comm.rank == 0:
         _print(text, comm.size, found, json)
     raise typer.Exit(0 if all(row.equal is not False for row in found) else 1)
+
+
+_SECONDS = 10.0
+"""How long a rank waits for the others to have an error too."""
+
+
+def _everywhere(comm: Any) -> bool:
+    """Return whether all ranks come here, in a few seconds."""
+    last, request = time.monotonic() + _SECONDS, comm.Ibarrier()
+    while not request.Test():
+        if time.monotonic() > last:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def _end_all(comm: Any, text: str) -> None:
+    """End the processes of all ranks, those that wait for this one among them."""
+    print(f"gossamer: rank {comm.rank}: {text}", file=sys.stderr)
+    sys.stderr.flush()
+    comm.Abort(2)
 
 
 def _print(text: str, ranks: int, found: list[Any], json: bool) -> None:

@@ -72,12 +72,12 @@ def simulate_schedule(
     json: Json = False,
 ) -> None:
     """Replay a schedule in the model of a machine, beside the time of its slots and what MPI has."""
-    from gossamer.execution import replay
+    from gossamer.atomic_files import check_writable, whole_folder
+    from gossamer.execution import machine_model_replay
     from gossamer.interchange.smpi import write_platform
-    from gossamer.plots.drawing import picture_format
+    from gossamer.plots.picture_files import picture_format
     from gossamer.reading import quantities
     from gossamer.schedules import load
-    from gossamer.writing import check_writable, whole_folder
 
     sizes = message_sizes(bytes)
     named = [name for name in own or [] if name != "all"]
@@ -90,7 +90,7 @@ def simulate_schedule(
     with progress() as stage:
         stage(f"reading {file}")
         schedule = load(file)
-        rows = replay.replay(
+        rows = machine_model_replay.replay(
             schedule,
             sizes,
             model=model.value,
@@ -103,10 +103,10 @@ def simulate_schedule(
         with whole_folder(platform) as part:
             write_platform(schedule.network, part, machine["bandwidth"], machine["latency"])
     if output:
-        from gossamer.plots.curves import draw_replays
+        from gossamer.plots.curves import draw_results, replays_figure
 
         for path in output:
-            draw_replays(rows, path, f"{text}, {model.value}")
+            draw_results(replays_figure, rows, path, f"{text}, {model.value}")
     if json:
         print_json({"what": text, "model": model.value, "runs": [asdict(row) for row in rows]})
         return

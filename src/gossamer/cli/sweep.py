@@ -118,11 +118,11 @@ def _asked_study(path: Path | None, words: dict[str, Any], where: list[str]) -> 
 
 def _estimate(study: Study, path: Path | None, settings: dict[str, Any], json: bool) -> None:
     """Count the points, and print about what they take."""
+    from gossamer.atomic_files import memory_text
     from gossamer.planning.switching.resource_limits import time_text
     from gossamer.studies.sweeps import read_results
     from gossamer.studies.sweeps.engines import read_jobs
     from gossamer.studies.sweeps.study import estimated
-    from gossamer.writing import memory_text
 
     known: set[str] = set()
     if path is not None and (path.exists() or Path(f"{path}.journal").exists()):
@@ -271,14 +271,14 @@ def _write(found: Any, path: Path) -> None:
     elif path.suffix.lower() == ".csv":
         from pyarrow import csv
 
-        from gossamer.writing import whole_file
+        from gossamer.atomic_files import whole_file
 
         with whole_file(path) as part:
             csv.write_csv(found.results.table, part)
     else:
-        from gossamer.plots.curves import draw_report
+        from gossamer.plots.curves import draw_results, report_figure
 
-        draw_report(found, path)
+        draw_results(report_figure, found.groups, path, found.title)
 
 
 @commands.command()

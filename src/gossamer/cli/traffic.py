@@ -147,9 +147,9 @@ def simulate_traffic(
     json: Json = False,
 ) -> None:
     """Latency and throughput of random traffic, flit by flit; exit status 1 if it deadlocks."""
+    from gossamer.atomic_files import check_writable
     from gossamer.networks import as_network
     from gossamer.studies.sweeps import read_loads, write_table
-    from gossamer.writing import check_writable
 
     where = Destinations(**destinations)
     where.check("hot_share" in settings)
@@ -174,10 +174,11 @@ def simulate_traffic(
         for table in tables:
             write_table(runs, table)
         for plot in plots:
-            from gossamer.plots.curves import draw_latency
+            from gossamer.plots.curves import draw_results, latency_figure
 
             stage(f"drawing {plot}")
-            draw_latency(curves, plot, f"{runs[0].pattern} traffic, messages of {asked.message_flits} flits")
+            title = f"{runs[0].pattern} traffic, messages of {asked.message_flits} flits"
+            draw_results(latency_figure, curves, plot, title)
     for page in shown:
         from gossamer.explorer import explore
         from gossamer.simulation.flits import record_traffic
@@ -213,7 +214,7 @@ def simulate_saturation(
     """Search the largest load that gets through."""
     from gossamer.networks import as_network
     from gossamer.studies.sweeps import run_points
-    from gossamer.studies.sweeps.broadcasts import SaturationPoint
+    from gossamer.studies.sweeps.load_sweeps import SaturationPoint
 
     where = Destinations(**destinations)
     where.check("hot_share" in settings)
@@ -284,7 +285,7 @@ def _simulated(
     """Simulate every network at the loads, or up to its saturation without loads."""
     from gossamer.simulation.flits import read_trace, simulate_trace
     from gossamer.studies.sweeps import TrafficPoint, run_points
-    from gossamer.studies.sweeps.broadcasts import SaturationPoint
+    from gossamer.studies.sweeps.load_sweeps import SaturationPoint
 
     if where.trace is not None:
         trace = read_trace(where.trace)
@@ -323,7 +324,7 @@ def _write_details(runs: Sequence[TrafficRun], path: Path) -> None:
     """Write what each node, flow, channel and latency of each run had."""
     import csv
 
-    from gossamer.writing import whole_file
+    from gossamer.atomic_files import whole_file
 
     with whole_file(path) as part, part.open("w", newline="", encoding="utf-8") as file:
         lines = csv.writer(file)
@@ -366,8 +367,8 @@ def _saturation_fields(spec: str, s: Saturation) -> dict[str, Any]:
 
 def _print_runs(runs: Sequence[TrafficRun]) -> None:
     """Print a line for each load."""
+    from gossamer.atomic_files import quantity
     from gossamer.studies.reproductions.table import Table
-    from gossamer.writing import quantity
 
     columns = ("load", "throughput", "latency", "+-", "median", "p99", "busiest channel", "")
     rows: list[tuple[str, ...]] = []

@@ -56,7 +56,11 @@ def verify(
                     {"kind": v.kind, slot: v.slot, "nodes": v.nodes, link: v.link, packets: v.packets, "text": v.text}
                     for v in found.violations
                 ],
-                **({} if bound is None else {"bound": float(bound.value), "bound_name": bound.name}),
+                **(
+                    {}
+                    if bound is None
+                    else {"bound": float(bound.value), "bound_name": bound.name, "bound_scope": bound.scope}
+                ),
                 **({} if own is None else {"own_time": float(own.completion_time), "own_algorithm": own.algorithm}),
                 "hops": found.hops,
                 "seconds": found.seconds,
@@ -70,7 +74,8 @@ def verify(
         print(found)
         if bound is not None:
             ratio = float(schedule.completion_time / bound.value) if bound.value else 1.0
-            print(f"lower bound {bound.value} ({bound.name}); ratio {ratio:.3g}")
+            holds = f", for {bound.scope}" if bound.scope else ""
+            print(f"lower bound {bound.value_text} ({bound.name}{holds}); ratio {ratio:.3g}")
         if own is not None:
             took, best = schedule.completion_time, own.completion_time
             word = "the same time as" if took == best else "faster than" if took < best else "slower than"
@@ -80,7 +85,7 @@ def verify(
 
 def _clock_text(clock: Any, time: Fraction) -> str:
     """Return what a schedule in seconds moves, and how fast."""
-    from gossamer.writing import bandwidth_text
+    from gossamer.atomic_files import bandwidth_text
 
     rates = [("algorithm", clock.bandwidth(time)), ("bus", clock.bus_bandwidth(time))]
     told = [f"{name} bandwidth {bandwidth_text(rate)}" for name, rate in rates if rate is not None]
@@ -134,7 +139,12 @@ def explain(
                 "lines": found.lines,
                 "why": found.why,
                 "hops": [hop._asdict() for hop in found.hops],
-                "bound": {"value": str(bound.value), "name": bound.name, "witness": bound.witness},
+                "bound": {
+                    "value": str(bound.value),
+                    "name": bound.name,
+                    "scope": bound.scope,
+                    "witness": bound.witness,
+                },
             }
         )
         return

@@ -7,6 +7,6 @@ programs of `gossamer.programs`, as these do.
 
 from __future__ import annotations
 
-from gossamer.lazy import lazy
+from gossamer.lazy_imports import lazy
 
-__getattr__ = lazy(__name__, jax="", mpi="", replay="", torch="")
+__getattr__ = lazy(__name__, jax="", mpi="", machine_model_replay="", torch="")

@@ -16,10 +16,20 @@ import numpy.typing as npt
 from gossamer.errors import NotApplicableError, ScheduleError, TaskError, shown
 from gossamer.graphs.edge_coloring import color_edges
 from gossamer.programs import REDUCE, SEND, Operations, Program, lower
-from gossamer.questions.tasks import Allreduce, Broadcast, MultinodeBroadcast, ReduceScatter, TotalExchange
+from gossamer.programs.layout import plain_task
+from gossamer.questions.tasks import (
+    Allreduce,
+    Broadcast,
+    Grouped,
+    MultinodeBroadcast,
+    PartialSumAllreduce,
+    ReduceScatter,
+    Task,
+    TotalExchange,
+)
 from gossamer.schedules import Schedule, reverse
 
-__all__ = ["Prepared", "all_gather", "all_reduce", "all_to_all", "broadcast", "prepare", "reduce_scatter"]
+__all__ = ["Prepared", "all_gather", "all_reduce", "all_to_all", "broadcast", "prepare", "reduce_scatter", "run"]
 
 # Lanes: partial permutations of all devices over which every slot of a schedule can be carried out, and tables.
 #
@@ -91,18 +101,42 @@ class Prepared:
         self.write[mine.rank, slot[~sends], lane[~sends]] = place[~sends]
         adds = mine.kind == REDUCE
         self.addend[mine.rank, slot[adds], lane[adds]] = np.where(mine.operand < 0, place, mine.operand)[adds]
-        # blocks are added lane by lane: of several in a slot, that of the lowest lane meets the operand
-        first = np.flatnonzero(adds & (mine.operand >= 0))
-        for k in first.tolist():
-            together = np.flatnonzero(adds & (mine.slot == mine.slot[k]) & (place == place[k]))
+        # blocks are written lane by lane: of several in a slot, that of the lowest lane meets the operand, or replaces
+        into = np.flatnonzero(~sends)
+        into = into[np.lexsort((into, place[into], slot[into]))]
+        starts = np.flatnonzero((np.diff(slot[into], prepend=-1) != 0) | (np.diff(place[into], prepend=-1) != 0))
+        for together in np.split(into, starts[1:]):
             if together.size > 1:
-                self.addend[mine.rank, slot[k], lane[together]] = place[k]
-                self.addend[mine.rank, slot[k], lane[together].min()] = mine.operand[k]
+                first = together[0]
+                self.addend[mine.rank, slot[first], lane[together]] = place[first]
+                met = np.where(adds[first], np.where(mine.operand[first] < 0, place[first], mine.operand[first]), -1)
+                self.addend[mine.rank, slot[first], lane[together].min()] = met
 
     @cached_property
     def dual(self) -> Prepared:
-        """What carries gradients back: the schedule reversed in time; of an allreduce itself."""
-        return self if isinstance(self.schedule.task, Allreduce) else Prepared(reverse(self.schedule))
+        """What carries gradients back: the schedule reversed in time; of an allreduce itself.
+
+        NotApplicableError if the reversed schedule brings nothing back for some of what a device brings.
+        """
+        if isinstance(self.collective, Allreduce | PartialSumAllreduce):
+            return self
+        back = Prepared(reverse(self.schedule))
+        for mine, other in zip(self.program, back.program, strict=True):
+            if (mine.input_size, mine.output_size) != (other.output_size, other.input_size):
+                raise NotApplicableError(f"{self.schedule.task.name} has no gradient: device {mine.rank} keeps its own")
+        return back
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """The devices of each group; all in one where the task has no groups."""
+        task = plain_task(self.schedule.task)
+        return task.groups if isinstance(task, Grouped) else (tuple(range(self.program.ranks)),)
+
+    @property
+    def collective(self) -> Task:
+        """What is carried out, in each group."""
+        task = plain_task(self.schedule.task)
+        return plain_task(task.task) if isinstance(task, Grouped) else task
 
     @property
     def parts(self) -> int:
@@ -111,8 +145,8 @@ class Prepared:
 
     @property
     def root(self) -> int:
-        """The root of a broadcast or reduction, else 0."""
-        return int(getattr(self.schedule.task, "root", 0)) if isinstance(self.schedule.task, Broadcast) else 0
+        """The root of a broadcast or reduction, in groups a rank of each, else 0."""
+        return int(getattr(self.collective, "root", 0)) if isinstance(self.collective, Broadcast) else 0
 
 
 def prepare(schedule: Any) -> Prepared:
@@ -175,6 +209,9 @@ def _lanes(ranks: list[Operations]) -> tuple[dict[tuple[int, int, int], int], tu
 # The device with index r along the axis runs node r of the schedule's network; an axis may be a tuple of axes of the
 # mesh, the first the most significant, so that the axes of a mesh are the dimensions of a torus. Gradients go back over
 # the schedule reversed in time. What comes out counts as varying along the axis, even where all devices have the same.
+#
+# In groups every device has arrays as large as the largest group asks for: entries beyond the size of its own group are
+# not sent, and come out as 0, as does everything on devices of no group.
 
 Array = Any
 
@@ -266,10 +303,12 @@ def all_reduce(x: Array, axis_name: Any, schedule: Any) -> Array:
     """Return the sum over all devices, like ``jax.lax.psum`` of an array."""
     import jax.numpy as jnp
 
-    ready, n = _ready(schedule, Allreduce, axis_name)
+    ready, n = _ready(schedule, (Allreduce, PartialSumAllreduce), axis_name)
     flat = x.reshape(-1)
-    width = -(-flat.size // n)
-    rows = jnp.pad(flat, (0, n * width - flat.size)).reshape(n, width)
+    blocks = isinstance(ready.collective, Allreduce)
+    width = -(-flat.size // (min(map(len, ready.groups)) if blocks else 1))
+    messages = n if blocks else 1
+    rows = jnp.pad(flat, (0, messages * width - flat.size)).reshape(messages, width)
     return _carried(ready, axis_name, rows).reshape(-1)[: flat.size].reshape(x.shape)
 
 
@@ -279,17 +318,50 @@ def broadcast(x: Array, axis_name: Any, schedule: Any) -> Array:
     return _carried(ready, axis_name, x.reshape(1, -1)).reshape(x.shape)
 
 
-def _ready(schedule: Any, kind: type, axis_name: Any) -> tuple[Prepared, int]:
+def run(x: Array, axis_name: Any, schedule: Any) -> Array:
+    """Return the output of this device from its input, for a schedule of any task, in groups that may overlap too.
+
+    Parameters
+    ----------
+    x : array
+        A row for each message of the device's input, in the order of `gossamer.lower`; as many on all devices as the
+        largest input has.
+    axis_name, schedule
+        As in `all_gather`.
+
+    Returns
+    -------
+    array
+        A row for each message of the device's output, as many as the largest output has, further ones 0.
+    """
+    ready = prepare(schedule)
+    _check_devices(ready, axis_name)
+    most = ready.input_blocks // ready.parts
+    if x.ndim == 0 or x.shape[0] != most:
+        raise TaskError(f"x has {x.shape[0] if x.ndim else 0} rows; an input of this schedule has {most} messages")
+    return _carried(ready, axis_name, x.reshape(most, -1)).reshape(-1, *x.shape[1:])
+
+
+def _ready(schedule: Any, kind: type[Task] | tuple[type[Task], ...], axis_name: Any) -> tuple[Prepared, int]:
+    """Return a schedule made ready, and the size of its largest group."""
+    ready = prepare(schedule)
+    if not isinstance(ready.collective, kind):
+        wanted = kind[0] if isinstance(kind, tuple) else kind
+        raise TaskError(f"a schedule of {wanted.name} is wanted, got one of {ready.collective.name}")
+    _check_devices(ready, axis_name)
+    members = [device for group in ready.groups for device in group]
+    if len(set(members)) < len(members):
+        raise TaskError("groups that share a device have the messages of each one after the other; use run")
+    return ready, max(map(len, ready.groups))
+
+
+def _check_devices(ready: Prepared, axis_name: Any) -> None:
     from jax import lax
 
-    ready = prepare(schedule)
-    if not isinstance(ready.schedule.task, kind):
-        raise TaskError(f"a schedule of {getattr(kind, 'name', '')} is wanted, got one of {ready.schedule.task.name}")
     devices = int(lax.axis_size(axis_name))
     if devices != ready.program.ranks:
         network = ready.schedule.network
         raise TaskError(f"axis {axis_name!r} has {devices} devices; {network.spec} has {network.node_count} nodes")
-    return ready, devices
 
 
 def _carried(ready: Prepared, axis_name: Any, messages: Array) -> Array:

@@ -18,7 +18,7 @@ __all__ = ["TorchCollective"]
 
 # A rank's operations on tensors: slot by slot, receives and sends at once.
 
-_SEND, _REDUCE = 0, 2
+_SEND, _RECEIVE, _REDUCE = 0, 1, 2
 _SCRATCH = 2
 _ADDING = {"sum": "add_", "product": "mul_", "max": "maximum", "min": "minimum"}
 
@@ -45,7 +45,9 @@ class TorchCollective:
     Notes
     -----
     In each slot one `batch_isend_irecv` and a wait for it, no barrier. Whatever the backend sends works: tensors
-    on the processor with gloo, on devices with NCCL.
+    on the processor with gloo, on devices with NCCL. In groups of processes within the program all messages have one
+    size, and all vectors of an allreduce one length; where groups have several sizes, or a rank of none passes messages
+    on, one rank first tells all how large messages are.
 
     Examples
     --------
@@ -62,17 +64,19 @@ class TorchCollective:
         rank, ranks = self._distributed.get_rank(group), self._distributed.get_world_size(group)
         if isinstance(program, str | os.PathLike):
             told = description(program)
-            have, self._parts, self.task = told["ranks"], told["parts"], told["task"]["name"]
-            what = told["network"]
+            have, self._parts, what, task = told["ranks"], told["parts"], told["network"], told["task"]
+            buffers, passing = told["buffers"], told["passing"]
         else:
-            have, self._parts, self.task = program.ranks, program.parts, program.task.name
-            what = program.network.spec
+            have, self._parts, what, task = program.ranks, program.parts, program.network.spec, program.task.to_dict()
+            buffers, passing = _who(program)
+        self.task: str = task["name"]
         if have != ranks:
             raise NetworkError(f"the program on {what} has {have} ranks; the process group has {ranks}")
         mine = read_rank(program, rank) if isinstance(program, str | os.PathLike) else program.rank(rank)
         self._mine = mine
-        self._ranks = ranks
-        self._reduces = "reduce" in self.task
+        self._groups: list[Any] = task.get("groups", [range(ranks)])
+        several = len({len(group) for group in self._groups}) > 1
+        self._teller = buffers[0] if passing or several else None
         self._slots = _by_slot(mine)
 
     def __call__(self, given: Any = None, got: Any = None, op: str = "sum") -> None:
@@ -98,8 +102,10 @@ class TorchCollective:
         buffers = [_flat(tensor, name) for tensor, name in ((given, "given"), (got, "got"))]
         back: Any = None
         if self.task == "allreduce" and given is not None and got is not None:
-            missing = -buffers[0].numel() % self._ranks
-            if missing and buffers[0].numel() == buffers[1].numel():
+            width = -(-buffers[0].numel() // min(map(len, self._groups)))
+            missing = self._mine.input_size // self._parts * width - buffers[0].numel()
+            alone = len({v for group in self._groups for v in group}) == sum(map(len, self._groups))
+            if missing > 0 and alone and buffers[0].numel() == buffers[1].numel():
                 back = buffers[1]
                 wide = [b.new_zeros(b.numel() + missing) for b in buffers]
                 wide[0][: back.numel()].copy_(buffers[0])
@@ -126,7 +132,11 @@ class TorchCollective:
 
     def _run(self, buffers: list[Any], size: int, op: str) -> None:
         like = next((b for b in buffers if b is not None), None)
-        if like is None:  # a rank that neither gives nor gets may still pass on
+        if self._teller is not None:  # not all ranks know, or they may differ
+            size, like = self._told(self._teller, size, like)
+        if like is None:
+            if not self._slots:
+                return
             raise TaskError("a tensor is needed, given or got: it says of which type the messages are")
         longest = -(-size // self._parts)
         places = [*buffers, like.new_empty(self._mine.scratch_size * longest)]
@@ -144,22 +154,38 @@ class TorchCollective:
         for rows in self._slots:
             pending, sums = [], []
             tags: dict[tuple[bool, int], int] = {}
-            for kind, peer, buffer, offset, operand, part in rows:
+            for kind, peer, buffer, offset, operand, part, sent in rows:
                 place = view(buffer, offset, part)
                 way = p2p.isend if kind == _SEND else p2p.irecv
                 tag = tags[kind == _SEND, peer] = tags.get((kind == _SEND, peer), -1) + 1
                 tensor = place
-                if kind == _REDUCE:
+                if kind == _REDUCE or sent:
                     tensor = place.new_empty(place.shape)
                     own = view(0, operand, operand % self._parts) if operand >= 0 else None
-                    sums.append((tensor, place, own))
+                    sums.append((tensor, place, tensor if sent else own))
                 pending.append(p2p.P2POp(way, tensor, self._global(peer), self._group, tag))
             for request in p2p.batch_isend_irecv(pending) if pending else ():
                 request.wait()
             for came, place, own in sums:
                 if own is not None:
                     place.copy_(own)
-                _combine(place, came, op, self._torch)
+                if own is not came:
+                    _combine(place, came, op, self._torch)
+
+    def _told(self, teller: int, size: int, like: Any) -> tuple[int, Any]:
+        """Return the elements of a message, and a tensor of their type, as one rank tells all."""
+        torch, p2p = self._torch, self._distributed
+        kinds = [kind for kind in map(torch.__dict__.get, sorted(torch.__dict__)) if isinstance(kind, torch.dtype)]
+        device = "cuda" if p2p.get_backend(self._group) == "nccl" else "cpu"
+        mine = [size, -1 if like is None else kinds.index(like.dtype)]
+        head = torch.tensor(mine, dtype=torch.int64, device=device if like is None else like.device)
+        p2p.broadcast(head, self._global(teller), self._group)
+        told = head.tolist()
+        if like is not None and told != mine:
+            raise TaskError(
+                f"messages have {size} elements of {like.dtype}, at rank {teller} {told[0]} of {kinds[told[1]]}"
+            )
+        return told[0], torch.empty(0, dtype=kinds[told[1]], device=device) if like is None else like
 
     def _global(self, rank: int) -> int:
         """Return the number among all processes of a rank of the group."""
@@ -180,12 +206,24 @@ def _combine(place: Any, came: Any, op: str, torch: Any) -> None:
 
 
 def _by_slot(mine: Operations) -> list[list[tuple[int, ...]]]:
-    """Return the operations of each slot that has any: kind, peer, buffer, offset, operand and part."""
+    """Return the operations of each slot that has any: kind, peer, buffer, offset, operand, part.
+
+    The last number says whether a block is received to a place that is sent from in the same slot.
+    """
     names = ("slot", "kind", "peer", "buffer", "offset", "operand", "part")
+    after = mine.after
+    waits = (mine.kind == _RECEIVE) & (after >= 0)
+    waits[waits] = (mine.slot[after[waits]] == mine.slot[waits]) & (mine.kind[after[waits]] == _SEND)
     found: dict[int, list[tuple[int, ...]]] = {}
-    for slot, *row in zip(*(getattr(mine, n).tolist() for n in names), strict=True):
+    for slot, *row in zip(*(getattr(mine, n).tolist() for n in names), waits.tolist(), strict=True):
         found.setdefault(slot, []).append(tuple(row))
     return [found[slot] for slot in sorted(found)]
+
+
+def _who(program: Program) -> tuple[list[int], list[int]]:
+    """Return the ranks that have buffers, and those that have none and pass messages on."""
+    buffers = [mine.rank for mine in program if mine.input_size or mine.output_size]
+    return buffers, [mine.rank for mine in program if mine.count and not (mine.input_size or mine.output_size)]
 
 
 def _flat(tensor: Any, name: str) -> Any:

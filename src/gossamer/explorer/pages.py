@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import whole_file
 from gossamer.bounds import Bound
 from gossamer.errors import NotApplicableError, ScheduleError
 from gossamer.explorer.scenes import (
@@ -37,7 +38,6 @@ from gossamer.schedules import CONTROL, Schedule
 from gossamer.simulation.flits.recording import FlitRecording, record_run
 from gossamer.simulation.flits.schedule_run import ScheduleRun
 from gossamer.simulation.random_arrivals.recording import Recording
-from gossamer.writing import whole_file
 
 __all__ = ["MOST_HOPS", "MOST_ROWS", "aggregated", "embedded", "explore", "flit_scene", "page", "queue_scene"]
 
@@ -120,7 +120,7 @@ def aggregated(schedule: Schedule, bounds: Sequence[Bound] = (), facts: Sequence
         "unit": "step",
         "time": exact(schedule.completion_time),
         "bound": None if bound is None else exact(bound.value),
-        "witness": None if bound is None else f"{bound.name}: {bound.witness}",
+        "witness": None if bound is None else bound.text,
         "marked": [] if bound is None else witness_nodes(network, bound),
         "rows": schedule.hop_count,
         "held_peak": -1,

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
+from gossamer.atomic_files import whole_file
 from gossamer.plots.curves import group_figure
 from gossamer.studies.sweeps.report import ComparedGroup, Report, cell_text
-from gossamer.writing import whole_file
 
 __all__ = ["report_page", "write_report"]
 

@@ -17,10 +17,11 @@ import numpy.typing as npt
 from gossamer.bounds import Bound
 from gossamer.errors import NotApplicableError
 from gossamer.networks.network import Network
+from gossamer.planning.explaining.sums import count_sums
 from gossamer.plots.layouts import lay_out
 from gossamer.plots.timeline_links import NodePairs, routes
 from gossamer.questions.tasks import COPY, MOVE
-from gossamer.schedules import Timeline
+from gossamer.schedules import Schedule, Timeline
 
 __all__ = [
     "BINS",
@@ -199,7 +200,9 @@ class Scene:
     columns : dict of str to array
         The network: `place` float32[N, 2], `space` float32[N, 3] or empty, `source`, `target`, `capacity`, `shape` and
         `direction` of the links. The rows: `start`, `end` in ticks, ascending by start; `message`, a row of the
-        messages or -1 for control; `part`, `phase`; `from`, `to`; `first` int32[R+1] and `way`, the links that a row
+        messages or -1 for control; `part`, `phase`; `carried`, `there` and `whole`, of how many contributions the sum
+        of a row is, how many its target then has, and how many there are, empty where there are no partial sums, -1 in
+        other rows; `from`, `to`; `first` int32[R+1] and `way`, the links that a row
         crosses; `weight`, the share of a worm that a row is, empty where all are whole. The messages: `origin`, `goal`
         or -1 where there are several, `kind`, `id`. Over time: `busy`, `held` and `deepest`. What waits: `since`,
         `until`, `spot`, the node, and `gate`, the link for which it waits, where that is known.
@@ -251,11 +254,15 @@ def scene(schedule: Any, bounds: Sequence[Bound] = (), facts: Sequence[tuple[str
     mine[rows.message >= 0] = message
     messages = _messages(schedule, ids)
     held = waiting(rows, mine, messages["origin"], messages["kind"], network.node_count, BINS)
+    sums = count_sums(schedule) if isinstance(schedule, Schedule) else None
     columns: dict[str, Column] = {
         "start": rows.start[order].astype(np.uint32),
         "end": rows.end[order].astype(np.uint32),
         "message": mine[order],
         "part": rows.part[order].astype(np.int32),
+        "carried": np.zeros(0, np.int32) if sums is None else sums.carried[order],
+        "there": np.zeros(0, np.int32) if sums is None else sums.held[order],
+        "whole": np.zeros(0, np.int32) if sums is None else sums.whole[order],
         "phase": rows.phase[order].astype(np.uint8),
         "first": first,
         "way": way,
@@ -364,7 +371,7 @@ def _head(
         "unit": unit,
         "time": exact(schedule.completion_time),
         "bound": None if bound is None else exact(bound.value),
-        "witness": None if bound is None else f"{bound.name}: {bound.witness}",
+        "witness": None if bound is None else bound.text,
         "marked": [] if bound is None else witness_nodes(network, bound),
         "rows": rows.count,
         "phases": list(rows.phases),

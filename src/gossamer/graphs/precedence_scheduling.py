@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.graphs.hops import PortTable, hold_ports, ports_free
+from gossamer.graphs.paths_and_hops import PortTable, hold_ports, ports_free
 from gossamer.jit import njit
 from gossamer.jit.heap import pop, push
 from gossamer.networks.network import IntArray, Network
@@ -61,20 +61,21 @@ class _Workspace(NamedTuple):
 
 
 @njit(cache=True, nogil=True, _nrt=False, forceinline=True)
-def _lag(a, b, target, occupancy, latency, cut):
+def _lag(a, b, source, target, occupancy, latency, cut):
     """Return the slots from the start of a hop over link a to that of one over link b that waits for it."""
-    return latency[a] + (max(0, occupancy[a] - occupancy[b]) if cut[target[a]] else occupancy[a])
+    passes = cut[target[a]] and target[a] == source[b]
+    return latency[a] + (max(0, occupancy[a] - occupancy[b]) if passes else occupancy[a])
 
 
 @njit(cache=True, nogil=True, _nrt=False, small=100_000)
-def _heights(link, first, following, target, occupancy, latency, cut, height, weight):
+def _heights(link, first, following, source, target, occupancy, latency, cut, height, weight):
     """Write the slots from the start of each hop to the end of all that wait for it, and how many these are."""
     for h in range(link.size - 1, -1, -1):
         e = link[h]
         most, total = occupancy[e] + latency[e], 1
         for i in range(first[h], first[h + 1]):
             s = following[i]
-            most = max(most, _lag(e, link[s], target, occupancy, latency, cut) + height[s])
+            most = max(most, _lag(e, link[s], source, target, occupancy, latency, cut) + height[s])
             total += weight[s]
         height[h], weight[h] = most, total
 
@@ -248,7 +249,7 @@ def _list_schedule(
                     over = max(over, t + o + wait)
                     for j in range(first[h], first[h + 1]):
                         s = following[j]
-                        ready[s] = max(ready[s], t + _lag(e, link[s], target, occupancy, latency, cut))
+                        ready[s] = max(ready[s], t + _lag(e, link[s], source, target, occupancy, latency, cut))
                         need[s] -= 1
                         if need[s] == 0:
                             follower[s] = calendar[ready[s] % span]
@@ -393,6 +394,7 @@ def heights(graph: HopGraph, roads: LinkResources) -> tuple[Longs, Longs]:
         graph.link,
         graph.first,
         graph.following,
+        roads.source,
         roads.target,
         roads.occupancy,
         roads.latency,

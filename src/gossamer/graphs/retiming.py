@@ -12,11 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import NetworkError, ScheduleError
-from gossamer.graphs.hops import PortTable, hold_ports, ports_free
+from gossamer.graphs.paths_and_hops import PortTable, hold_ports, ports_free
 from gossamer.jit import njit
 from gossamer.networks.network import Network
 from gossamer.questions.rules import Rules
 from gossamer.schedules import CONTROL, Phase, Schedule
+from gossamer.schedules.hop_table import summed_packets
 from gossamer.schedules.packets import message_rows
 from gossamer.schedules.symmetry import Symmetry
 
@@ -265,6 +266,8 @@ def retimed(schedule: Schedule, network: Network, rules: Rules | None = None) ->
     rows = message_rows(messages, schedule.packets)
     if rows.size and int(rows.min()) < 0:
         raise ScheduleError("the packet table has messages that the task does not have")
+    if summed_packets(schedule).any():
+        raise ScheduleError("partial sums depend on when they are sent, so the schedule cannot be retimed")
     kind, origin = messages.discipline[rows], messages.origin[rows]
     switch = np.arange(network.node_count) >= network.terminal_count
     one_each = np.stack([switch & (not rules.replication), switch & (not rules.reduction)])

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from gossamer.jit import njit
 from gossamer.programs import Operations, Program, lower
 from gossamer.programs.layout import blocks_of_message
+from gossamer.questions.tasks import Grouped
 from gossamer.schedules import Schedule, Timeline, timeline
 
 __all__ = ["Format", "Plan", "RowText", "earlier_on_link", "format_rows", "no_limits"]
@@ -25,7 +26,7 @@ class Plan:
     Parameters
     ----------
     schedule : Schedule
-        What is handed on.
+        What is handed on. A task in one group of all terminals in their order is the task itself.
     message_bytes : int
         Bytes of a message.
 
@@ -38,6 +39,9 @@ class Plan:
     """
 
     def __init__(self, schedule: Schedule, message_bytes: int) -> None:
+        task, everyone = schedule.task, tuple(range(schedule.network.terminal_count))
+        if isinstance(task, Grouped) and task.groups == (everyone,):
+            schedule = schedule.replace(task=task.task)
         self.schedule = schedule
         self.message_bytes = message_bytes
         self.parts = blocks_of_message(schedule)
@@ -77,6 +81,8 @@ class Format:
         Whether it is a folder of files.
     sized : bool
         Whether the bytes of a message stand in it.
+    groups : bool
+        Whether it can hold a task that is carried out in groups.
     """
 
     name: str
@@ -85,6 +91,7 @@ class Format:
     limits: Callable[[Plan], Iterator[str]] = no_limits
     folder: bool = False
     sized: bool = False
+    groups: bool = True
 
 
 def earlier_on_link(mine: Operations) -> npt.NDArray[np.int32]:

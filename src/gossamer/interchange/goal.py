@@ -17,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import FileFormatError
-from gossamer.interchange.foreign import (
+from gossamer.interchange.format import Format, Plan, RowText, earlier_on_link
+from gossamer.interchange.imported_schedules import (
     COLLECTIVES,
     Chunk,
     ChunkHop,
@@ -26,9 +27,8 @@ from gossamer.interchange.foreign import (
     collective,
     schedule_of,
 )
-from gossamer.interchange.format import Format, Plan, RowText, earlier_on_link
 from gossamer.networks.network import Network
-from gossamer.programs import SEND, Operations
+from gossamer.programs import REDUCE, SEND, Operations
 from gossamer.reading.files import text_lines
 from gossamer.schedules import Schedule
 
@@ -38,7 +38,8 @@ __all__ = ["GOAL", "Transfer", "carried_out", "interfaces", "read_goal", "read_o
 #
 # A GOAL file says which messages there are and what waits for what, but not what is in them. That follows from the
 # waits once the collective is known: a send carries what the receive that it waits for brought, and one that waits for
-# none carries what is its rank's own. In a reduction it carries the sum of its rank's own and of all that it waits for.
+# none carries what is its rank's own. In a reduction it carries the sum of its rank's own and of all that it waits for;
+# GOAL has no word for a sum that passes through a rank and is added to nothing there.
 
 # The text of GOAL files, and what it makes happen when.
 
@@ -403,11 +404,33 @@ class _Transfers:
             for j in earlier:
                 ranks[i] |= ranks[j]
                 group[top(i)] = top(j)
+        arrived: dict[int, int] = defaultdict(int)  # for each group, whose contributions come where: n bits a rank
+        for i, t in enumerate(self.transfers):
+            arrived[top(i)] |= (ranks[i] & ~(1 << t.target)) << t.target * self.n
+        number = self._whole_sums(arrived)
+        chunks = [Chunk(0, number[top(i)], ranks[i]) for i in range(len(group))]
+        return chunks, max(number.values(), default=-1) + 1, 0
+
+    def _whole_sums(self, arrived: dict[int, int]) -> dict[int, int]:
+        """Return the chunk of each group of transfers: several are one that bring every contribution everywhere once.
+
+        Nothing in a file says that they are. FileFormatError if several do not fit together.
+        """
+        every = sum(((1 << self.n) - 1 & ~(1 << v)) << v * self.n for v in range(self.n))
         number: dict[int, int] = {}
-        chunks = [Chunk(0, number.setdefault(top(i), len(number)), ranks[i]) for i in range(len(group))]
-        if len(number) % self.n:
-            raise FileFormatError(f"{self.name!r} adds up {len(number)} chunks, which is no multiple of {self.n} ranks")
-        return chunks, len(number) // self.n, 0
+        open_groups = [(mask, [i]) for i, mask in arrived.items() if mask != every]
+        try:
+            joined = self._partition(0, open_groups, every)
+        except FileFormatError:
+            if len(open_groups) > 1:
+                raise FileFormatError(
+                    f"{self.name!r} does not say which messages bring parts of one sum: if ranks add all that they "
+                    "pass on, some contributions come nowhere or twice"
+                ) from None
+            joined = [of for _, of in open_groups]
+        for count, of in enumerate([*([i] for i, mask in arrived.items() if mask == every), *joined]):
+            number |= dict.fromkeys(of, count)
+        return number
 
 
 _OPERATIONS = RowText(
@@ -463,11 +486,22 @@ def _write(plan: Plan, path: Path) -> None:
             file.write(b"}\n")
 
 
+def _added_to(mine: Operations) -> npt.NDArray[np.int32]:
+    """Return what wrote the sum that an operation adds to, where it waits for sends of that sum only; else -1."""
+    written = np.where((mine.kind == REDUCE) & (mine.operand < 0), mine.after, np.int32(-1))
+    late = (written >= 0) & (mine.kind[written] == SEND)
+    again = late
+    while again.any():
+        written[again] = mine.after[written[again]]
+        again = (written >= 0) & (mine.kind[written] == SEND)
+    return np.where(late, written, np.int32(-1))
+
+
 def _rank(mine: Operations, nic: npt.NDArray[np.int64], part_bytes: int) -> Iterator[bytes]:
     label = np.arange(mine.count)
     yield from _OPERATIONS.rows(mine.kind != SEND, [label, part_bytes, mine.peer, mine.slot, nic])
     earlier = earlier_on_link(mine)
-    for needed in (mine.after, np.where(earlier == mine.after, -1, earlier)):
+    for needed in (mine.after, np.where(earlier == mine.after, -1, earlier), _added_to(mine)):
         waits = np.flatnonzero(needed >= 0)
         yield from _WAITS.rows(0, [waits, needed[waits]])
 

@@ -16,24 +16,28 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.errors import FileFormatError
-from gossamer.interchange.foreign import (
+from gossamer.errors import FileFormatError, GossamerError
+from gossamer.interchange.format import Format, Plan, RowText
+from gossamer.interchange.imported_schedules import (
     Block,
     Chunk,
     ChunkHop,
     ForeignCollective,
+    Place,
     Step,
     capacities,
     carry_out,
     collective,
+    first_rank,
     schedule_of,
+    schedule_of_table,
+    table_places,
     whole_parts,
 )
-from gossamer.interchange.format import Format, Plan, RowText
 from gossamer.networks.network import Network
 from gossamer.programs import REDUCE, SEND, Operations
 from gossamer.programs.layout import plain_task
-from gossamer.questions.tasks import Broadcast, Gather, MultinodeBroadcast, Scatter, TotalExchange
+from gossamer.questions.tasks import Broadcast, DemandTable, Gather, MultinodeBroadcast, Scatter, TotalExchange
 from gossamer.reading.files import XML_PIECES, check_pieces, read_bytes, read_json
 from gossamer.schedules import Schedule
 
@@ -130,7 +134,9 @@ def _write_json(plan: Plan, path: Path) -> None:
         file.write(b"]}\n")
 
 
-MSCCL_JSON = Format("msccl-json", "JSON of msccl-tools, for tasks without reductions", _write_json, _json_limits)
+MSCCL_JSON = Format(
+    "msccl-json", "JSON of msccl-tools, for tasks without reductions", _write_json, _json_limits, groups=False
+)
 
 
 COLLECTIVES = {
@@ -138,6 +144,7 @@ COLLECTIVES = {
     "total-exchange": "alltoall",
     "reduce-scatter": "reduce_scatter",
     "allreduce": "allreduce",
+    "partial-sum-allreduce": "allreduce",
     "broadcast": "broadcast",
     "reduce": "reduce",
     "gather": "gather",
@@ -282,7 +289,7 @@ def _write(plan: Plan, path: Path) -> None:
         file.write(b"</algo>\n")
 
 
-MSCCL_XML = Format("msccl-xml", "MSCCL XML for collective libraries of GPUs", _write, _limits)
+MSCCL_XML = Format("msccl-xml", "MSCCL XML for collective libraries of GPUs", _write, _limits, groups=False)
 
 
 # The JSON of msccl-tools read as a schedule: its steps are slots already.
@@ -315,6 +322,8 @@ def read_msccl_json(path: Path, network: Network) -> Schedule:
 
 def _schedule(name: str, fields: dict[str, Any], network: Network, stem: str) -> Schedule:
     described = fields["collective"]
+    if str(described["runtime_name"]).lower() == "custom":
+        return _custom_schedule(name, fields, network, stem)
     kind = collective(str(described["runtime_name"]), name)
     if kind.reduces:
         raise FileFormatError(
@@ -334,6 +343,30 @@ def _schedule(name: str, fields: dict[str, Any], network: Network, stem: str) ->
     k = max(count.values())
     if set(count.values()) != {k}:
         raise FileFormatError(f"{name!r} has messages of several numbers of chunks")
+    hops = _hops(name, fields, network, {address: Chunk(*key) for address, key in keys.items()})
+    return schedule_of(name, network, kind, hops, n, k, root, str(fields.get("name") or stem))
+
+
+def _custom_schedule(name: str, fields: dict[str, Any], network: Network, stem: str) -> Schedule:
+    """Return the schedule of a custom collective: its chunks say who has them and who must get them."""
+    chunks = sorted(fields["collective"]["chunks"], key=lambda c: int(c["addr"]))
+    held = {int(c["addr"]): [int(v) for v in c["pre"]] for c in chunks}
+    for address, ranks in held.items():
+        if len(ranks) != 1:
+            raise FileFormatError(f"{name!r}: chunk {address} is held by {len(ranks)} ranks at the start; one may")
+    wanted = {int(c["addr"]): [int(v) for v in c["post"] if int(v) != held[int(c["addr"])][0]] for c in chunks}
+    moving = [address for address in held if wanted[address]]
+    try:
+        table = DemandTable.of([(held[address][0], wanted[address], 1) for address in moving])
+        table.check(network)
+    except GossamerError as error:
+        raise FileFormatError(f"{name!r}: {error}") from None
+    row = {address: Chunk(i, 0) for i, address in enumerate(moving)}
+    return schedule_of_table(name, network, table, _hops(name, fields, network, row), str(fields.get("name") or stem))
+
+
+def _hops(name: str, fields: dict[str, Any], network: Network, chunks: dict[int, Chunk]) -> list[ChunkHop]:
+    """Return what the steps send, in slots."""
     steps = _slots(fields["steps"])
     capacity = capacities(name, network, {(u, v) for _, _, sends in steps for _, u, v in sends})
     hops: list[ChunkHop] = []
@@ -343,8 +376,8 @@ def _schedule(name: str, fields: dict[str, Any], network: Network, stem: str) ->
             u, v = ends
             slot = next((t for t in range(first, first + rounds) if used.get((t, u, v), 0) < capacity[u, v]), first)
             used[slot, u, v] = used.get((slot, u, v), 0) + 1
-            hops.append(ChunkHop(slot, u, v, Chunk(*keys[address])))
-    return schedule_of(name, network, kind, hops, n, k, root, str(fields.get("name") or stem))
+            hops.append(ChunkHop(slot, u, v, chunks[address]))
+    return sorted(hops, key=lambda hop: hop.slot)
 
 
 def _slots(steps: list[dict[str, Any]]) -> list[tuple[int, int, list[tuple[int, int, int]]]]:
@@ -379,6 +412,7 @@ _STEP_KINDS = {
     "rrs": (True, True, False, True),
     "rrc": (True, True, True, False),
     "rrcs": (True, True, True, True),
+    "re": (False, True, True, False),
     "cpy": (False, False, True, False),
     "nop": (False, False, False, False),
 }
@@ -386,8 +420,8 @@ _STEP_KINDS = {
 _MOST = 5_000_000
 
 
-def read_msccl_xml(path: Path, network: Network) -> Schedule:
-    """Read MSCCL XML for a network whose node r is rank r.
+def read_msccl_xml(path: Path, network: Network, table: DemandTable | None = None) -> Schedule:
+    """Read MSCCL XML for a network whose node r is rank r; a custom collective with its table of demands.
 
     Raises
     ------
@@ -396,26 +430,44 @@ def read_msccl_xml(path: Path, network: Network) -> Schedule:
     """
     name = str(path)
     algo = _parsed(path)
-    kind = collective(algo.get("coll", ""), name)
     gpus = algo.findall("gpu")
     n = len(gpus)
     ranks = [_number(gpu, "id", name) for gpu in gpus]
     if ranks != list(range(n)) or n != network.terminal_count:
         raise FileFormatError(f"{name!r} has {n} GPUs; {network.spec} has {network.terminal_count} terminals")
+    custom = algo.get("coll", "").lower() == "custom"
+    if custom != (table is not None):
+        if custom:
+            raise FileFormatError(f"{name!r} is of a custom collective; name the file of its demands as the task")
+        raise FileFormatError(f"{name!r} says itself which collective it is; only a custom one has a table of demands")
+    blocks = [block for gpu, rank in zip(gpus, ranks, strict=True) for block in _threadblocks(gpu, rank, name)]
+    capacity = capacities(name, network, {(b.rank, b.to) for b in blocks if b.to >= 0})
+    if table is not None:
+        memory, goal = table_places(table, network)
+        hops = carry_out(name, blocks, memory, [{}] * n, capacity)
+        _check_outputs(name, memory, goal)
+        return schedule_of_table(name, network, table, hops, algo.get("name") or path.stem)
+    kind = collective(algo.get("coll", ""), name)
     sizes = [(_number(gpu, "i_chunks", name), _number(gpu, "o_chunks", name)) for gpu in gpus]
     root = _root(kind, sizes)
     k = whole_parts(name, kind, n, sizes[root if kind.root_output or kind.root_input else 0])
-    blocks = [block for gpu, rank in zip(gpus, ranks, strict=True) for block in _threadblocks(gpu, rank, name)]
-    capacity = capacities(name, network, {(b.rank, b.to) for b in blocks if b.to >= 0})
-    memory: list[dict[tuple[str, int], Chunk]] = [{} for _ in range(n)]
+    for v, size in enumerate(sizes):
+        if kind.reduces and not kind.wide_input and (size[0] or size[1]) != k:
+            raise FileFormatError(f"{name!r}: rank {v} has {size[0] or size[1]} chunks to add up, rank {root} has {k}")
+    memory = [{} for _ in range(n)]
+    goal = [{} for _ in range(n)]
     alias = [_aliases(kind, algo, v, n, k) for v in range(n)]
+    everyone = (1 << n) - 1 if kind.reduces else 0
     for v in range(n):
         for i in range(n * k if kind.wide_input else k):
             if not kind.root_input or v == root:
                 message, part = kind.key(v, i, n, k)
                 memory[v][alias[v].get(("i", i), ("i", i))] = Chunk(message, part, (1 << v) * kind.reduces)
+        if not kind.root_output or v == root:
+            for i, (message, part) in enumerate(kind.goal(v, n, k, root)):
+                goal[v][alias[v].get(("o", i), ("o", i))] = Chunk(message, part, everyone)
     hops = carry_out(name, blocks, memory, alias, capacity)
-    _check_outputs(name, kind, memory, alias, n, k, root)
+    _check_outputs(name, memory, goal)
     return schedule_of(name, network, kind, hops, n, k, root, algo.get("name") or path.stem)
 
 
@@ -488,18 +540,13 @@ def _aliases(
     return {("i", i): ("o", i) for i in range(n * k if kind.wide_input else k)}
 
 
-def _check_outputs(
-    name: str, kind: ForeignCollective, memory: list[dict[tuple[str, int], Chunk]],
-    alias: list[dict[tuple[str, int], tuple[str, int]]], n: int, k: int, root: int,
-) -> None:  # fmt: skip
+def _check_outputs(name: str, memory: list[dict[Place, Chunk]], goal: list[dict[Place, Chunk]]) -> None:
     """Refuse a file that leaves anything but the collective's result in an output."""
-    everyone = (1 << n) - 1 if kind.reduces else 0
-    for v in range(n):
-        if kind.root_output and v != root:
-            continue
-        for i, (message, part) in enumerate(kind.goal(v, n, k, root)):
-            place = alias[v].get(("o", i), ("o", i))
-            found = memory[v].get(place)
-            if found != Chunk(message, part, everyone):
-                what = "nothing" if found is None else "another chunk, or a sum of too few"
+    for v, (has, wants) in enumerate(zip(memory, goal, strict=True)):
+        for i, (place, chunk) in enumerate(wants.items()):
+            found = has.get(place)
+            if found != chunk:
+                what = "nothing" if found is None else "another chunk"
+                if found is not None and found[:2] == chunk[:2] and chunk.ranks & ~found.ranks:
+                    what = f"a sum without the contribution of rank {first_rank(chunk.ranks & ~found.ranks)}"
                 raise FileFormatError(f"{name!r} leaves {what} at chunk {i} of the output of rank {v}")

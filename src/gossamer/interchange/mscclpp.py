@@ -32,6 +32,7 @@ COLLECTIVES = {
     "total-exchange": "alltoall",
     "reduce-scatter": "reducescatter",
     "allreduce": "allreduce",
+    "partial-sum-allreduce": "allreduce",
 }
 """What the executor calls the tasks; for it only the allgather is special, whose size is that of its output."""
 
@@ -441,4 +442,4 @@ def _tail(rank: _Rank, semaphores: int) -> bytes:
     return f'{json.dumps(tail)[1:-1]},"semaphores":[{zeros}]}}'.encode()
 
 
-MSCCLPP = Format("mscclpp", "MSCCL++ execution plan for GPUs", _write, _limits)
+MSCCLPP = Format("mscclpp", "MSCCL++ execution plan for GPUs", _write, _limits, groups=False)

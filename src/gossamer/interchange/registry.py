@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from gossamer.atomic_files import check_writable, whole_file, whole_folder
 from gossamer.errors import FileFormatError, NotApplicableError, ScheduleError, nearest, shown
 from gossamer.interchange.chakra import CHAKRA
 from gossamer.interchange.format import Format, Plan, RowText
@@ -22,9 +23,10 @@ from gossamer.interchange.smpi import SMPI
 from gossamer.networks import as_network
 from gossamer.networks.network import Network
 from gossamer.programs.files import write_program
+from gossamer.questions.tasks import Grouped
+from gossamer.questions.tasks.demand_table import TABLE_ENDINGS, read_table
 from gossamer.reading import whole
 from gossamer.schedules import Schedule
-from gossamer.writing import check_writable, whole_file, whole_folder
 
 __all__ = [
     "CSV",
@@ -201,7 +203,8 @@ def export(
     Raises
     ------
     NotApplicableError
-        If the schedule is beyond a limit of what reads the format; it is named.
+        If the schedule is beyond a limit of what reads the format; it is named. If it is of a task in groups, and the
+        format has no word for these.
     ScheduleError, VerificationError, FileFormatError
         If there is no such format, the schedule is not valid, or the file cannot be written.
 
@@ -226,6 +229,9 @@ def export(
     most = 2**62
     size = whole(message_bytes, "the bytes of a message", 1, most, allowed="1 or more", error=ScheduleError)
     plan = Plan(schedule, size)
+    task = plan.schedule.task
+    if isinstance(task, Grouped) and not format.groups:
+        raise NotApplicableError(f"{format.name} has no word for groups, only for all ranks; not {task.describe()}")
     if not format.folder:
         check_writable(path)  # refuse before the work
     plan.program  # noqa: B018 - verified here
@@ -237,7 +243,9 @@ def export(
 
 
 READERS: dict[str, Callable[[Path, Network, str | None], Schedule]] = {
-    ".xml": lambda path, network, task: read_msccl_xml(path, network),
+    ".xml": lambda path, network, task: read_msccl_xml(
+        path, network, None if task is None else read_table(task, network)
+    ),
     ".json": lambda path, network, task: read_msccl_json(path, network),
     ".goal": read_goal,
 }
@@ -254,8 +262,9 @@ def import_schedule(path: str | os.PathLike[str], network: object, task: str | N
     network : object
         What `gossamer.network` takes.
     task : str, optional
-        The collective that a GOAL file is, which does not say it: ``allgather``, ``alltoall`` and so on. The others say
-        it themselves.
+        The collective that a GOAL file is, which does not say it: ``allgather``, ``alltoall`` and so on. Of MSCCL XML
+        of a custom collective the file of its table of demands, as `gossamer.questions.tasks.read_table` reads it;
+        buffers have the messages of a rank in the order of the rows. The others say it themselves.
 
     Returns
     -------
@@ -284,6 +293,10 @@ def import_schedule(path: str | os.PathLike[str], network: object, task: str | N
     if reader is None:
         known = ", ".join(READERS)
         raise FileFormatError(f"foreign schedule {shown(str(path), 300)}: the suffix must be one of {known}")
-    if task is not None and reader is not read_goal:
-        raise FileFormatError(f"{str(path)!r} says itself which collective it is; name a task for .goal only")
+    suffix = Path(path).suffix.lower()
+    if task is not None and suffix != ".goal" and (suffix != ".xml" or not task.lower().endswith(TABLE_ENDINGS)):
+        raise FileFormatError(
+            f"{str(path)!r} says itself which collective it is; name a task for .goal, and for .xml of a custom "
+            f"collective its table of demands, a file {', '.join(TABLE_ENDINGS)}"
+        )
     return reader(Path(path), net, task)

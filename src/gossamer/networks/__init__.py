@@ -2,7 +2,7 @@
 
 A network is arrays of nodes and directed links (`network`, `link_table`) with the structures that are known of it
 (`structures`). It comes from a spec such as ``torus:8x8`` (`spec`, `families`), a file (`files`), NetworkX
-(`conversion`), or another network (`derived`, `product`); `recognition` finds structure in lists of links,
+(`networkx_conversion`), or another network (`derived`, `product`); `recognition` finds structure in lists of links,
 `description` says what a network is. A new family is a file and a line in `families`. The parser of spec strings is
 `parse` here and ``gossamer.network`` at the top.
 """
@@ -14,7 +14,6 @@ from gossamer.networks.cable_orbits import FreeGroup
 from gossamer.networks.cayley import cayley
 from gossamer.networks.circulants import circulant, complete, extended_ring
 from gossamer.networks.clos import folded_clos, generalized_fat_tree, k_ary_n_tree, leaf_spine
-from gossamer.networks.conversion import from_networkx, to_networkx
 from gossamer.networks.de_bruijn import de_bruijn, generalized_de_bruijn, generalized_kautz, kautz
 from gossamer.networks.derived import Renumbered, half_duplex, renumbered, transposed
 from gossamer.networks.disjoint_paths import node_disjoint_paths, product_disjoint_paths
@@ -32,9 +31,7 @@ from gossamer.networks.files import (
     read_slurm_topology,
     write_network,
 )
-from gossamer.networks.gpu_servers import dgx_1, dgx_a100, servers
-from gossamer.networks.grids import array, hypercube, linear_array, ring, torus
-from gossamer.networks.groups import (
+from gossamer.networks.finite_groups import (
     AbelianGroup,
     CubeRotationGroup,
     Group,
@@ -42,9 +39,12 @@ from gossamer.networks.groups import (
     PermutationGroup,
     ProductGroup,
 )
+from gossamer.networks.gpu_servers import dgx_1, dgx_a100, servers
+from gossamer.networks.grids import array, hypercube, linear_array, ring, torus
 from gossamer.networks.hypercycles import generalized_hypercube, hypercycle
 from gossamer.networks.hyperx import flattened_butterfly, hyperx
 from gossamer.networks.network import MAX_LINKS, BreadthFirst, Factors, Failed, Network
+from gossamer.networks.networkx_conversion import from_networkx, to_networkx
 from gossamer.networks.permutation_networks import bubble_sort, macro_star, pancake, star
 from gossamer.networks.polarfly import polarfly
 from gossamer.networks.product import product

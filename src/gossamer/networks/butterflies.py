@@ -10,7 +10,7 @@ import numpy as np
 from gossamer.networks import spec_parameters
 from gossamer.networks.cayley import cayley_network
 from gossamer.networks.family import Family, Size, checked_size, whole_number
-from gossamer.networks.groups import CubeRotationGroup
+from gossamer.networks.finite_groups import CubeRotationGroup
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Coordinates
 

@@ -270,15 +270,9 @@ def _keys(network: Network, ends: npt.NDArray[np.int64]) -> list[Hashable] | Non
     if network.group is None:
         return None
     named = _generator_keys(network)
-    link = {(int(u), int(v)): i for i, (u, v) in enumerate(zip(network.link_source, network.link_target, strict=True))}
-    back = network.reverse_link
-    degree = network.degree
-    found: list[Hashable] = []
-    for u, v in ends.tolist():
-        one = link.get((u, v), link.get((v, u), 0))
-        other = int(back[one])
-        found.append(min(named[one % degree], named[other % degree]) if other >= 0 else named[one % degree])
-    return found
+    there, back = network.links_between(*ends.T), network.links_between(*ends.T[::-1])
+    pairs = zip(there.tolist(), back.tolist(), strict=True)
+    return [min(named[link % network.degree] for link in pair if link >= 0) for pair in pairs]
 
 
 def _levels(network: Network) -> npt.NDArray[np.int64]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,7 +15,7 @@ import numpy.typing as npt
 from gossamer.errors import NetworkError, nearest, shown
 from gossamer.networks.family import whole_number
 from gossamer.networks.finite_fields import FiniteField, prime_power
-from gossamer.networks.groups import AbelianGroup, Elements, Group, PermutationGroup, ProductGroup
+from gossamer.networks.finite_groups import AbelianGroup, Elements, Group, PermutationGroup, ProductGroup
 
 __all__ = [
     "GROUP_KINDS",
@@ -42,8 +43,36 @@ _MOST_ENTRIES = 64
 Multiply = Callable[[Elements, Elements], Elements]
 
 
+class _Listed:
+    """A group of which all products can be listed, and so the inverses."""
+
+    @property
+    @abstractmethod
+    def order(self) -> int: ...
+
+    @abstractmethod
+    def compose(self, a: npt.ArrayLike, b: npt.ArrayLike) -> Elements: ...
+
+    @cached_property
+    def _inverses(self) -> Elements:
+        inverse = np.zeros(self.order, np.int64)
+        power = np.arange(self.order)
+        left = np.arange(self.order) > 0
+        while left.any():  # the power before the identity is the inverse
+            following = self.compose(power, np.arange(self.order))
+            now = left & (following == 0)
+            inverse[now] = power[now]
+            left &= ~now
+            power = following
+        return inverse
+
+    def inverse(self, a: npt.ArrayLike) -> Elements:
+        """Return the inverses."""
+        return self._inverses[np.asarray(a, np.int64)]
+
+
 @dataclass(frozen=True, eq=False)
-class EnumeratedGroup:
+class EnumeratedGroup(_Listed):
     """A group whose elements are rows of numbers: the identity first, the others in lexicographic order.
 
     Attributes
@@ -96,23 +125,6 @@ class EnumeratedGroup:
     def compose(self, a: npt.ArrayLike, b: npt.ArrayLike) -> Elements:
         """Return the products."""
         return self.number(self.multiply(self.rows[np.asarray(a, np.int64)], self.rows[np.asarray(b, np.int64)]))
-
-    @cached_property
-    def _inverses(self) -> Elements:
-        inverse = np.zeros(self.order, np.int64)
-        power = np.arange(self.order)
-        left = np.arange(self.order) > 0
-        while left.any():  # the power before the identity is the inverse
-            following = self.compose(power, np.arange(self.order))
-            now = left & (following == 0)
-            inverse[now] = power[now]
-            left &= ~now
-            power = following
-        return inverse
-
-    def inverse(self, a: npt.ArrayLike) -> Elements:
-        """Return the inverses."""
-        return self._inverses[np.asarray(a, np.int64)]
 
 
 def permutations(generators: Sequence[Sequence[int]]) -> EnumeratedGroup:
@@ -227,7 +239,7 @@ _MOST = 200_000
 
 
 @dataclass(frozen=True)
-class PolycyclicGroup:
+class PolycyclicGroup(_Listed):
     """Normal words ``g1**a1 ... gn**an`` with exponents below p, by powers ``gi**p`` and commutators ``[gj, gi]``.
 
     Element numbers have the exponents as digits in base p, a1 most significant.
@@ -313,22 +325,6 @@ class PolycyclicGroup:
             for count in range(1, p):
                 x = np.where(digit >= count, self.tables[i][x], x)
         return x
-
-    @cached_property
-    def _inverses(self) -> Elements:
-        inverse = np.zeros(self.order, np.int64)
-        power, left = np.arange(self.order), np.arange(self.order) > 0
-        while left.any():
-            following = self.compose(power, np.arange(self.order))
-            now = left & (following == 0)
-            inverse[now] = power[now]
-            left &= ~now
-            power = following
-        return inverse
-
-    def inverse(self, a: npt.ArrayLike) -> Elements:
-        """Return the inverses."""
-        return self._inverses[np.asarray(a, np.int64)]
 
 
 def _apply(tables: Elements, x: Elements, word: Sequence[int]) -> Elements:

@@ -8,8 +8,8 @@ from gossamer.errors import NetworkError
 from gossamer.networks import spec_parameters
 from gossamer.networks.cayley import cayley_network
 from gossamer.networks.family import Family, Size, checked_size, whole_number
+from gossamer.networks.finite_groups import AbelianGroup
 from gossamer.networks.grids import ring_grid
-from gossamer.networks.groups import AbelianGroup
 from gossamer.networks.network import Network
 
 __all__ = ["CIRCULANT", "COMPLETE", "EXTENDED_RING", "circulant", "complete", "extended_ring"]

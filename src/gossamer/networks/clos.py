@@ -73,8 +73,7 @@ def generalized_fat_tree(children: Sequence[int], parents: Sequence[int], capaci
     widths = one_or_each("generalized-fat-tree", capacity, len(m), "level")
     told = widths[0] if len(set(widths)) == 1 else "x".join(map(str, widths))
     values = {"children": "x".join(map(str, m)), "parents": "x".join(map(str, w)), "capacity": told}
-    names = ("terminals", *(f"level {i}" for i in range(1, len(m) + 1)))
-    return _tree(spec_parameters.canonical("generalized-fat-tree", values, capacity=1), m, w, widths, names)
+    return _tree(spec_parameters.canonical("generalized-fat-tree", values, capacity=1), m, w, widths)
 
 
 def leaf_spine(leaves: int, spines: int, hosts: int, uplink: int = 1) -> Network:
@@ -155,8 +154,7 @@ def k_ary_n_tree(k: int, n: int) -> Network:
     """
     _k_ary_size(k, n)
     k, n = int(k), int(n)
-    names = ("terminals", *(f"level {i}" for i in range(1, n + 1)))
-    return _tree(f"k-ary-n-tree:{k},{n}", (k,) * n, (1,) + (k,) * (n - 1), (1,) * n, names)
+    return _tree(f"k-ary-n-tree:{k},{n}", (k,) * n, (1,) + (k,) * (n - 1), (1,) * n)
 
 
 def folded_clos(radix: int, levels: int) -> Network:
@@ -195,15 +193,15 @@ def folded_clos(radix: int, levels: int) -> Network:
     """
     _folded_size(radix, levels)
     half, top = int(radix) // 2, int(levels)
-    names = ("terminals", *(f"level {i}" for i in range(1, top + 1)))
     children, parents = (half,) * (top - 1) + (2 * half,), (1,) + (half,) * (top - 1)
-    return _tree(f"folded-clos:{2 * half},{top}", children, parents, (1,) * top, names)
+    return _tree(f"folded-clos:{2 * half},{top}", children, parents, (1,) * top)
 
 
 def _tree(
-    spec: str, m: tuple[int, ...], w: tuple[int, ...], widths: tuple[int, ...], names: tuple[str, ...]
+    spec: str, m: tuple[int, ...], w: tuple[int, ...], widths: tuple[int, ...], names: tuple[str, ...] = ()
 ) -> Network:
     h = len(m)
+    names = names or ("terminals", *(f"level {i}" for i in range(1, h + 1)))
     sizes = [math.prod(m[i:]) * math.prod(w[:i]) for i in range(h + 1)]
     first = np.concatenate([[0], np.cumsum(sizes)])
     source, target, capacity = [], [], []
@@ -286,13 +284,7 @@ LEAF_SPINE = Family(
     function=leaf_spine,
     size=_leaf_spine_size,
     form=spec_parameters.named(
-        {
-            "leaves": spec_parameters.integer,
-            "spines": spec_parameters.integer,
-            "hosts": spec_parameters.integer,
-            "uplink": spec_parameters.integer,
-        },
-        uplink=1,
+        dict.fromkeys(("leaves", "spines", "hosts", "uplink"), spec_parameters.integer), uplink=1
     ),
     parameters="leaves=L,spines=S,hosts=H,uplink=1",
     summary="L leaf switches with H terminals each, all joined to S spine switches by links of capacity `uplink`",
@@ -327,12 +319,7 @@ GENERALIZED_FAT_TREE = Family(
     function=generalized_fat_tree,
     size=_tree_size,
     form=spec_parameters.named(
-        {
-            "children": spec_parameters.side_numbers,
-            "parents": spec_parameters.side_numbers,
-            "capacity": spec_parameters.side_numbers,
-        },
-        capacity=(1,),
+        dict.fromkeys(("children", "parents", "capacity"), spec_parameters.side_numbers), capacity=(1,)
     ),
     parameters="children=m_1x...xm_h,parents=w_1x...xw_h,capacity=1|c_1x...xc_h",
     summary="extended generalized fat tree: a switch of level i has m_i children, a node below it w_i parents",

@@ -63,7 +63,7 @@ def kautz(degree: int, diameter: int) -> Network:
     3
     """
     size = _kautz_size(degree, diameter)
-    return _reflected_shifts(f"kautz:{degree},{diameter}", int(degree), size.nodes)
+    return _shifts(f"kautz:{degree},{diameter}", -int(degree), size.nodes)
 
 
 def generalized_kautz(degree: int, nodes: int) -> Network:
@@ -101,12 +101,13 @@ def generalized_kautz(degree: int, nodes: int) -> Network:
     3
     """
     size = _generalized_kautz_size(degree, nodes)
-    return _reflected_shifts(f"generalized-kautz:{degree},{nodes}", int(degree), size.nodes)
+    return _shifts(f"generalized-kautz:{degree},{nodes}", -int(degree), size.nodes)
 
 
-def _reflected_shifts(spec: str, d: int, n: int) -> Network:
+def _shifts(spec: str, d: int, n: int) -> Network:
+    """Return the network with links from i to ``d*i, d*i + 1, ...``, or to ``d*i - 1, d*i - 2, ...`` with d below 0."""
     node = np.arange(n, dtype=np.int64)
-    target = (-d * node[:, None] - np.arange(1, d + 1)) % n
+    target = (d * node[:, None] + (np.arange(d) if d > 0 else np.arange(-1, d - 1, -1))) % n
     present = target != node[:, None]
     return Network(spec, n, np.repeat(node, present.sum(axis=1)).astype(np.int32), target[present].astype(np.int32))
 
@@ -118,11 +119,15 @@ def _kautz_size(degree: int, diameter: int) -> Size:
 
 
 def _generalized_kautz_size(degree: int, nodes: int) -> Size:
-    d = whole_number(degree, "generalized-kautz", "d", low=2)
-    n = whole_number(nodes, "generalized-kautz", "n", low=d)
+    d, n = _checked("generalized-kautz", degree, nodes)
     # a loop is a solution i, j of (d+1) i + j = 0 modulo n: each j in 1..d that gcd(d+1, n) divides has as many
     common = math.gcd(d + 1, n)
     return checked_size("generalized-kautz", n, d * n - common * (d // common))
+
+
+def _checked(family: str, degree: int, nodes: int) -> tuple[int, int]:
+    d = whole_number(degree, family, "d", low=2)
+    return d, whole_number(nodes, family, "n", low=d)
 
 
 KAUTZ = Family(
@@ -225,13 +230,6 @@ def generalized_de_bruijn(degree: int, nodes: int) -> Network:
     return _shifts(f"generalized-de-bruijn:{degree},{nodes}", int(degree), size.nodes)
 
 
-def _shifts(spec: str, d: int, n: int) -> Network:
-    node = np.arange(n, dtype=np.int64)
-    target = (d * node[:, None] + np.arange(d)) % n
-    present = target != node[:, None]
-    return Network(spec, n, np.repeat(node, present.sum(axis=1)).astype(np.int32), target[present].astype(np.int32))
-
-
 def _de_bruijn_size(degree: int, diameter: int) -> Size:
     d = whole_number(degree, "de-bruijn", "d", low=2)
     nodes = d ** min(whole_number(diameter, "de-bruijn", "D"), 64)
@@ -239,8 +237,7 @@ def _de_bruijn_size(degree: int, diameter: int) -> Size:
 
 
 def _generalized_size(degree: int, nodes: int) -> Size:
-    d = whole_number(degree, "generalized-de-bruijn", "d", low=2)
-    n = whole_number(nodes, "generalized-de-bruijn", "n", low=d)
+    d, n = _checked("generalized-de-bruijn", degree, nodes)
     # a loop is a solution i, j of (d-1) i + j = 0 modulo n: each j below d that gcd(d-1, n) divides has as many
     common = math.gcd(d - 1, n)
     loops = common * -(-d // common)

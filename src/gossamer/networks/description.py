@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import importlib.util
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import Rows, attributes, bandwidth_text, quantity, seconds_text
 from gossamer.networks.bottleneck import NarrowCut, bottleneck
-from gossamer.networks.conversion import port_attributes
 from gossamer.networks.derived import cables
 from gossamer.networks.network import Failed, Network
+from gossamer.networks.networkx_conversion import port_attributes
 from gossamer.networks.recognition import recognition
+from gossamer.networks.recognition.free_groups import graph_of
 from gossamer.networks.shared_ports import SharedPorts
 from gossamer.networks.spec import as_network
 from gossamer.networks.structures import RatedLinks, Speeds
-from gossamer.writing import Rows, attributes, bandwidth_text, quantity, seconds_text
 
 __all__ = ["Description", "automorphism_count", "describe", "node_kinds", "symmetry_words"]
 
@@ -71,24 +71,9 @@ def automorphism_count(network: Network) -> int | None:
     None if that is not known: the package ``igraph`` (the extra ``symmetry``) is not installed, the links differ or
     share ports, or there are over 3,000 nodes.
     """
-    even = (
-        network.shared_ports is None
-        and network.two_way
-        and network.uniform_capacity is not None
-        and not network.parallel
-    )
-    same = (
-        (network.find(Speeds) is None) and network.uniform_occupancy is not None and network.uniform_latency is not None
-    )
-    if not (even and same) or network.node_count > _MOST_NODES or importlib.util.find_spec("igraph") is None:
-        return None
-    import igraph
-
-    once = network.link_source < network.link_target
-    edges = np.stack([network.link_source[once], network.link_target[once]], axis=1).tolist()
-    graph = igraph.Graph(network.node_count, edges)
+    graph = graph_of(network, _MOST_NODES)
     color = [int(i >= network.terminal_count) for i in range(network.node_count)]
-    return int(graph.count_automorphisms(color=color))
+    return None if graph is None else int(graph.count_automorphisms(color=color))
 
 
 def symmetry_words(network: Network) -> str:

@@ -159,13 +159,7 @@ DRAGONFLY = Family(
     function=dragonfly,
     size=_dragonfly_size,
     form=spec_parameters.named(
-        {
-            "a": spec_parameters.integer,
-            "h": spec_parameters.integer,
-            "g": spec_parameters.integer,
-            "p": spec_parameters.integer,
-            "arrangement": spec_parameters.word,
-        },
+        dict.fromkeys(("a", "h", "g", "p"), spec_parameters.integer) | {"arrangement": spec_parameters.word},
         g=None,
         p=0,
         arrangement="absolute",

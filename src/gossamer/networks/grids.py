@@ -12,7 +12,7 @@ from gossamer.errors import NetworkError
 from gossamer.networks import spec_parameters
 from gossamer.networks.cayley import cayley_network
 from gossamer.networks.family import Family, Size, checked_size, one_or_each, whole_number
-from gossamer.networks.groups import AbelianGroup
+from gossamer.networks.finite_groups import AbelianGroup
 from gossamer.networks.network import Factors, IntArray, Network
 from gossamer.networks.product import product
 from gossamer.networks.structures import CayleyGroup, Grid

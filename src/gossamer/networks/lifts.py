@@ -11,7 +11,7 @@ import numpy as np
 from gossamer.errors import NetworkError, shown
 from gossamer.networks.cayley_groups import NamedGroup, group_named, split_outside
 from gossamer.networks.family import Family, Size, checked_size, whole_number
-from gossamer.networks.groups import Group
+from gossamer.networks.finite_groups import Group
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Coordinates, IntArray, Structure
 

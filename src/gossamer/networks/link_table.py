@@ -18,6 +18,8 @@ from gossamer.reading import text, whole
 
 __all__ = ["BreadthFirst", "LinkTable", "breadth_first", "check_doubled", "check_links", "check_times"]
 
+Ints = npt.NDArray[np.int64]
+
 
 @njit(cache=True, nogil=True, small=100_000)
 def breadth_first(first_link, link_target, source, distance, parent_link, order):
@@ -146,7 +148,7 @@ class LinkTable:
         first = np.zeros(self.node_count + 1, np.int64)
         np.cumsum(counts, out=first[1:])
         first.flags.writeable = False
-        self.first_link: npt.NDArray[np.int64] = first
+        self.first_link: Ints = first
         if self._may_double:
             check_doubled(f"network {spec!r}", self.node_count, self.degree, self._ends, self._differences)
 
@@ -195,12 +197,12 @@ class LinkTable:
         return int(self.link_source.size)
 
     @cached_property
-    def out_degree(self) -> npt.NDArray[np.int64]:
+    def out_degree(self) -> Ints:
         """Links leaving each node, int64[N]."""
         return np.diff(self.first_link)
 
     @cached_property
-    def in_degree(self) -> npt.NDArray[np.int64]:
+    def in_degree(self) -> Ints:
         """Links entering each node, int64[N]."""
         return np.bincount(self.link_target, minlength=self.node_count).astype(np.int64)
 
@@ -295,9 +297,7 @@ class LinkTable:
             raise NetworkError(f"network {self.spec!r} has no link from node {source} to node {target}")
         return links.start + int(hit[0])
 
-    def links_between(
-        self, source: npt.ArrayLike, target: npt.ArrayLike, way: npt.ArrayLike = 0
-    ) -> npt.NDArray[np.int64]:
+    def links_between(self, source: npt.ArrayLike, target: npt.ArrayLike, way: npt.ArrayLike = 0) -> Ints:
         """Return the links from nodes to others, int64[K]; -1 where there is none.
 
         Of parallel links the one of the place `way` among those between the two nodes, by number, is meant.

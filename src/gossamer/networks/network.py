@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import Pictured
 from gossamer.errors import NetworkError, shown
-from gossamer.networks.groups import Group
+from gossamer.networks.finite_groups import Group
 from gossamer.networks.link_table import BreadthFirst, LinkTable
 from gossamer.networks.shared_ports import SharedPorts
 from gossamer.networks.structures import CayleyGroup, Coordinates, Grid, IntArray, Levels, Speeds, Structure, int_array
 from gossamer.reading import instance, whole
-from gossamer.writing import Pictured
 
 __all__ = ["MAX_LINKS", "BreadthFirst", "Factors", "Failed", "Grid", "IntArray", "Levels", "NamedNodes", "Network"]
 
@@ -231,6 +231,10 @@ class Network(NamedNodes, Pictured):
             )  # fmt: skip
         return self._with(1, 0, known, links_only=self.links_only)
 
+    def with_structures(self, structures: Iterable[Structure]) -> Network:
+        """Return the network with other structures; nodes, links and what these are like stay."""
+        return self._with(self.link_occupancy, self.link_latency, structures, links_only=True)
+
     @property
     def plain_link(self) -> IntArray:
         """The link of `without_time` that each link is, int32[L]."""
@@ -262,7 +266,7 @@ class Network(NamedNodes, Pictured):
         known = [s for s in self.structures if not isinstance(s, SharedPorts)]
         if ports is not None and instance(ports, SharedPorts, "the ports", error=NetworkError).count:
             known.append(ports)
-        return self._with(self.link_occupancy, self.link_latency, known, links_only=True)
+        return self.with_structures(known)
 
     def with_times(
         self,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from gossamer.networks import spec_parameters
 from gossamer.networks.cayley import cayley_network
 from gossamer.networks.family import Family, Size, checked_size, whole_number
-from gossamer.networks.groups import PermutationGroup
+from gossamer.networks.finite_groups import PermutationGroup
 from gossamer.networks.network import Network
 
 __all__ = ["BUBBLE_SORT", "MACRO_STAR", "PANCAKE", "STAR", "bubble_sort", "macro_star", "pancake", "star"]
@@ -54,8 +55,7 @@ def macro_star(l: int, n: int) -> Network:  # noqa: E741 - the symbols of the so
     moves = [_swapped(l * n + 1, [0], [i]) for i in range(1, n + 1)]
     block = list(range(1, n + 1))
     moves += [_swapped(l * n + 1, block, [i * n + b for b in block]) for i in range(1, l)]
-    group = PermutationGroup(l * n + 1)
-    return cayley_network(f"macro-star:{l},{n}", group, [int(group.rank(move)) for move in moves])
+    return _permutation_network(f"macro-star:{l},{n}", l * n + 1, moves)
 
 
 def _swapped(symbols: int, one: list[int], other: list[int]) -> list[int]:
@@ -118,7 +118,7 @@ def star(symbols: int) -> Network:
     <Network star:4: 24 nodes, 72 links>
     """
     m = _symbols("star", symbols)
-    moves = [_swap(m, 0, i) for i in range(1, m)]
+    moves = [_swapped(m, [0], [i]) for i in range(1, m)]
     return _permutation_network(f"star:{m}", m, moves)
 
 
@@ -190,7 +190,7 @@ def bubble_sort(symbols: int) -> Network:
     6
     """
     m = _symbols("bubble-sort", symbols)
-    moves = [_swap(m, i, i + 1) for i in range(m - 1)]
+    moves = [_swapped(m, [i], [i + 1]) for i in range(m - 1)]
     return _permutation_network(f"bubble-sort:{m}", m, moves)
 
 
@@ -205,47 +205,25 @@ def _size(family: str, symbols: int) -> Size:
     return checked_size(family, nodes, nodes * (m - 1))
 
 
-def _swap(m: int, i: int, j: int) -> list[int]:
-    arrangement = list(range(m))
-    arrangement[i], arrangement[j] = arrangement[j], arrangement[i]
-    return arrangement
-
-
 def _permutation_network(spec: str, m: int, moves: list[list[int]]) -> Network:
     group = PermutationGroup(m)
     return cayley_network(spec, group, [int(group.rank(move)) for move in moves])
 
 
-STAR = Family(
-    name="star",
-    function=star,
-    size=lambda m: _size("star", m),
-    form=spec_parameters.numbers,
-    parameters="m",
-    summary="arrangements of m symbols, adjacent by swapping the first with another",
-    example="star:5",
-    source="Akers and Krishnamurthy 1989; Dimakopoulos 1996, section 4.4",
-    small=("star:4",),
-)
-PANCAKE = Family(
-    name="pancake",
-    function=pancake,
-    size=lambda m: _size("pancake", m),
-    form=spec_parameters.numbers,
-    parameters="m",
-    summary="arrangements of m symbols, adjacent by reversing a prefix",
-    example="pancake:5",
-    source="Akers and Krishnamurthy 1989; Dimakopoulos 1996, section 4.4",
-    small=("pancake:4",),
-)
-BUBBLE_SORT = Family(
-    name="bubble-sort",
-    function=bubble_sort,
-    size=lambda m: _size("bubble-sort", m),
-    form=spec_parameters.numbers,
-    parameters="m",
-    summary="arrangements of m symbols, adjacent by swapping neighbors",
-    example="bubble-sort:5",
-    source="Akers and Krishnamurthy 1989; Dimakopoulos 1996, section 4.4",
-    small=("bubble-sort:4",),
-)
+def _family(name: str, function: Callable[[int], Network], adjacent: str) -> Family:
+    return Family(
+        name=name,
+        function=function,
+        size=lambda m: _size(name, m),
+        form=spec_parameters.numbers,
+        parameters="m",
+        summary=f"arrangements of m symbols, adjacent by {adjacent}",
+        example=f"{name}:5",
+        source="Akers and Krishnamurthy 1989; Dimakopoulos 1996, section 4.4",
+        small=(f"{name}:4",),
+    )
+
+
+STAR = _family("star", star, "swapping the first with another")
+PANCAKE = _family("pancake", pancake, "reversing a prefix")
+BUBBLE_SORT = _family("bubble-sort", bubble_sort, "swapping neighbors")

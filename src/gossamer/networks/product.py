@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gossamer.errors import NetworkError
 from gossamer.networks import spec_parameters
 from gossamer.networks.family import Family, Size, checked_size
-from gossamer.networks.groups import AbelianGroup, Group, ProductGroup
+from gossamer.networks.finite_groups import AbelianGroup, Group, ProductGroup
 from gossamer.networks.network import Factors, IntArray, Network
 from gossamer.networks.structures import CayleyGroup, Coordinates, Grid, Structure
 

@@ -13,6 +13,8 @@ from gossamer.networks.structures import Coordinates, Groups, IntArray, Structur
 
 __all__ = ["both_ways", "router_network", "router_size"]
 
+Ints = npt.NDArray[np.int64]
+
 Links = Sequence[npt.ArrayLike]
 """Source, target and capacity, each int[M] or one number for all."""
 
@@ -23,9 +25,7 @@ def router_size(family: str, routers: int, links: int, p: object) -> Size:
     return checked_size(family, routers * (1 + own), links + 2 * routers * own)
 
 
-def both_ways(
-    source: npt.ArrayLike, target: npt.ArrayLike, capacity: npt.ArrayLike = 1
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def both_ways(source: npt.ArrayLike, target: npt.ArrayLike, capacity: npt.ArrayLike = 1) -> tuple[Ints, Ints, Ints]:
     """Return the links of undirected edges, those in the given direction first."""
     u, v, c = np.broadcast_arrays(source, target, capacity)
     return np.concatenate([u, v]), np.concatenate([v, u]), np.concatenate([c, c])
@@ -37,8 +37,8 @@ def router_network(
     pieces: Sequence[Links],
     *,
     p: int = 0,
-    places: npt.NDArray[np.int64] | IntArray | None = None,
-    groups: npt.NDArray[np.int64] | None = None,
+    places: Ints | IntArray | None = None,
+    groups: Ints | None = None,
     structures: Sequence[Structure] = (),
     terminal_count: int | None = None,
     links_only: bool = False,

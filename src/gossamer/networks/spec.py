@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from gossamer.errors import NetworkError, nearest, shown
-from gossamer.networks.conversion import from_networkx
 from gossamer.networks.families import FAMILIES
 from gossamer.networks.family import Family, Size
 from gossamer.networks.files import read_network, suffixes
 from gossamer.networks.network import Network
+from gossamer.networks.networkx_conversion import from_networkx
 from gossamer.networks.spec_parameters import Nested
 
 __all__ = ["as_network", "names_family", "network", "network_size", "reads_file"]

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import NetworkError
-from gossamer.networks.groups import Group
+from gossamer.networks.finite_groups import Group
 
 __all__ = [
     "CayleyGroup",
@@ -69,9 +69,9 @@ class Structure:
     def transposed(self, order: IntArray) -> Structure | None:
         """Return what is left of it when every link of a one-way network is turned round; None if nothing is.
 
-        `order` int32[L] has the old number of each link of the network turned round.
+        `order` int32[L] has the old number of each link of the network turned round. What is about nodes alone is left.
         """
-        return None
+        return self if self.of_nodes else None
 
     def remaining(self, nodes: IntArray, links: IntArray) -> Structure | None:
         """Return what is left of it when only some nodes and links remain, by their old numbers in the new order."""
@@ -189,10 +189,6 @@ class Coordinates(Structure):
             return None
         return f"coordinates need one row for each of {nodes} nodes"
 
-    def transposed(self, order: IntArray) -> Structure:
-        """Keep them: nodes stay where they are."""
-        return self
-
     def remaining(self, nodes: IntArray, links: IntArray) -> Structure:
         """Keep those of the nodes that remain."""
         return Coordinates(self.places[nodes])
@@ -212,10 +208,6 @@ class Groups(Structure):
     def fault(self, nodes: int, links: int) -> str | None:
         """Refuse anything but a group for each node."""
         return None if self.group.shape == (nodes,) else f"groups need a number for each of {nodes} nodes"
-
-    def transposed(self, order: IntArray) -> Structure:
-        """Keep them: nodes stay where they are."""
-        return self
 
     def remaining(self, nodes: IntArray, links: IntArray) -> Structure:
         """Keep those of the nodes that remain."""
@@ -246,10 +238,6 @@ class Tiers(Structure):
         """Refuse tiers that do not hold all nodes."""
         return None if sum(self.sizes) == nodes else f"its tiers hold {sum(self.sizes)} nodes, not {nodes}"
 
-    def transposed(self, order: IntArray) -> Structure:
-        """Keep them: nodes stay where they are."""
-        return self
-
     def remaining(self, nodes: IntArray, links: IntArray) -> Structure:
         """Keep the tiers of the nodes that are left; a tier that none is left of is gone."""
         ends = np.cumsum(self.sizes)
@@ -279,10 +267,6 @@ class RatedLinks(Structure):
     bandwidth: int
 
     of_nodes = True
-
-    def transposed(self, order: IntArray) -> Structure:
-        """Keep it: it is the same for all links."""
-        return self
 
     def remaining(self, nodes: IntArray, links: IntArray) -> Structure:
         """Keep it: it is the same for all links."""

@@ -11,7 +11,7 @@ from gossamer.errors import NetworkError, shown
 from gossamer.networks import spec_parameters
 from gossamer.networks.cayley import cayley_network
 from gossamer.networks.family import Family, Size, checked_size, is_list, whole_number
-from gossamer.networks.groups import LatticeGroup
+from gossamer.networks.finite_groups import LatticeGroup
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Coordinates
 

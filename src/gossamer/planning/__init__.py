@@ -5,11 +5,11 @@ Takes a network, a task, rules and a cost as the user gave them (`gossamer.quest
 
 ===================== ================================================================================
 `planner`             `plan`, `compare`, `lower_bounds`
-`search`              asks the algorithms for offers, builds the best, has them verified
+`offer_search`        asks the algorithms for offers, builds the best, has them verified
 `outcome`             what planning returns
 `allreduce_variants`  the forms in which an allreduce of some bytes can be carried out
 `replanning`          a schedule for a network with failures, near one that is there
-`jobs`                several collectives that share a network
+`collective_jobs`     several collectives that share a network
 `explaining`          what a schedule does, in words
 `switching`           store-and-forward and wormhole: what the planner, files and commands ask of each
 ===================== ================================================================================

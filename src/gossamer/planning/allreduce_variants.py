@@ -3,27 +3,58 @@
 The fewest bytes move where each rank reduces a block of the buffer and sends it out; but then each block goes the
 longest way twice. Short messages need little but the latencies of the links. All may then be reduced at one rank in
 the middle, from which no way is long; or every rank sends its whole buffer to all and combines what it gets, so that
-nothing goes a way twice.
+nothing goes a way twice; or ranks exchange partial sums in stages, whole or in chunks; or chunks are summed along trees
+to any nodes, those of no group and of other groups too. In groups the same holds for each of them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
+from gossamer.algorithms.allreduce.staged_allreduce import likely_chunks
+from gossamer.algorithms.any_network.free_root_trees import tree_chunks
 from gossamer.bounds import Bound, Bounds
-from gossamer.bounds.arrivals import searches, spread
+from gossamer.bounds.allreduce_any_form import ANY_FORM, any_form_bounds, sums_of
+from gossamer.bounds.bound import asked_first, largest
+from gossamer.bounds.earliest_arrivals import searches, spread
+from gossamer.bounds.registry import WHOLE, case_scope, slow
+from gossamer.bounds.registry import bounds as all_bounds
 from gossamer.errors import ModelError
 from gossamer.networks.network import Network
+from gossamer.planning.chunk_counts import uncut
 from gossamer.questions.cases import Case
-from gossamer.questions.costs import Clock, Cost, TimeCost
+from gossamer.questions.costs import AskedCost, Clock, Cost, FineTimeCost, TimeCost, exactly_clocked
 from gossamer.questions.rules import Rules
-from gossamer.questions.tasks import Allreduce, Broadcast, MultinodeBroadcast, Reduce, Task, Together
+from gossamer.questions.tasks import (
+    Allreduce,
+    Broadcast,
+    Chunked,
+    Grouped,
+    MultinodeBroadcast,
+    PartialSumAllreduce,
+    Reduce,
+    Task,
+    Together,
+    chunked,
+)
+from gossamer.questions.tasks.sizes import sizing_of
 
-__all__ = ["AllreduceVariant", "VariantTime", "counted_alike", "forms_of", "in_seconds", "in_slots"]
+__all__ = [
+    "AllreduceVariant",
+    "VariantTime",
+    "asked_scopes",
+    "counted_alike",
+    "exact_bounds",
+    "forms_of",
+    "of_question",
+    "split_sums",
+    "told_time",
+]
 
 
 class AllreduceVariant(NamedTuple):
@@ -48,15 +79,18 @@ class AllreduceVariant(NamedTuple):
 
 
 class VariantTime(NamedTuple):
-    """A form in words with its time in seconds, or with what it takes at least where it was not planned."""
+    """A form in words with its time, or with what it takes at least where it was not planned.
+
+    In seconds, or in steps where no bytes are asked for.
+    """
 
     words: str
-    seconds: Fraction
+    time: Fraction
     at_least: bool
 
 
-def forms_of(network: Network, task: Task, rules: Rules | None, cost: TimeCost) -> list[AllreduceVariant]:
-    """Return the forms of a task as far as they are asked for, its own first: several of an allreduce among all.
+def forms_of(network: Network, task: Task, rules: Rules | None, cost: TimeCost) -> Iterator[AllreduceVariant]:
+    """Yield the forms of a task as far as they are asked for, its own first: several of an allreduce.
 
     Parameters
     ----------
@@ -83,31 +117,89 @@ def forms_of(network: Network, task: Task, rules: Rules | None, cost: TimeCost) 
     --------
     >>> from gossamer.networks import array
     >>> cost = TimeCost(1000, bandwidth="1GB/s", latency="1us")
-    >>> [form.words for form in forms_of(array(5), Allreduce(), None, cost)]
-    ['a block for each rank', 'through root (2)', 'whole buffers to all']
+    >>> [form.words for form in forms_of(array(5), Allreduce(), None, cost)][:4]
+    ['a block for each rank', 'through root (2)', 'whole buffers to all', 'partial sums in 80 chunks']
     """
-    if not isinstance(task, Allreduce) and cost.form not in ("best", "blocks"):
-        raise ModelError(f"form {cost.form!r} is one of an allreduce among all, not of {task.name}")
-    if not isinstance(task, Allreduce) or cost.form == "blocks" or network.terminal_count < 2:
-        return [AllreduceVariant("blocks", "", task, cost)]
-    found = [AllreduceVariant("blocks", "a block for each rank", task, cost)]
-    whole = replace(cost, counting="mpi")  # messages are whole buffers
-    timed, _ = whole.on(network, MultinodeBroadcast())
-    root = _middle(Case(timed, MultinodeBroadcast(), rules))
-    through = Together((Reduce(root), Broadcast(root)), waits=((1, 0),))
-    found.append(AllreduceVariant("root", f"through root {network.node_name(root)}", through, whole))
-    found.append(AllreduceVariant("gather", "whole buffers to all", MultinodeBroadcast(), whole))
-    return [form for form in found if cost.form in ("best", form.name)]
+    groups = _ranks_of(network, task)
+    if not groups and cost.form not in ("best", "blocks"):
+        raise ModelError(f"form {cost.form!r} is one of an allreduce, not of {task.name}")
+    if cost.form == "blocks" or max(map(len, groups), default=0) < 2:
+        yield AllreduceVariant("blocks", "", task, cost)
+        return
+    if cost.form == "best":
+        yield AllreduceVariant("blocks", "a block for each rank", task, cost)
+    # messages are whole buffers, and forms are close to each other
+    whole = FineTimeCost(cost.bytes, bandwidth=cost.bandwidth, latency=cost.latency, form=cost.form)
+
+    def among(inner: Task) -> Task:
+        return Grouped(inner, groups) if isinstance(task, Grouped) else inner
+
+    timed, _ = whole.on(network, among(PartialSumAllreduce()))
+    case = Case(timed, among(MultinodeBroadcast()), rules)
+    if cost.form in ("best", "root") and len(groups) <= _MOST_ROOTS:
+        roots = [_middle(case, row) for row in groups]
+        words = f"through root {network.node_name(groups[0][roots[0]])}" if len(groups) == 1 else "through roots"
+        yield AllreduceVariant("root", words, _through(task, groups, roots), whole)
+    if cost.form in ("best", "gather"):
+        yield AllreduceVariant("gather", "whole buffers to all", case.task, whole)
+    if cost.form in ("best", "sums"):
+        likely = [*likely_chunks(timed, groups), *tree_chunks(timed, case.rules, groups)]
+        for chunks in dict.fromkeys(likely):
+            if chunks <= cost.bytes:
+                words = "partial sums" + (f" in {chunks} chunks" if chunks > 1 else "")
+                yield AllreduceVariant("sums", words, among(chunked(PartialSumAllreduce(), chunks)), whole)
 
 
-def _middle(case: Case) -> int:
-    """Return the terminal from which the furthest other is nearest, there and back."""
-    terminals, links = case.network.terminal_count, case.links
+def split_sums(case: Case) -> Task | None:
+    """Return an allreduce in steps as partial sums, a packet for each block, where messages are split; None elsewhere.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> split_sums(Case(gossamer.network("ring:8"), Allreduce(), Rules(split=True)))
+    Chunked(task=PartialSumAllreduce(), packets=8)
+    """
+    groups = _ranks_of(case.network, case.task)
+    if case.whole or isinstance(case.cost, Clock) or case.control_time or len({len(row) for row in groups}) != 1:
+        return None
+    ranks = len(groups[0])
+    if ranks < 2 or ranks * len(groups) * case.network.link_count > _SPLIT:
+        return None
+    sums = chunked(PartialSumAllreduce(), ranks)
+    return Grouped(sums, groups) if isinstance(case.task, Grouped) else sums
+
+
+_SPLIT = 20_000
+"""Ranks times links up to which an allreduce in steps is planned as partial sums, too."""
+_MOST_ROOTS = 1_000
+"""Groups at most that are reduced to a root each."""
+
+
+def _ranks_of(network: Network, task: Task) -> tuple[tuple[int, ...], ...]:
+    """Return the ranks among which an allreduce is asked for: all, or those of each group; none of other tasks."""
+    if isinstance(task, Grouped) and isinstance(task.task, Allreduce):
+        return task.groups
+    return (tuple(range(network.terminal_count)),) if isinstance(task, Allreduce) else ()
+
+
+def _through(task: Task, groups: Sequence[Sequence[int]], roots: list[int]) -> Task:
+    """Return the reduction to a root of each group, and the broadcast of its result; roots are ranks of groups."""
+    if isinstance(task, Allreduce):
+        return Together((Reduce(roots[0]), Broadcast(roots[0])), waits=((1, 0),))
+    pairs: list[Task] = []
+    for row, root in zip(groups, roots, strict=True):
+        pairs += [Grouped(Reduce(root), (tuple(row),)), Grouped(Broadcast(root), (tuple(row),))]
+    return Together(tuple(pairs), waits=tuple((k + 1, k) for k in range(0, len(pairs), 2)))
+
+
+def _middle(case: Case, ranks: Sequence[int]) -> int:
+    """Return the rank from which the furthest other is nearest, there and back: its place among the ranks."""
+    links, members = case.links, np.array(ranks, np.int64)
     best, root = -1, 0
-    for v in spread(np.arange(1 if case.invariant else terminals), searches(links)).tolist():
-        far = sum(int(way.travel(np.array([v])).usable[:terminals].max()) for way in (links, links.turned))
+    for i in spread(np.arange(1 if case.invariant else members.size), searches(links)).tolist():
+        far = sum(int(way.travel(members[[i]]).usable[members].max()) for way in (links, links.turned))
         if best < 0 or far < best:
-            best, root = far, v
+            best, root = far, i
     return root
 
 
@@ -121,15 +213,110 @@ def counted_alike(found: Cost, asked: Clock, size: int) -> Clock:
     return replace(found, buffer_bytes=size, bus=asked.bus)
 
 
-def in_seconds(bounds: tuple[Bound, ...], cost: Cost) -> Fraction:
-    """Return the largest of some bounds in seconds of a clock; 0 if there is none."""
-    assert isinstance(cost, Clock)
-    return cost.seconds(bounds[0].value) if bounds else Fraction(0)
+def told_time(time: Fraction, cost: Cost) -> Fraction:
+    """Return a time in seconds of a clock, or in steps as it is.
+
+    >>> told_time(Fraction(3), Clock(slot_seconds="1/2"))
+    Fraction(3, 2)
+    """
+    return cost.seconds(time) if isinstance(cost, Clock) else time
 
 
-def in_slots(bounds: tuple[Bound, ...], words: str, of: Cost, clock: Cost) -> Bounds:
-    """Return bounds of one form, counted by its clock `of`, in slots of another clock."""
-    assert isinstance(of, Clock)
-    assert isinstance(clock, Clock)
-    ratio = of.slot_seconds / clock.slot_seconds
-    return Bounds(replace(b, value=b.value * ratio, witness=f"{words}: {b.witness}") for b in bounds)
+# The bounds of the question: which of the bounds of a case hold for what was asked, and those of an allreduce in any
+# form, by the exact times of links.
+
+
+def asked_scopes(case: Case, bounds: Iterable[Bound], cost: AskedCost | None = None) -> frozenset[str]:
+    """Return the scopes to which what was asked is restricted: all, where it was steps of whole messages.
+
+    Where seconds or split messages are asked for, cutting and form are the planner's, unless a form was asked for.
+    """
+    scopes = frozenset(bound.scope for bound in bounds)
+    if case.whole and not isinstance(case.cost, Clock):
+        return scopes
+    if not isinstance(cost, TimeCost):
+        return frozenset()
+    form = ("schedules with ", "schedules through ") if cost.form != "best" else ()
+    return frozenset(s for s in scopes if s.startswith((*form, *([WHOLE] if cost.whole else ()))))
+
+
+def exact_bounds(network: Network, task: Task, rules: Rules | None, cost: AskedCost | None) -> list[Bound]:
+    """Return what a task takes at least however it is cut, by the exact times of links, in seconds; none of steps.
+
+    Of an allreduce the bounds are those in any form.
+
+    Parameters
+    ----------
+    network : Network
+        Without the times of `cost`.
+    task : Task
+        As asked.
+    rules : Rules or None
+    cost : StepCost, TimeCost or LinearCost, optional
+        As asked.
+
+    Notes
+    -----
+    Packets of one size are rounded up to slots otherwise than those of another, so what holds for all is not rounded.
+    """
+    if not isinstance(cost, TimeCost):
+        return []
+    sums = bool(sums_of(network, task))
+    task = _uncut(task) if sums else uncut(task)
+    size = (
+        cost.bytes if sums else sizing_of(task, network).message_bytes(cost.bytes, whole_buffer=cost.counting == "nccl")
+    )
+    timed, slot, _ = exactly_clocked(network, size, cost.bandwidth, cost.latency)
+    parts = Case(timed, task, replace(rules or Rules(), split=True))
+    found = any_form_bounds(parts) if sums else all_bounds(parts, quick=slow(parts))
+    return [replace(bound, value=bound.value * slot) for bound in found]
+
+
+def _uncut(task: Task) -> Task:
+    """Return an allreduce whose messages are the buffers that bytes are of."""
+    if isinstance(task, Chunked):
+        return _uncut(task.task)
+    return Grouped(PartialSumAllreduce(), task.groups) if isinstance(task, Grouped) else PartialSumAllreduce()
+
+
+def of_question(
+    exact: list[Bound], case: Case, cost: AskedCost | None, bounds: Iterable[Bound], words: str = ""
+) -> Bounds:
+    """Return the bounds of a case with those of the question first.
+
+    Parameters
+    ----------
+    exact : list of Bound
+        As of `exact_bounds`.
+    case : Case
+        In a form of the task.
+    cost : StepCost, TimeCost or LinearCost, optional
+        As asked.
+    bounds : iterable of Bound
+        Those of the case.
+    words : str
+        The form in words, if it is one of several.
+    """
+    found = list(bounds)
+    if exact:
+        assert isinstance(case.cost, Clock)
+        slot, unit = case.cost.slot_seconds, case.cost.unit
+        told = [replace(bound, value=bound.value / slot, unit=unit) for bound in exact]
+        least = largest(told)
+        if words or sums_of(case.network, case.task):
+            own = [bound for bound in found if bound.name not in ANY_FORM]
+            found = [*told, *(_of_form(bound, case, words, least) for bound in own)]
+        else:
+            found = [*told, *(bound for bound in found if bound.scope and bound.value > least)]
+    return Bounds(asked_first(found, asked_scopes(case, found, cost)))
+
+
+def _of_form(bound: Bound, case: Case, words: str, least: Fraction) -> Bound:
+    """Return a bound of a form with the schedules that it holds for: all, if it is at most what holds for all."""
+    if bound.value <= least:
+        return bound.within("")
+    if sums_of(case.network, case.task):  # an allreduce of blocks or partial sums says itself what it is
+        parts = case.related(rules=replace(case.rules, split=True))
+        return bound if bound.scope else bound.within(case_scope(parts) or case_scope(case))
+    phrase = words if words.startswith("through ") else f"with {words}"
+    return bound.within(f"{bound.scope or 'schedules'} {phrase}")

@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import memory_text
 from gossamer.bounds import Bound, Bounds
-from gossamer.bounds.bound import largest_first
+from gossamer.bounds.bound import largest, largest_first
+from gossamer.bounds.registry import case_scope
 from gossamer.errors import ModelError, NotApplicableError, nearest, shown
 from gossamer.networks import as_network
 from gossamer.networks.derived import Renumbered
@@ -39,11 +41,11 @@ from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Task, as_task
 from gossamer.reading import seed as read_seed
 from gossamer.schedules import expand, relabel
-from gossamer.writing import memory_text
 
 __all__ = ["ProgressCallback", "Question", "Search", "asked_case", "best_of", "stopped_text", "within"]
 
 ProgressCallback = Callable[[str], None]
+Bounding = Callable[[Any], tuple[Bound, ...]]
 
 _CLOSE = Fraction(51, 50)
 """Times the bound: so near to it, no bounds that take long are looked for."""
@@ -74,12 +76,18 @@ class Question(NamedTuple):
 
 
 class Search:
-    """One case, its candidates and bounds, and the loop that builds and verifies."""
+    """One case, its candidates and bounds, and the loop that builds and verifies.
 
-    def __init__(self, asked: Question, progress: ProgressCallback | None) -> None:
+    With `bounding` no other bounds are looked for than those that it gives for the planned case. `times` has the best
+    time of each algorithm that was carried out.
+    """
+
+    def __init__(self, asked: Question, progress: ProgressCallback | None, bounding: Bounding | None = None) -> None:
         self.kind, self.case, self.planned, self.names = asked
+        self._bounding = bounding
         self.say: ProgressCallback = progress or (lambda stage: None)
         self.refusals: dict[str, str] = {}
+        self.times: dict[str, Fraction] = {}
         self._quick = False
 
     def candidates(
@@ -140,19 +148,22 @@ class Search:
     def bounds(self, at_first: bool = False) -> tuple[Bound, ...]:
         """Return the lower bounds; `at_first`, those that do not take long."""
         self.say("computing lower bounds")
-        quick = self.kind.quick_bounds(self.planned) if at_first else None
-        self._quick = quick is not None
-        found = self.kind.bounds(self.planned) if quick is None else quick
+        if self._bounding is not None:
+            found = self._bounding(self.planned)
+        else:
+            quick = self.kind.quick_bounds(self.planned) if at_first else None
+            self._quick = quick is not None
+            found = self.kind.bounds(self.planned) if quick is None else quick
         if found:
-            self.planned.tell_floor(found[0].value)
+            self.planned.tell_floor(largest(found))
         return found
 
     def improved(self, found: Outcome, *, first: bool) -> tuple[Bound, ...]:
         """Return the bounds of an outcome, and those that take long if the first one is not close to what it has."""
-        least = found.bounds[0].value if found.bounds else Fraction(0)
+        least = largest(found.bounds)
         if not first or not self._quick or found.completion_time <= least * _CLOSE:
             return found.bounds
-        more = {bound.name: bound for bound in (*self.bounds(), *found.bounds)}
+        more = {(bound.name, bound.scope): bound for bound in (*self.bounds(), *found.bounds)}
         return largest_first(more.values())
 
     def carried_out(self, candidate: Candidate[Any], limits: tuple[Bound, ...], stream: bool) -> Outcome:
@@ -176,6 +187,7 @@ class Search:
             verification = kind.verify(schedule, 20)
             completion, held = kind.completion(schedule), schedule.nbytes
         verification.raise_if_invalid()
+        self.times[candidate.algorithm] = min(completion, self.times.get(candidate.algorithm, completion))
         if schedule is not None:
             self.say("measuring links and buffers")
             facts = kind.facts(schedule)
@@ -183,6 +195,8 @@ class Search:
         proof = None if offer.proof is None else offer.proof()
         if proof is not None:
             proved = Bound(proof.name, proof.value, proof.witness, "search", candidate.algorithm, self.case.cost.unit)
+            if all(bound.scope or bound.value < proof.value for bound in limits):
+                proved = proved.within(case_scope(self.case))
             limits = Bounds(largest_first((*limits, proved)))
         return Outcome(
             self.case, kind, candidate.algorithm, offer, schedule, completion, verification, limits, facts, expense
@@ -252,7 +266,7 @@ def best_of(
     search: Search, chosen: FittingCandidates[Any], allowed: ResourceLimits, stream: bool, bounds: tuple[Bound, ...]
 ) -> Outcome:
     """Return the best outcome of some candidates, beside all bounds."""
-    least = bounds[0].value if bounds else Fraction(0)
+    least = largest(bounds)
     best: Outcome | None = None
     said = [chosen.left_out]
     long: list[Told] = []
@@ -269,10 +283,10 @@ def best_of(
                 continue
         found = search.carried_out(candidate, bounds, stream)
         bounds = search.improved(found, first=best is None)  # with what was proved on the way
-        least = bounds[0].value if bounds else least
+        least = largest(bounds)
         if best is None or _better(found, best):
             best = found
     assert best is not None  # candidates is never empty
     best = replace(best, bounds=bounds)
     said.append(hardly_worth_text(long))
-    return best if best.optimal else replace(best, stopped="; ".join(filter(None, said)))
+    return best if best.completion_time == least else replace(best, stopped="; ".join(filter(None, said)))

@@ -8,21 +8,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from gossamer.bounds import Bound
-from gossamer.displays import display
-from gossamer.errors import ScheduleError
-from gossamer.networks.derived import Renumbered
-from gossamer.planning.allreduce_variants import VariantTime
-from gossamer.planning.switching import Facts, Switching
-from gossamer.questions.cases import Case, Offer
-from gossamer.questions.costs import Clock
-from gossamer.questions.tasks import Allreduce
-from gossamer.verification import Verification
-from gossamer.writing import (
+from gossamer.atomic_files import (
     Rows,
     Tabled,
     attributes,
@@ -33,6 +24,17 @@ from gossamer.writing import (
     plain,
     seconds_text,
 )
+from gossamer.bounds import Bound
+from gossamer.displays import display
+from gossamer.errors import ScheduleError
+from gossamer.networks.derived import Renumbered
+from gossamer.planning.allreduce_variants import VariantTime
+from gossamer.planning.chunk_counts import uncut
+from gossamer.planning.switching import Facts, Switching
+from gossamer.questions.cases import Case, Offer
+from gossamer.questions.costs import Clock
+from gossamer.questions.tasks import Allreduce, Task, includes
+from gossamer.verification import Verification
 
 __all__ = ["Comparison", "Expense", "Outcome", "peak_memory"]
 
@@ -68,15 +70,17 @@ class Outcome(Rows):
     verification : Verification
         What the checker said; always without violations.
     bounds : tuple of Bound
-        Lower bounds in the same unit, the largest first.
+        Lower bounds in the same unit: those of what was asked, the largest first, then those of narrower scopes.
     facts : Facts
         What was measured of the schedule.
     expense : Expense
         What it took.
     stopped : str
         Why not all offers were tried, or an empty text.
-    forms : tuple of FormTime
-        Of an allreduce of some bytes: the form in which it is carried out, and then the others.
+    forms : tuple of VariantTime
+        The form, or the number of packets a message, in which a task of some bytes is carried out, and then the others.
+    asked : Task or None
+        The task that was asked for, where the planner chose among forms.
     """
 
     case: Case
@@ -91,6 +95,7 @@ class Outcome(Rows):
     expense: Expense
     stopped: str = ""
     forms: tuple[VariantTime, ...] = ()
+    asked: Task | None = None
 
     @property
     def claim(self) -> Fraction | None:
@@ -109,13 +114,24 @@ class Outcome(Rows):
 
     @property
     def bound(self) -> Fraction:
-        """The largest lower bound; 0 when there is nothing to do."""
+        """The largest lower bound of what was asked; 0 when there is nothing to do."""
         return self.bounds[0].value if self.bounds else Fraction(0)
 
     @property
     def bound_name(self) -> str:
         """Name of the largest lower bound."""
         return self.bounds[0].name if self.bounds else "nothing to do"
+
+    @property
+    def bound_scope(self) -> str:
+        """The schedules that do not beat the bound; empty if none does."""
+        return self.bounds[0].scope if self.bounds else ""
+
+    @property
+    def among(self) -> str | None:
+        """The schedules among which this one is optimal: empty if all, None if no bound is met."""
+        met = [b.scope for b in self.bounds if b.value == self.completion_time]
+        return min(met, key=len) if met else None if self.bounds or self.completion_time else ""
 
     @property
     def ratio(self) -> float | None:
@@ -125,8 +141,19 @@ class Outcome(Rows):
         return None if self.completion_time else 1.0
 
     @property
+    def ratio_text(self) -> str:
+        """The ratio for a column; "optimal", with a star where that is so among some schedules only."""
+        if self.optimal:
+            return "optimal*" if self.among else "optimal"
+        return "-" if self.ratio is None else f"{self.ratio:.3f}"
+
+    def _narrower(self) -> list[Bound]:
+        """Return the largest bound of a narrower scope that is larger than the bound, if there is one."""
+        return sorted((b for b in self.bounds if b.value > self.bound), key=lambda b: -b.value)[:1]
+
+    @property
     def optimal(self) -> bool:
-        """Whether the completion time meets the bound, which proves it optimal."""
+        """Whether the completion time meets the bound, which proves it optimal among the schedules of its scope."""
         return self.completion_time == self.bound
 
     @property
@@ -195,7 +222,8 @@ class Outcome(Rows):
             "completion_time_exact": str(self.completion_time),
             "bound": plain(self.bound),
             "bound_exact": str(self.bound),
-            **attributes(self, "bound_name ratio optimal"),
+            **attributes(self, "bound_name bound_scope ratio optimal"),
+            "optimal_among": self.among or ("all schedules" if self.among == "" else None),
             **self.in_seconds(),
             **attributes(self, "claim claim_is_bound"),
             "verified": self.verification.ok,
@@ -249,32 +277,39 @@ class Outcome(Rows):
 
     def _task_text(self) -> str:
         """Return the task, and as what it is carried out where that is another one."""
-        own = self.case.task
-        return own.describe() if not self.forms or isinstance(own, Allreduce) else f"allreduce, as {own.describe()}"
+        own, asked = self.case.task, self.asked
+        if asked is None or asked in (own, uncut(own)):
+            return own.describe()
+        return f"{asked.describe()}, as {own.describe()}"
 
     def _form_rows(self) -> list[tuple[str, str]]:
         """Return what form of the task that was asked for this is, and how long the others take."""
         if not self.forms:
             return []
         first, *others = self.forms
-        told = [f"{f.words} {'at least ' * f.at_least}{seconds_text(f.seconds)}" for f in others]
-        return [("form", first.words + (f"; {', '.join(told)}" if told else ""))]
+        text = seconds_text if self.clock is not None else partial(self.switching.time_text, self.case.cost)
+        told = [f"{f.words} {'at least ' * f.at_least}{text(f.time)}" for f in others]
+        label = "form" if self.asked is not None and includes(self.asked, Allreduce) else "packets"
+        return [(label, first.words + (f"; {', '.join(told)}" if told else ""))]
 
     def _time_rows(self) -> list[tuple[str, str]]:
         def text(time: Fraction) -> str:
             return self.switching.time_text(self.case.cost, time)
 
         ratio = "-" if self.ratio is None else f"{self.ratio:.4g}"
-        verdict = "meets the bound: optimal" if self.optimal else f"{ratio} x the bound"
+        among = "" if self.among is None else f"optimal{f' among {self.among}' if self.among else ''}"
+        verdict = f"meets the bound: {among}" if self.optimal else f"{ratio} x the bound{f', {among}' * bool(among)}"
         claim, bound = "none", text(self.bound)
         if self.claim is not None:
             claim = f"{'at most ' if self.claim_is_bound else ''}{text(self.claim)}"
         if self.bounds:
-            bound += f" ({self.bound_name}: {self.bounds[0].witness})"
+            bound += f" ({self.bounds[0].text})"
+        narrow = [("narrower bound", f"{text(b.value)} ({b.text})") for b in self._narrower()]
         found = [
             ("claim", claim),
             ("completion time", f"{text(self.completion_time)} - {verdict}"),
             ("lower bound", bound),
+            *narrow,
         ]
         if self.bandwidth is not None and self.bus_bandwidth is not None:
             rates = f"algorithm {bandwidth_text(self.bandwidth)}, bus {bandwidth_text(self.bus_bandwidth)}"
@@ -350,7 +385,7 @@ class Comparison(Tabled):
             "rules": self.case.rules.to_dict(),
             "cost": self.case.cost.to_dict(),
             "unit": self.case.cost.unit,
-            **attributes(best, "bound bound_name"),
+            **attributes(best, "bound bound_name bound_scope"),
             "algorithms": list(self),
             "refusals": dict(self.refusals),
             "stopped": self.stopped or None,
@@ -364,7 +399,7 @@ class Comparison(Tabled):
             (
                 outcome.algorithm + "".join(f" {k}={v}" for k, v in outcome.options.items()),
                 f"{float(outcome.completion_time):,.6g}",
-                "optimal" if outcome.optimal else "-" if outcome.ratio is None else f"{outcome.ratio:.3f}",
+                outcome.ratio_text,
                 outcome.offer.promise,
                 f"{float(outcome.facts.utilization):.1%}",
                 "-" if outcome.facts.buffer is None else f"{outcome.facts.buffer.packets:,}",
@@ -377,6 +412,8 @@ class Comparison(Tabled):
     def remarks(self) -> list[tuple[str, str]]:
         """Return why other algorithms do not cover the case, and why not all were tried."""
         refused = [(name, f"no: it {why}") for name, why in self.refusals.items()]
+        starred = {outcome.among for outcome in self.outcomes if outcome.optimal and outcome.among}
+        refused += [("optimal*", f"among {scope}") for scope in sorted(starred)]
         return refused + ([("stopped", self.stopped)] if self.stopped else [])
 
     def _repr_html_(self) -> str:

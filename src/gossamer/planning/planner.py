@@ -3,24 +3,39 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property, partial
 from typing import Any
 
-from gossamer.bounds import Bounds
+from gossamer.bounds import Bound, Bounds, bounds
+from gossamer.bounds.bound import largest
+from gossamer.bounds.registry import counted_bounds, whole_scope
 from gossamer.errors import GossamerError, ModelError, NotApplicableError, TooLargeError
 from gossamer.networks import as_network
+from gossamer.networks.derived import Renumbered
 from gossamer.networks.network import Network
-from gossamer.planning.allreduce_variants import VariantTime, counted_alike, forms_of, in_seconds, in_slots
-from gossamer.planning.offer_search import ProgressCallback, Search, asked_case, best_of, stopped_text, within
+from gossamer.networks.recognition import recognized
+from gossamer.planning.allreduce_variants import (
+    VariantTime,
+    counted_alike,
+    exact_bounds,
+    forms_of,
+    of_question,
+    split_sums,
+    told_time,
+)
+from gossamer.planning.chunk_counts import Planned, best_counts, count_words, in_packets, open_to_choice
+from gossamer.planning.offer_search import Bounding, ProgressCallback, Search, asked_case, best_of, stopped_text, within
 from gossamer.planning.outcome import Comparison, Outcome
 from gossamer.planning.switching import SWITCHINGS, named
 from gossamer.planning.switching.resource_limits import FittingCandidates, ResourceLimits, limits
 from gossamer.processes.trials import MOST, Trials
-from gossamer.questions.cases import EFFORTS
-from gossamer.questions.costs import AskedCost, Clock, Cost, TimeCost
+from gossamer.questions.cases import EFFORTS, Case
+from gossamer.questions.costs import AskedCost, Clock, TimeCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Task
 from gossamer.reading import choice, whole
@@ -46,6 +61,8 @@ def rules_and_cost(switching: str, given: dict[str, Any]) -> dict[str, Any]:
     for name in (name for name in given if name not in cost and name not in rules):
         others = [other for other in SWITCHINGS if name in takes[other] or name in SWITCHINGS[other].rules]
         raise ModelError(f"--{_flag(name)} goes with --switching {' or '.join(others)}, not {switching}")
+    if types[0] is TimeCost and rules.get("split") is False:
+        cost["whole"] = True
     asked = {"rules": Rules(**rules)} if rules else {}
     return {"switching": switching, "cost": types[0](**cost), **asked}
 
@@ -152,21 +169,63 @@ def plan(
     allowed = limits(memory, budget, choice(effort, "effort", EFFORTS))
     with Trials(whole(jobs, "jobs", 1, MOST), allowed.memory, progress) as tries:
         search = Search(asked_case(network, task, switching, rules, cost, seed, allowed.budget, tries), progress)
+        asked = _Asked(network, search, rules, cost)
         if not (stream or options) and algorithm == "best":
-            searches = _forms(search, network, rules, cost, progress)
-            if list(searches.values()) != [search]:
-                return _best_form(searches, effort, allowed)
+            searches = dict(_forms(search, network, rules, cost, progress))
+            if list(searches.values()) != [search] or asked.may_cut(search):
+                return _best_form(asked, search, searches, effort, allowed)
         else:
             _in_blocks(cost)
         candidates = search.candidates(algorithm, options or {}, effort, stream)
         # of a stream nothing is kept, so that there is nothing to choose from
         chosen = FittingCandidates(candidates[:1]) if stream else search.fitting(candidates, allowed)
-        return best_of(search, chosen, allowed, stream, search.bounds(at_first=True))
+        return asked.told(best_of(search, chosen, allowed, stream, search.bounds(at_first=True)), search)
+
+
+class _Asked:
+    """A question whose bounds are told: with network, rules and cost as given, and its own search."""
+
+    def __init__(self, network: Any, search: Search, rules: Rules | None, cost: AskedCost | None) -> None:
+        self._given = network, search.planned.task, rules
+        self._search = search
+        self.network, self.rules, self.cost = network, rules, cost
+
+    def may_cut(self, search: Search) -> bool:
+        """Return whether the planner says how many packets a message has: in seconds, of the task's own form."""
+        if not isinstance(self.cost, TimeCost) or self.cost.whole:
+            return False
+        return search is self._search and open_to_choice(search.case.task, self.rules)
+
+    def least(self, search: Search, words: str, known: tuple[Bound, ...]) -> Fraction:
+        """Return the largest of some bounds of a form, in seconds or steps; however it is cut, if it may be cut."""
+        if not self.may_cut(search):
+            return told_time(largest(known), search.case.cost)
+        if not words:
+            return largest(self.exact)
+        return told_time(largest(_cut(search.case, known)), search.case.cost)
+
+    @cached_property
+    def exact(self) -> list[Bound]:
+        """The bounds of a task that is asked for in seconds, however it is cut."""
+        network, task, rules = self._given
+        if not isinstance(self.cost, TimeCost):
+            return []
+        net = recognized(as_network(network))
+        known = net.find(Renumbered)
+        return exact_bounds(net if known is None else known.original, task, rules, self.cost)
+
+    def bounds(self, search: Search, bounds: Iterable[Bound], words: str = "") -> Bounds:
+        """Return the bounds of a search, those that hold for the question first."""
+        return of_question(self.exact, search.planned, self.cost, bounds, words)
+
+    def told(self, outcome: Outcome, search: Search, words: str = "") -> Outcome:
+        """Return an outcome with the bounds of the question first."""
+        return replace(outcome, bounds=self.bounds(search, outcome.bounds, words))
 
 
 def _in_blocks(cost: AskedCost | None) -> None:
     """Raise ModelError if another form than blocks is asked for."""
-    if isinstance(cost, TimeCost) and cost.form in ("root", "gather"):
+    if isinstance(cost, TimeCost) and cost.form not in ("best", "blocks"):
         raise ModelError(
             f"form {cost.form!r} goes with a plan by the best algorithm; algorithms by name, their options, "
             "comparisons and streams are of blocks"
@@ -175,59 +234,148 @@ def _in_blocks(cost: AskedCost | None) -> None:
 
 def _forms(
     search: Search, network: Any, rules: Rules | None, cost: AskedCost | None, progress: ProgressCallback | None
-) -> dict[str, Search]:
-    """Return the forms of a task whose times are in seconds, by their words."""
+) -> Iterator[tuple[str, Search]]:
+    """Yield the forms of a task with their words; of one in steps only where messages are split."""
+    asked = search.case
+    if isinstance(cost, TimeCost):
+        for form in forms_of(as_network(network), asked.task, rules, cost):
+            own = form.task == asked.task
+            yield (
+                form.words,
+                (search if own else _like(search, network, form.task, rules, form.cost, progress, cost.bytes)),
+            )
+        return
+    sums = split_sums(asked) if search.kind.name == "store-and-forward" else None
+    yield "" if sums is None else "a block for each rank", search
+    if sums is not None:
+        yield "partial sums", _like(search, network, sums, rules, cost, progress)
+
+
+def _like(
+    search: Search, network: Any, task: Task, rules: Rules | None, cost: AskedCost | None,
+    progress: ProgressCallback | None, buffer: int = 0, bounding: Bounding | None = None,
+) -> Search:  # fmt: skip
+    """Return the search of another task that does the same; with the `buffer` counted that it is of, if it has one."""
     asked, clock = search.case, search.case.cost
-    if not isinstance(cost, TimeCost):
-        return {"": search}
-    assert isinstance(clock, Clock)
-    found: dict[str, Search] = {}
-    for form in forms_of(as_network(network), asked.task, rules, cost):
-        if form.task == asked.task:
-            found[form.words] = search
-            continue
-        new = asked_case(
-            network, form.task, search.kind.name, rules, form.cost, asked.seed, asked.budget, search.planned.tries
-        )
-        told = counted_alike(new.case.cost, clock, cost.bytes)
-        cases = new.case.told_by(told), new.planned.told_by(told)
-        found[form.words] = Search(new._replace(case=cases[0], planned=cases[1]), progress)
-    return found
+    new = asked_case(network, task, search.kind.name, rules, cost, asked.seed, asked.budget, search.planned.tries)
+    if buffer:
+        assert isinstance(clock, Clock)
+        told = counted_alike(new.case.cost, clock, buffer)
+        new = new._replace(case=new.case.told_by(told), planned=new.planned.told_by(told))
+    return Search(new, progress, bounding)
 
 
-def _best_form(searches: dict[str, Search], effort: str, allowed: ResourceLimits) -> Outcome:
-    """Return the best outcome of the form that takes least; one whose bound is no less than that is not planned."""
+def _best_form(
+    asked: _Asked, search: Search, searches: dict[str, Search], effort: str, allowed: ResourceLimits
+) -> Outcome:
+    """Return the best outcome of all forms of a task, with as many packets a message as take least.
+
+    A form whose bound is no less than the best time is not planned.
+    """
     began = time.monotonic()
-    known = {words: Bounds(search.bounds(at_first=True)) for words, search in searches.items()}
-    least = {words: in_seconds(bounds, searches[words].case.cost) for words, bounds in known.items()}
-    found: dict[str, Outcome] = {}
+    least = {words: asked.least(each, words, counted_bounds(each.planned)) for words, each in searches.items()}
+    found: dict[str, tuple[Search, Outcome]] = {}
     times: list[VariantTime] = []
     refused: list[GossamerError] = []
     for words in sorted(searches, key=least.__getitem__):
-        search = searches[words]
-        if least[words] >= min((t.seconds for t in times), default=least[words] + 1):
+        each, shortest = searches[words], min((t.time for t in times), default=None)
+        if shortest is None or least[words] < shortest:
+            known = each.bounds(at_first=True)
+            least[words] = max(least[words], asked.least(each, words, known))
+        if shortest is not None and least[words] >= shortest:
             times.append(VariantTime(words, least[words], True))
             continue
+        planning = _Packets(asked, each, asked.may_cut(each), effort, allowed, began)
         try:
-            chosen = search.fitting(search.candidates("best", {}, effort), allowed)
+            planning.plan(known, least[words])
         except (NotApplicableError, TooLargeError) as error:
             refused.append(error)
             continue
-        left = None if allowed.budget is None else max(allowed.budget - (time.monotonic() - began), 1e-3)
-        found[words] = best_of(search, chosen, replace(allowed, budget=left), False, known[words])
-        known[words] = Bounds(found[words].bounds)
-        times.append(VariantTime(words, found[words].seconds or Fraction(0), False))
+        for packets, (of, outcome) in planning.found.items():
+            told = ", ".join(filter(None, [words, count_words(packets) if len(planning.found) > 1 else ""]))
+            found[told] = of, outcome
+            times.append(VariantTime(told, told_time(outcome.completion_time, of.case.cost), False))
     if not found:
         raise refused[0]
-    times.sort(key=lambda form: (form.seconds, form.at_least))
-    best = found[times[0].words]
-    return replace(best, forms=tuple(times), bounds=_lowest(searches, known, best.case.cost))
+    times.sort(key=lambda form: (form.time, form.at_least))
+    of, best = found[times[0].words]
+    words = "" if list(searches.values()) == [search] else times[0].words
+    forms = tuple(times) if times[1:] or words else ()
+    return asked.told(replace(best, forms=forms, asked=search.case.task), of, words)
 
 
-def _lowest(searches: dict[str, Search], bounds: dict[str, Bounds], clock: Cost) -> Bounds:
-    """Return the bounds of the form that they allow the least time, which hold whatever the form, by a clock."""
-    least = min(bounds, key=lambda words: in_seconds(bounds[words], searches[words].case.cost))
-    return in_slots(bounds[least], least, searches[least].case.cost, clock)
+def _cut(case: Case, bounds: tuple[Bound, ...]) -> tuple[Bound, ...]:
+    """Return the bounds that hold however the messages of a case are cut."""
+    whole = whole_scope(case)
+    return tuple(bound for bound in bounds if not bound.scope.startswith(whole))
+
+
+class _Packets:
+    """The plans of one form of a task by the number of packets that each of its messages is cut into.
+
+    Attributes
+    ----------
+    found : dict
+        Search and outcome of each number that was planned, the fastest first.
+    """
+
+    def __init__(
+        self, asked: _Asked, search: Search, may_cut: bool, effort: str, allowed: ResourceLimits, began: float
+    ) -> None:
+        self.asked, self.effort, self.allowed, self.began = asked, effort, allowed, began
+        self.search, self._may_cut = search, may_cut
+        self.found: dict[int, tuple[Search, Outcome]] = {}
+        self._slow: set[str] = set()
+
+    def plan(self, known: tuple[Bound, ...], least: Fraction) -> None:
+        """Plan with as many packets as take least; NotApplicableError if there is no plan of whole messages.
+
+        `known` are bounds for whole messages, `least` seconds that hold for all numbers.
+        """
+        self._least = max(least, Fraction(1, 10**12))
+        whole = self._planned(1, self.search, Bounds(known))
+        clock = self.search.case.cost
+        if self._may_cut and isinstance(clock, Clock):
+            counts = best_counts(self._cut, whole, least, clock.message_bytes)
+            self.found = {packets: self.found[packets] for packets in counts}
+
+    def _cut(self, packets: int) -> Planned | None:
+        of, budget = self.search, self.allowed.budget
+        if budget is not None and time.monotonic() - self.began > budget:
+            return None
+        task, rules = in_packets(of.case.task, packets), self.asked.rules
+        of.say(f"cutting every message in {packets:,} packets")
+        search = _like(
+            of, self.asked.network, task, rules, self.asked.cost, of.say, bounding=partial(bounds, quick=True)
+        )
+        best = min(found.seconds or Fraction(0) for _, found in self.found.values())
+        try:
+            return self._planned(packets, search, search.bounds(), _WORTH * float(best / self._least - 1))
+        except (NotApplicableError, TooLargeError):
+            return None
+
+    def _planned(self, packets: int, search: Search, known: tuple[Bound, ...], worth: float = math.inf) -> Planned:
+        """Plan with a number of packets, by what is estimated to take no more than the seconds that it is worth."""
+        tried = search.candidates("best", {}, self.effort)
+        tried = [c for c in tried if c.algorithm not in self._slow] or tried
+        if worth < math.inf:
+            about = [0.0 if needs is None else needs.seconds for needs in map(search.needs, tried)]
+            tried = [c for c, seconds in zip(tried, about, strict=True) if seconds <= max(1.0, worth, min(about))]
+        chosen = search.fitting(tried, self.allowed)
+        allowed, budget = self.allowed, self.allowed.budget
+        if budget is not None:
+            allowed = replace(allowed, budget=max(budget - (time.monotonic() - self.began), 1e-3))
+        found = best_of(search, chosen, allowed, False, known)
+        self.found[packets] = search, found
+        if packets > 1:
+            self._slow |= {name for name, time in search.times.items() if time > _SLOW * found.completion_time}
+        return Planned(told_time(found.completion_time, search.case.cost), found.facts.size)
+
+
+_WORTH = 10.0
+"""Seconds that an algorithm may take for each time the bound that may be gained."""
+_SLOW = 2
+"""Times the best: an algorithm that takes more with some packets a message is not tried with other numbers."""
 
 
 def compare(
@@ -283,6 +431,7 @@ def compare(
         found.append(replace(search.carried_out(candidate, bounds, stream=False), schedule=None))
         bounds = found[-1].bounds
     found.sort(key=lambda outcome: outcome.completion_time)
+    bounds = _Asked(network, search, rules, cost).bounds(search, bounds)
     proved = tuple(replace(outcome, bounds=bounds) for outcome in found)
     return Comparison(search.case, proved, search.refusals, stopped)
 
@@ -319,6 +468,6 @@ def lower_bounds(
     64 steps, total hops: all messages together need 16,384 hops, made over 256 links
     """
     search = Search(asked_case(network, task, switching, rules, cost, 0), None)
-    searches = _forms(search, network, rules, cost, None)
-    found = {words: Bounds(form.bounds()) for words, form in searches.items()}
-    return found[""] if "" in found else _lowest(searches, found, search.case.cost)
+    asked = _Asked(network, search, rules, cost)
+    words, first = next(_forms(search, network, rules, cost, None))  # its own form, or the one that is asked for
+    return asked.bounds(first, first.bounds(), words)

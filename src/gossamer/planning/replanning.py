@@ -10,18 +10,23 @@ import numpy as np
 
 from gossamer.algorithms.any_network.repair import repaired
 from gossamer.bounds import Bounds, counted_bounds, node_bounds
-from gossamer.bounds.bound import largest_first
+from gossamer.bounds.bound import asked_first, largest, largest_first
 from gossamer.errors import NotApplicableError
 from gossamer.networks import as_network
 from gossamer.networks.network import Failed, IntArray, Network
 from gossamer.planning import switching as switchings
+from gossamer.planning.allreduce_variants import asked_scopes
 from gossamer.planning.offer_search import ProgressCallback, Question, Search
 from gossamer.planning.outcome import Outcome
+from gossamer.planning.planner import plan
 from gossamer.planning.switching import Switching
 from gossamer.planning.switching.resource_limits import Candidate
+from gossamer.programs.layout import plain_task
 from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.tasks import Broadcast, PartialSumAllreduce, Reduce, chunked
 from gossamer.reading import seed as read_seed
 from gossamer.schedules import Schedule
+from gossamer.schedules.hop_table import summed_packets
 
 __all__ = ["replan"]
 
@@ -47,6 +52,11 @@ def replan(
     Outcome
         Verified, beside the bounds of an outcome that is repaired, which no failure makes smaller, and what is counted
         of the network that is left: at first of its nodes alone, and all if these and the others are not met.
+
+    Notes
+    -----
+    What a node sends of partial sums it has added to what it got on other ways, so such a schedule is not led round a
+    link: where one that it uses failed, an allreduce without roots is planned anew.
 
     Raises
     ------
@@ -74,19 +84,23 @@ def replan(
     # what nodes must send and receive holds up what is copied, not what goes far
     copied = any(demand.shared for demand in case.demands)
     limits = Bounds(largest_first((*told, *(node_bounds(case) if copied else ())))) if told else counted_bounds(case)
-    case.tell_floor(limits[0].value)
-    offer = Offer(lambda: repaired(found, case, link), effort="search")
-    name = found.algorithm if found.algorithm.endswith(_REPAIRED) else f"{found.algorithm}{_REPAIRED}"
+    case.tell_floor(largest(limits))
+    if summed_packets(found).any():
+        candidates = list(_sums_anew(kind, case, found, link))
+    else:
+        offer = Offer(lambda: repaired(found, case, link), effort="search")
+        name = found.algorithm if found.algorithm.endswith(_REPAIRED) else f"{found.algorithm}{_REPAIRED}"
+        candidates = [*_flooded_anew(kind, case), Candidate(name, offer)]
     best: Outcome | None = None
-    for candidate in [*_flooded_anew(kind, case), Candidate(name, offer)]:
-        if best is None or best.completion_time > limits[0].value:
+    for candidate in candidates:
+        if best is None or best.completion_time > largest(limits):
             now = search.carried_out(candidate, limits, stream=False)
             best = now if best is None or now.completion_time < best.completion_time else best
-        if told and best.completion_time > limits[0].value:  # all that is counted, where the first does not do
+        if told and best.completion_time > largest(limits):  # all that is counted, where the first does not do
             limits, told = Bounds(largest_first((*told, *counted_bounds(case)))), []
-            case.tell_floor(limits[0].value)
+            case.tell_floor(largest(limits))
     assert best is not None
-    return replace(best, bounds=limits)
+    return replace(best, bounds=Bounds(asked_first(limits, asked_scopes(case, limits))))
 
 
 def _flooded_anew(kind: Switching[Any, Any], case: Case) -> Iterator[Candidate[Any]]:
@@ -98,6 +112,48 @@ def _flooded_anew(kind: Switching[Any, Any], case: Case) -> Iterator[Candidate[A
             offers = algorithm.offers(case)
             if not isinstance(offers, Refusal):
                 yield Candidate(algorithm.name, offers[0])
+
+
+def _sums_anew(kind: Switching[Any, Any], case: Case, found: Schedule, link: IntArray) -> Iterator[Candidate[Any]]:
+    """Yield the schedule of partial sums itself where no link that it uses failed, else what is planned anew."""
+    explicit = found.expand()
+    if (link[explicit.link] >= 0).all():
+        kept = explicit.replace(network=case.network, link=link[explicit.link])
+        yield Candidate(found.algorithm, Offer(lambda: kept))
+        return
+    task = plain_task(case.task)
+    if not isinstance(task, PartialSumAllreduce):
+        raise NotApplicableError("a node sends partial sums to several others, which are not led elsewhere; plan anew")
+    for algorithm in kind.algorithms(type(task)):
+        offers = algorithm.offers(case)
+        if not isinstance(offers, Refusal):
+            yield Candidate(algorithm.name, offers[0])
+    yield Candidate("reduction to a node and broadcast", Offer(lambda: _by_way_of_a_node(case, found), effort="search"))
+
+
+_CENTERS = 64
+"""Nodes among which the one is looked for from which no other is far."""
+
+
+def _by_way_of_a_node(case: Case, found: Schedule) -> Schedule:
+    """Return an allreduce that adds up all packets at a node, and broadcasts the sums from there."""
+    network, packets = case.network, case.messages.packet_count
+    root = min(range(min(network.terminal_count, _CENTERS)), key=network.eccentricity)
+    rules = replace(found.rules, split=False)
+    halves = [
+        plan(network, chunked(half(root), packets), rules=rules, cost=found.cost, seed=case.seed).schedule.expand()
+        for half in (Reduce, Broadcast)
+    ]
+    first, second = halves
+    slot = np.concatenate([first.slot, second.slot + np.int32(first.slot_count)])
+    packet = [np.where(one.packet < 0, one.packet, one.packets.part[one.packet]) for one in halves]
+    return found.expand().replace(
+        network=network,
+        slot=slot,
+        link=np.concatenate([first.link, second.link]),
+        packet=np.concatenate(packet),
+        phases=[replace(p, name=f"{one.task.name}: {p.name}") for one in halves for p in one.phases],
+    )
 
 
 _FLOODING = ("greedy-flooding", "reversed-greedy-flooding", "two-way-greedy-flooding")

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gossamer.lazy import lazy
+from gossamer.lazy_imports import lazy
 
 if TYPE_CHECKING:
     from gossamer.plots.animation import MOVING_FORMATS, animate
     from gossamer.plots.appearance import STYLES, Dress, dressed_as, look
     from gossamer.plots.broadcast_trees import tree_figure
-    from gossamer.plots.drawing import FORMATS, KINDS, draw
     from gossamer.plots.link_load import heat_figure, load_figure
     from gossamer.plots.link_occupancy import occupancy_figure
+    from gossamer.plots.picture_files import FORMATS, KINDS, draw
     from gossamer.plots.scatter_areas import regions_figure
     from gossamer.plots.terminal import text_picture
     from gossamer.plots.timetables import queue_figure, timetable_figure
@@ -48,7 +48,7 @@ __all__ = [
 __getattr__ = lazy(
     __name__,
     appearance="STYLES Dress dressed_as look",
-    drawing="FORMATS KINDS draw",
+    picture_files="FORMATS KINDS draw",
     link_load="heat_figure load_figure",
     animation="MOVING_FORMATS animate",
     link_occupancy="occupancy_figure",

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import whole_file
 from gossamer.errors import FileFormatError, NotApplicableError
 from gossamer.planning.switching import verify as switching_verify
 from gossamer.plots.appearance import CONTROL_COLOR, FAINT, INK, MUTED, PAPER, by_number, sequential, settings, write
@@ -26,7 +27,6 @@ from gossamer.questions.tasks import MOVE
 from gossamer.reading import number
 from gossamer.schedules import CONTROL, Schedule, Timeline
 from gossamer.verification import verify
-from gossamer.writing import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
+from gossamer.atomic_files import quantity
 from gossamer.errors import FileFormatError, nearest
 from gossamer.reading import number, text
 from gossamer.schedules import Schedule
-from gossamer.writing import quantity
+from gossamer.schedules.wormhole.schedule import WormholeSchedule
 
 if TYPE_CHECKING:
     from matplotlib.colors import Colormap
@@ -32,7 +33,6 @@ __all__ = [
     "UNWRITTEN",
     "Dress",
     "Look",
-    "beyond",
     "by_number",
     "caption",
     "dressed",
@@ -311,12 +311,24 @@ def load_unit(schedule: Schedule) -> str:
     return f"load of a link: {what} over the whole schedule{shared}"
 
 
-def heading(figure: Any, schedule: Schedule, width: float, height: float, dress: Look = SCREEN) -> float:
+def heading(
+    figure: Any, schedule: Schedule | WormholeSchedule, width: float, height: float, dress: Look = SCREEN
+) -> float:
     """Write task, network, algorithm and completion time at the top; return the inches used."""
     if dress.bare and not dress.title:
         return 0.1
+    first = dress.title or f"{schedule.task.describe()} on {schedule.network.spec}"
+    facts = _worm_facts(schedule) if isinstance(schedule, WormholeSchedule) else _facts(schedule)
+    return headline(figure, first, " · ".join(facts), width, height, dress)
+
+
+def _worm_facts(schedule: WormholeSchedule) -> list[str]:
+    return [schedule.algorithm or "unnamed algorithm", "wormhole", f"time {float(schedule.completion_time):g}",
+            quantity(schedule.step_count, "step"), quantity(schedule.message_count, "message")]  # fmt: skip
+
+
+def _facts(schedule: Schedule) -> list[str]:
     network = schedule.network
-    first = dress.title or f"{schedule.task.describe()} on {network.spec}"
     facts = [schedule.algorithm or "unnamed algorithm", f"{schedule.completion_time} steps"]
     if schedule.completion_time == 1:
         facts[-1] = "1 step"
@@ -324,8 +336,7 @@ def heading(figure: Any, schedule: Schedule, width: float, height: float, dress:
         facts.append(quantity(schedule.slot_count, "slot"))
     if schedule.parts > 1:
         facts.append(f"messages in {schedule.parts} parts")
-    facts.append(f"{quantity(network.node_count, 'node')}, {quantity(network.link_count, 'link')}")
-    return headline(figure, first, " · ".join(facts), width, height, dress)
+    return [*facts, f"{quantity(network.node_count, 'node')}, {quantity(network.link_count, 'link')}"]
 
 
 def headline(figure: Any, first: str, below: str, width: float, height: float, dress: Look = SCREEN) -> float:
@@ -361,17 +372,12 @@ UNWRITTEN = _Unwritten()
 """Where heading and notes are written to know what they take, before the figure has a size."""
 
 
-def beyond(top: float, foot: float, dress: Look) -> float:
-    """Return the inches that heading and notes take beyond a line for each."""
-    line = _SMALL / 72 * 1.45
-    usual = 0.18 if dress.bare else 0.36 + _HEADING / 72 * 1.45 + line + (_SMALL - 1) / 72 * 1.4
-    return max(0.0, top + foot - usual)
-
-
-def further(schedule: Schedule, note: str, width: float, dress: Look) -> float:
+def further(schedule: Schedule | WormholeSchedule, note: str, width: float, dress: Look) -> float:
     """Return the inches that the heading of a schedule and a note take beyond a line for each."""
     top = heading(UNWRITTEN, schedule, width, 1.0, dress)
-    return beyond(top, caption(UNWRITTEN, note, width, 1.0, dress), dress)
+    line = _SMALL / 72 * 1.45
+    usual = 0.18 if dress.bare else 0.36 + _HEADING / 72 * 1.45 + line + (_SMALL - 1) / 72 * 1.4
+    return max(0.0, top + caption(UNWRITTEN, note, width, 1.0, dress) - usual)
 
 
 def text_width(text: str, size: float) -> float:

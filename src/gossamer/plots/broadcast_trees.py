@@ -16,15 +16,13 @@ from gossamer.plots.appearance import (
     MUTED,
     PAPER,
     Dress,
-    caption,
-    further,
-    heading,
     look,
     sequential,
     text_width,
     write,
 )
 from gossamer.plots.layouts import ARC, STUB, lay_out, oblique
+from gossamer.plots.panels import page
 from gossamer.reading import whole
 from gossamer.schedules import Schedule
 from gossamer.schedules.hop_table import hop_ends
@@ -104,11 +102,7 @@ def short_name(network: Network, node: int) -> str:
     return "".join(str(int(x)) for x in place[node])
 
 
-def tree_figure(
-    schedule: Schedule,
-    packet: int = 0,
-    **dressing: Unpack[Dress],
-) -> Figure:
+def tree_figure(schedule: Schedule, packet: int = 0, **dressing: Unpack[Dress]) -> Figure:
     """Draw the tree by which a packet of a valid schedule spreads.
 
     Parameters
@@ -141,8 +135,6 @@ def tree_figure(
     >>> [axes.get_title(loc="left") for axes in figure.axes]
     ['on the network', 'by steps']
     """
-    from gossamer.plots.figure import Figure
-
     dress = look(**dressing)
     verify(schedule).raise_if_invalid()
     tree = spread_tree(schedule, packet)
@@ -150,8 +142,7 @@ def tree_figure(
     levels = np.stack([place, -tree.step.astype(float)], axis=1)
     if (ax := dress.ax) is not None:
         _paint_steps(ax, tree, levels, 0.05)
-        figure: Figure = ax.figure
-        return figure
+        return ax.figure  # type: ignore[no-any-return]
     reached = np.flatnonzero(tree.step >= 0)
     names = [short_name(tree.network, int(v)) for v in reached]
     leaves = float(place[reached].max()) + 1
@@ -164,21 +155,18 @@ def tree_figure(
     if dress.width is not None:
         left = min(left, 0.45 * dress.width)
         wide = dress.width - left - 0.5
-    page, height = max(6.0, left + wide + 0.5), 5.0 if flat else 1.6 + 0.75 * float(tree.step.max() + 1)
+    across, height = max(6.0, left + wide + 0.5), 5.0 if flat else 1.6 + 0.75 * float(tree.step.max() + 1)
     if dress.width is not None:
-        page, height = dress.width, max(0.6 + 0.42 * float(tree.step.max() + 1), left)
-    height += further(schedule, _note(tree.network), page, dress)
-    figure = Figure(figsize=(page, height), facecolor=PAPER)
-    top = heading(figure, schedule, page, height, dress) + 0.25
-    foot = caption(figure, _note(tree.network), page, height, dress)
-    box = (foot + 0.15) / height, (height - top - foot - 0.15) / height
+        across, height = dress.width, max(0.6 + 0.42 * float(tree.step.max() + 1), left)
+    figure, height, top, foot = page(schedule, _note(tree.network), across, height, dress)
+    box = (foot + 0.15) / height, (height - top - foot - 0.4) / height
     if flat:
-        axes = figure.add_axes((0.1 / page, box[0], (left - 0.25) / page, box[1]))
+        axes = figure.add_axes((0.1 / across, box[0], (left - 0.25) / across, box[1]))
         _paint(axes, tree, layout.positions, "on the network", layout.shape)
         axes.set_aspect("equal", anchor="N")
     aside = 0.55
-    room = page - left - aside - (0.25 if dress.width is None else 0.05)
-    axes = figure.add_axes(((left + aside) / page, box[0], room / page, box[1]))
+    room = across - left - aside - (0.25 if dress.width is None else 0.05)
+    axes = figure.add_axes(((left + aside) / across, box[0], room / across, box[1]))
     _paint_steps(axes, tree, levels, 0.35 / room)
     if dress.width is not None:
         _shrink(axes, room / (leaves + 0.2) / gap)

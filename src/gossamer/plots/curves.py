@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
+from gossamer.atomic_files import bytes_text, seconds_text
 from gossamer.errors import FileFormatError, ModelError
-from gossamer.execution.replay import Replay
+from gossamer.execution.machine_model_replay import Replay
 from gossamer.networks import Network
-from gossamer.planning.jobs import JobOutcome
+from gossamer.planning.collective_jobs import JobOutcome
 from gossamer.plots.appearance import (
     CATEGORICAL,
     CONTROL_COLOR,
@@ -25,15 +26,14 @@ from gossamer.plots.appearance import (
     look,
     sequential,
 )
-from gossamer.plots.drawing import picture_format, write_picture
 from gossamer.plots.panels import Panels, plain
+from gossamer.plots.picture_files import write_picture
 from gossamer.reading import whole
 from gossamer.simulation.flits.traffic_result import TrafficRun
 from gossamer.simulation.random_arrivals.delays import Delays, by_scheme
 from gossamer.studies.reproductions.table import Curve
 from gossamer.studies.sweeps.message_sizes import SizeComparison, crossover_text
-from gossamer.studies.sweeps.report import ComparedGroup, Report
-from gossamer.writing import bytes_text, seconds_text
+from gossamer.studies.sweeps.report import ComparedGroup
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,14 +43,8 @@ __all__ = [
     "curves_figure",
     "delay_figure",
     "distances_figure",
-    "draw_curves",
-    "draw_delays",
     "draw_distances",
-    "draw_job",
-    "draw_latency",
-    "draw_replays",
-    "draw_report",
-    "draw_sizes",
+    "draw_results",
     "group_figure",
     "job_figure",
     "latency_figure",
@@ -59,19 +53,16 @@ __all__ = [
     "sizes_figure",
 ]
 
-# Latency against load, one curve a network.
 
-_HIGHEST = 8
-"""The latency axis ends at so many times the lowest latency."""
-
-
-def draw_latency(curves: Mapping[str, Sequence[TrafficRun]], path: str | os.PathLike[str], title: str) -> None:
-    """Write mean latency and throughput against load to an SVG, PNG or PDF file, whole or not at all.
+def draw_results(figure: Callable[..., Figure], results: Any, path: str | os.PathLike[str], title: str) -> None:
+    """Write a figure of results to an SVG, PNG or PDF file, whole or not at all.
 
     Parameters
     ----------
-    curves : mapping of str to sequence of TrafficRun
-        The runs of each curve, by its name.
+    figure : callable
+        Takes the results and a heading, as `latency_figure` does.
+    results : object
+        What it draws.
     path : path
         The file; its suffix says the format.
     title : str
@@ -80,20 +71,25 @@ def draw_latency(curves: Mapping[str, Sequence[TrafficRun]], path: str | os.Path
     Raises
     ------
     FileFormatError
-        If the suffix is unknown, there is no run, or the file cannot be written.
+        If the suffix is unknown or the file cannot be written.
     """
-    suffix = picture_format(path)
-    if not any(curves.values()):
-        raise FileFormatError("a picture of latency against load needs at least one run")
-    write_picture(lambda: latency_figure(curves, title), path, suffix, title)
+    write_picture(lambda: figure(results, title), path, title)
+
+
+# Latency against load, one curve a network.
+
+_HIGHEST = 8
+"""The latency axis ends at so many times the lowest latency."""
 
 
 def latency_figure(curves: Mapping[str, Sequence[TrafficRun]], heading: str = "", **dressing: Unpack[Dress]) -> Figure:
     """Return a figure of two panels: latency of the runs that keep up, and throughput of all, against the load.
 
     At the top of the left panel an arrow marks a load at which the network does not keep up, a cross one at which it
-    is deadlocked. `heading` is the title unless there is another.
+    is deadlocked. `heading` is the title unless there is another. Without any run there is a FileFormatError.
     """
+    if not any(curves.values()):
+        raise FileFormatError("a picture of latency against load needs at least one run")
     panels = Panels(2, look(**dressing))
     left, right = panels.axes
     lowest, largest = math.inf, 0.0
@@ -134,19 +130,6 @@ def _mark_lost(panel: Any, runs: Sequence[TrafficRun], color: str, number: int) 
 
 
 # Time against bytes, one curve an algorithm, beside the lower bound.
-
-
-def draw_sizes(comparison: SizeComparison, path: str | os.PathLike[str]) -> None:
-    """Write time and bandwidth against bytes to an SVG, PNG or PDF file, whole or not at all.
-
-    Raises
-    ------
-    FileFormatError
-        If the suffix is unknown or the file cannot be written.
-    """
-    case = comparison.comparisons[0].case
-    title = f"{case.task.describe()} on {case.network.spec}"
-    write_picture(lambda: sizes_figure(comparison, title), path, picture_format(path), title)
 
 
 def sizes_figure(comparison: SizeComparison, heading: str = "", **dressing: Unpack[Dress]) -> Figure:
@@ -193,12 +176,6 @@ _ROW = 8.5
 _LEAST_TICKS = 3
 _BESIDE = 6.0
 """Inches of a figure with room for names beside its panels."""
-
-
-def draw_delays(points: Sequence[Delays], path: str | os.PathLike[str], title: str = "") -> None:
-    """Write `delay_figure` to an SVG, PNG or PDF file, whole or not at all; FileFormatError if it cannot be."""
-    title = title or f"Broadcast requests at random on {points[0].network}"
-    write_picture(lambda: delay_figure(points, title), path, picture_format(path), title)
 
 
 def delay_figure(points: Sequence[Delays], heading: str = "", **dressing: Unpack[Dress]) -> Figure:
@@ -321,9 +298,7 @@ def draw_distances(network: Network, path: str | os.PathLike[str], other: Networ
         If the network is too large.
     """
     whole(network.node_count, "nodes of a picture", 1, 20_000)
-    write_picture(
-        lambda: distances_figure(network, other), path, picture_format(path), f"distances on {network.spec[:80]}"
-    )
+    write_picture(lambda: distances_figure(network, other), path, f"distances on {network.spec[:80]}")
 
 
 def distances_figure(network: Network, other: Network | None = None, **dressing: Unpack[Dress]) -> Figure:
@@ -347,18 +322,6 @@ def distances_figure(network: Network, other: Network | None = None, **dressing:
 # The timeline of a job: when each collective happens, beside how long it takes alone.
 
 _TOGETHER, _ALONE = CATEGORICAL[2], CATEGORICAL[1]
-
-
-def draw_job(found: JobOutcome, path: str | os.PathLike[str]) -> None:
-    """Write the timeline of a job to an SVG, PNG or PDF file, whole or not at all.
-
-    Raises
-    ------
-    FileFormatError
-        If the suffix is unknown or the file cannot be written.
-    """
-    title = f"{len(found.collectives)} collectives on {found.outcome.case.network.spec}"
-    write_picture(lambda: job_figure(found, title), path, picture_format(path), title)
 
 
 def job_figure(found: JobOutcome, heading: str = "", **dressing: Unpack[Dress]) -> Figure:
@@ -386,17 +349,6 @@ def job_figure(found: JobOutcome, heading: str = "", **dressing: Unpack[Dress]) 
 # Time against the size of messages, of a schedule that is replayed and of MPI's own algorithms.
 
 _CURVES = 5
-
-
-def draw_replays(replays: Sequence[Replay], path: str | os.PathLike[str], title: str) -> None:
-    """Write time against the size of messages to an SVG, PNG or PDF file, whole or not at all.
-
-    Raises
-    ------
-    FileFormatError
-        If the suffix is unknown or the file cannot be written.
-    """
-    write_picture(lambda: replays_figure(replays, title), path, picture_format(path), title)
 
 
 def replays_figure(replays: Sequence[Replay], heading: str = "", **dressing: Unpack[Dress]) -> Figure:
@@ -440,27 +392,14 @@ _NAMED, _FEW = 8, 1
 _STUDY_CURVES = 8
 
 
-def draw_report(report: Report, path: str | os.PathLike[str]) -> None:
-    """Write the panels of all groups to an SVG, PNG or PDF file, whole or not at all.
-
-    Raises
-    ------
-    ModelError
-        If there is nothing to draw.
-    FileFormatError
-        If the suffix is unknown or the file cannot be written.
-    """
-    drawn = [g for g in report.groups if g.fronts or g.curves]
-    if not drawn:
-        raise ModelError("there is nothing to draw: no measure varies with links, nodes, diameter, bisection or load")
-    write_picture(lambda: report_figure(drawn, report.title), path, picture_format(path), report.title)
-
-
 def report_figure(groups: Sequence[ComparedGroup], heading: str = "", **dressing: Unpack[Dress]) -> Figure:
-    """Return a figure with the panels of each group, those of one group side by side.
+    """Return a figure with the panels of each group, those of one group side by side; ModelError if there are none.
 
     `heading` is the title unless there is another.
     """
+    groups = [group for group in groups if group.fronts or group.curves]
+    if not groups:
+        raise ModelError("there is nothing to draw: no measure varies with links, nodes, diameter, bisection or load")
     used = [1 if group.curves else len(group.fronts) for group in groups]
     panels = Panels(sum(used), look(**dressing), columns=max(used), size=(max(3.6, 6.0 / max(used)), 3.0))
     left = iter(panels.axes)
@@ -541,17 +480,6 @@ def _study_scale(axis: Any, values: Sequence[float], name: str) -> None:
 
 
 _MEASURED = CATEGORICAL[0]
-
-
-def draw_curves(curves: Sequence[Curve], path: str | os.PathLike[str], title: str) -> None:
-    """Write the panels of `curves` to an SVG, PNG or PDF file, whole or not at all.
-
-    Raises
-    ------
-    FileFormatError
-        If the suffix is unknown or the file cannot be written.
-    """
-    write_picture(lambda: curves_figure(curves, title), path, picture_format(path), title)
 
 
 def curves_figure(curves: Sequence[Curve], heading: str = "", **dressing: Unpack[Dress]) -> Figure:

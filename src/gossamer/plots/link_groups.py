@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.networks.groups import AbelianGroup, CubeRotationGroup, Group, PermutationGroup, ProductGroup
+from gossamer.networks.finite_groups import AbelianGroup, CubeRotationGroup, Group, PermutationGroup, ProductGroup
 from gossamer.networks.network import Network
 
 __all__ = ["LinkGroups", "link_groups"]

@@ -12,6 +12,8 @@ from gossamer.plots.layouts import ARC, STRAIGHT, STUB, Layout, Points
 
 __all__ = ["Lines", "arrowheads", "link_lines"]
 
+Floats = npt.NDArray[np.float64]
+
 STUB_LENGTH = 0.36
 """Length of a stub beyond the node's rim, in units of the layout."""
 ARC_POINTS = 15
@@ -20,7 +22,7 @@ ARC_POINTS = 15
 class Lines(NamedTuple):
     """Polylines with the same number of points: `points` float64[S, K, 2], and the link of each, int64[S]."""
 
-    points: npt.NDArray[np.float64]
+    points: Floats
     link: npt.NDArray[np.int64]
 
 
@@ -67,7 +69,7 @@ def link_lines(network: Network, layout: Layout, radius: float, offset: float) -
     return [g for g in groups if g.link.size]
 
 
-def arrowheads(lines: Lines, size: float, at: float = 0.6) -> npt.NDArray[np.float64]:
+def arrowheads(lines: Lines, size: float, at: float = 0.6) -> Floats:
     """Return a triangle in the middle of each line that points along it, float64[S, 3, 2]."""
     k = max(1, round(at * (lines.points.shape[1] - 1)))
     before, after = lines.points[:, k - 1], lines.points[:, k]
@@ -84,7 +86,7 @@ def _right(way: Points) -> Points:
     return np.stack([way[:, 1], -way[:, 0]], axis=1)
 
 
-def _arcs(start: Points, end: Points, radius: float) -> npt.NDArray[np.float64]:
+def _arcs(start: Points, end: Points, radius: float) -> Floats:
     """Return arcs that bulge to the right of the way, the more the longer they are."""
     way = end - start
     length = np.hypot(way[:, 0], way[:, 1])[:, None]
@@ -95,6 +97,6 @@ def _arcs(start: Points, end: Points, radius: float) -> npt.NDArray[np.float64]:
     t0 = radius / (2 * first)
     t = t0 + (1 - 2 * t0) * np.linspace(0, 1, ARC_POINTS)[None, :]
     t = t[..., None]
-    curve: npt.NDArray[np.float64] = t**2 * end[:, None]
+    curve: Floats = t**2 * end[:, None]
     curve += (1 - t) ** 2 * start[:, None] + 2 * t * (1 - t) * control[:, None]
     return curve

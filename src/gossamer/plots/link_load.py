@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import quantity
 from gossamer.networks.network import Network
 from gossamer.plots.appearance import (
     FAINT,
@@ -33,7 +34,6 @@ from gossamer.plots.link_lines import STUB_LENGTH, Lines, arrowheads, link_lines
 from gossamer.plots.panels import Inside
 from gossamer.schedules import Schedule
 from gossamer.verification import link_busy, verify
-from gossamer.writing import quantity
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -62,7 +62,7 @@ _LEVELS = 8
 """Up to this many whole loads have a color each."""
 
 
-def load_scale(load: npt.NDArray[np.float64]) -> tuple[Any, str]:
+def load_scale(load: Cells) -> tuple[Any, str]:
     """Return the mapping from loads to colors, and what scale that is if it is not the plain one.
 
     >>> load_scale(np.array([0.0, 1.0, 2.0]))[0].norm.boundaries.tolist()
@@ -81,15 +81,13 @@ def load_scale(load: npt.NDArray[np.float64]) -> tuple[Any, str]:
     return ScalarMappable(Normalize(1e-9, most), colors), ""
 
 
-def _levels(load: npt.NDArray[np.float64]) -> int:
+def _levels(load: Cells) -> int:
     """Return how many loads other than 0 have a color of their own, 0 where colors run into each other."""
     most = max(int(load.max(initial=0)), 1)
     return most if most <= _LEVELS and bool((load == np.rint(load)).all()) else 0
 
 
-def color_bar(
-    figure: Any, scale: Any, load: npt.NDArray[np.float64], schedule: Schedule, place: tuple[float, float, float]
-) -> None:
+def color_bar(figure: Any, scale: Any, load: Cells, schedule: Schedule, place: tuple[float, float, float]) -> None:
     """Explain the colors at a place: the width and height of the figure, and where the bar begins, in inches."""
     from matplotlib.ticker import MaxNLocator
 
@@ -329,7 +327,7 @@ def bars_size(schedule: Schedule, dress: Look = SCREEN) -> tuple[float, float]:
     return dress.width or 7.8, 1.95 + (2.4 if groups == 1 else _ROW * min(groups, _SHOWN))
 
 
-def paint_bars(figure: Any, schedule: Schedule, load: npt.NDArray[np.float64], width: float, height: float,
+def paint_bars(figure: Any, schedule: Schedule, load: Cells, width: float, height: float,
                dress: Look = SCREEN) -> None:  # fmt: skip
     """Show mean, least and largest load of each group of links, or how many links have which load."""
     groups = link_groups(schedule.network)
@@ -357,7 +355,7 @@ def paint_bars(figure: Any, schedule: Schedule, load: npt.NDArray[np.float64], w
         axes.spines[side].set(color=MUTED, linewidth=0.6)
 
 
-def _bars(axes: Any, groups: LinkGroups, load: npt.NDArray[np.float64], names: tuple[str, ...]) -> None:
+def _bars(axes: Any, groups: LinkGroups, load: Cells, names: tuple[str, ...]) -> None:
     links = np.bincount(groups.group, minlength=len(groups.names))
     mean = np.bincount(groups.group, load, minlength=links.size) / np.maximum(links, 1)
     least, most = np.full(links.size, load.max(initial=0)), np.zeros(links.size)
@@ -380,7 +378,7 @@ def _number(load: float) -> str:
     return f"{load:,.0f}" if load == round(load) else f"{load:,.1f}"
 
 
-def _histogram(axes: Any, load: npt.NDArray[np.float64]) -> None:
+def _histogram(axes: Any, load: Cells) -> None:
     most = int(np.ceil(load.max(initial=0)))
     wide = max(1, -(-(most + 1) // 60))
     edges = np.arange(0, most + wide + 1, wide) - 0.5
@@ -408,10 +406,7 @@ _THIN = 0.18
 _NOWHERE = np.zeros(2)
 
 
-def load_figure(
-    schedule: Schedule,
-    **dressing: Unpack[Dress],
-) -> Figure:
+def load_figure(schedule: Schedule, **dressing: Unpack[Dress]) -> Figure:
     """Draw the network with every link colored and widened by its load, or as a heat map if there are many links.
 
     The load of a link is the number of packets that cross it, divided by its capacity: the slots in which it is busy
@@ -571,7 +566,7 @@ def _seen(network: Network, layout: Layout) -> tuple[Points, Points]:
     return low, high
 
 
-def _load(schedule: Schedule) -> npt.NDArray[np.float64]:
+def _load(schedule: Schedule) -> Cells:
     return np.asarray(link_busy(schedule) / schedule.network.link_capacity, np.float64)
 
 
@@ -594,9 +589,7 @@ def paint_load(figure: Any, schedule: Schedule, sheet: LoadSheet) -> None:
     color_bar(figure, scale, load, schedule, (width, height, bar_at))
 
 
-def _written(
-    figure: Any, schedule: Schedule, sheet: LoadSheet, load: npt.NDArray[np.float64]
-) -> tuple[float, float, Any]:
+def _written(figure: Any, schedule: Schedule, sheet: LoadSheet, load: Cells) -> tuple[float, float, Any]:
     """Write heading and notes; return the inches that they use, at the top and at the bottom, and the colors."""
     width, height, dress, layout = sheet.width, sheet.height, sheet.dress, sheet.layout
     scale, unusual = load_scale(load)
@@ -621,8 +614,8 @@ def _paint_on(axes: Any, schedule: Schedule) -> None:
     _paint_network(axes, schedule, sheet, load, load_scale(load)[0], size)
 
 
-def _paint_network(axes: Any, schedule: Schedule, sheet: LoadSheet, load: npt.NDArray[np.float64], scale: Any,
-                   size: npt.NDArray[np.float64]) -> None:  # fmt: skip
+def _paint_network(axes: Any, schedule: Schedule, sheet: LoadSheet, load: Cells, scale: Any,
+                   size: Cells) -> None:  # fmt: skip
     """Paint links, nodes and names on axes of a size in inches."""
     layout = sheet.layout
     assert layout is not None
@@ -646,7 +639,7 @@ def _paint_network(axes: Any, schedule: Schedule, sheet: LoadSheet, load: npt.ND
         write(axes, x, above, text, size_of_type, color=MUTED, ha="center", va="bottom")
 
 
-def _paint_lines(axes: Any, groups: list[Lines], load: npt.NDArray[np.float64], scale: Any,
+def _paint_lines(axes: Any, groups: list[Lines], load: Cells, scale: Any,
                  width: tuple[float, float], unit: float) -> None:  # fmt: skip
     """Draw the lines, lightly loaded ones first, with arrowheads if they are few."""
     from matplotlib.collections import LineCollection, PolyCollection
@@ -672,9 +665,7 @@ def _paint_lines(axes: Any, groups: list[Lines], load: npt.NDArray[np.float64], 
             )  # fmt: skip
 
 
-def _merged(
-    points: npt.NDArray[np.float64], loads: npt.NDArray[np.float64]
-) -> tuple[list[npt.NDArray[np.float64]], npt.NDArray[np.float64]]:
+def _merged(points: Cells, loads: Cells) -> tuple[list[Cells], Cells]:
     """Join lines of one load, which are next to each other, into paths with gaps between the lines."""
     cuts = np.flatnonzero(np.diff(loads)) + 1
     paths, values = [], []

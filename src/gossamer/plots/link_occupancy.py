@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import quantity
 from gossamer.errors import FileFormatError
 from gossamer.plots.appearance import (
     CONTROL_COLOR,
@@ -30,7 +31,6 @@ from gossamer.plots.appearance import (
 from gossamer.plots.link_groups import link_groups
 from gossamer.schedules import CONTROL, Phase, Schedule
 from gossamer.verification import verify
-from gossamer.writing import quantity
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -224,12 +224,7 @@ _EACH = 8
 _STRIP, _PITCH = 0.55, 0.155
 
 
-def occupancy_figure(
-    schedule: Schedule,
-    *,
-    color: str = "share",
-    **dressing: Unpack[Dress],
-) -> Figure:
+def occupancy_figure(schedule: Schedule, *, color: str = "share", **dressing: Unpack[Dress]) -> Figure:
     """Draw which links carry packets in which slots: links from top to bottom by groups, slots from left to right.
 
     Parameters

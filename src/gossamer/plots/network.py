@@ -9,21 +9,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import quantity
 from gossamer.errors import FileFormatError
 from gossamer.networks.bottleneck import NarrowCut
 from gossamer.networks.derived import Renumbered
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Speeds
 from gossamer.plots.appearance import CATEGORICAL, FAINT, INK, MUTED, PAPER, Dress, caption, headline, look, write
-from gossamer.plots.drawing import picture_format, write_picture
 from gossamer.plots.layouts import STUB, lay_out
 from gossamer.plots.link_lines import Lines, link_lines
-from gossamer.writing import quantity
+from gossamer.plots.picture_files import picture_format, write_picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["PortArcs", "draw_network", "network_figure", "port_arcs"]
+
+Floats = npt.NDArray[np.float64]
 
 # Ports that links share as arcs on the rims of nodes: an arc spans the links of a node that go through one port.
 
@@ -34,12 +36,12 @@ _PAD, _GRAIN = 0.16, 0.1
 class PortArcs(NamedTuple):
     """Arcs: the points of each, float64[k, 2], its port, and whether that serves several nodes."""
 
-    points: list[npt.NDArray[np.float64]]
+    points: list[Floats]
     port: list[int]
     common: list[bool]
 
 
-def port_arcs(network: Network, positions: npt.NDArray[np.float64], lines: Sequence[Lines], radius: float) -> PortArcs:
+def port_arcs(network: Network, positions: Floats, lines: Sequence[Lines], radius: float) -> PortArcs:
     """Return an arc for each node and port through which links of the node go, the nodes in order.
 
     Parameters
@@ -92,7 +94,7 @@ def port_arcs(network: Network, positions: npt.NDArray[np.float64], lines: Seque
     return found
 
 
-def _span(angle: npt.NDArray[np.float64]) -> tuple[float, float]:
+def _span(angle: Floats) -> tuple[float, float]:
     """Return where the shortest arc over some angles begins and ends, a little longer than they lie apart."""
     turns = np.sort(angle)
     gaps = np.diff(np.append(turns, turns[0] + 2 * np.pi))
@@ -127,12 +129,12 @@ def draw_network(network: Network, path: str | os.PathLike[str], cut: NarrowCut 
     FileFormatError
         If the suffix names no format, the file cannot be written, or the network is too large to be seen.
     """
-    suffix = picture_format(path)
+    picture_format(path)
     if network.node_count > NODE_LIMIT:
         raise FileFormatError(
             f"a network of {network.node_count:,} nodes is not drawn; at most {NODE_LIMIT:,} are seen"
         )
-    write_picture(lambda: network_figure(network, cut), path, suffix, network.spec)
+    write_picture(lambda: network_figure(network, cut), path, network.spec)
 
 
 def network_figure(network: Network, cut: NarrowCut | None = None, **dressing: Unpack[Dress]) -> Figure:
@@ -226,7 +228,7 @@ def _shown(network: Network) -> tuple[Network, npt.NDArray[np.int64]]:
     return known.original, known.place.astype(np.int64)
 
 
-def _widths(network: Network) -> npt.NDArray[np.float64]:
+def _widths(network: Network) -> Floats:
     speeds = network.find(Speeds)
     rate = network.link_capacity * (1.0 if speeds is None else speeds.bandwidth)
     if not rate.size:
@@ -234,7 +236,7 @@ def _widths(network: Network) -> npt.NDArray[np.float64]:
     return np.asarray(0.5 + 1.3 * np.sqrt(rate / rate.max()) * (rate.max() > rate.min()) + 0.3, np.float64)
 
 
-def _thinned(wide: npt.NDArray[np.float64], lines: list[Lines], unit: float, area: float) -> npt.NDArray[np.float64]:
+def _thinned(wide: Floats, lines: list[Lines], unit: float, area: float) -> Floats:
     """Return widths in points that leave most of an area in square points white, `unit` points to one of the layout."""
     ink = sum(
         float((np.hypot(*np.moveaxis(np.diff(g.points, axis=1), 2, 0)).sum(axis=1) * unit * wide[g.link]).sum())
@@ -276,9 +278,7 @@ def _common(network: Network) -> int:
     return int((np.bincount(pairs // network.node_count) > 1).sum())
 
 
-def _paint_ports(
-    axes: Any, network: Network, positions: npt.NDArray[np.float64], lines: list[Lines], unit: float
-) -> None:
+def _paint_ports(axes: Any, network: Network, positions: Floats, lines: list[Lines], unit: float) -> None:
     from matplotlib.collections import LineCollection
 
     arcs = port_arcs(network, positions, lines, _RIM)
@@ -291,7 +291,7 @@ def _paint_ports(
     )
 
 
-def _paint_nodes(axes: Any, network: Network, positions: npt.NDArray[np.float64], unit: float) -> None:
+def _paint_nodes(axes: Any, network: Network, positions: Floats, unit: float) -> None:
     area = (2 * _RADIUS * unit) ** 2
     names = [network.node_name(i).strip("()") for i in range(network.node_count)]
     longest = max(map(len, names))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from html import escape
 from typing import Any
 
+from gossamer.atomic_files import html_rows, quantity
 from gossamer.errors import GossamerError
 from gossamer.networks.description import describe
 from gossamer.networks.network import Network
@@ -17,7 +18,6 @@ from gossamer.plots.network import network_figure
 from gossamer.plots.wormhole_timetables import channels_figure, worms_figure
 from gossamer.schedules import Schedule
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
-from gossamer.writing import html_rows, quantity
 
 __all__ = ["html", "outcome_html"]
 

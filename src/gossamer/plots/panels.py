@@ -2,21 +2,53 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gossamer.plots.appearance import FAINT, INK, MUTED, PAPER, UNWRITTEN, Look, caption, headline
+from gossamer.plots.appearance import (
+    FAINT,
+    INK,
+    MUTED,
+    PAPER,
+    UNWRITTEN,
+    Look,
+    caption,
+    further,
+    heading,
+    headline,
+)
+from gossamer.schedules import Schedule
+from gossamer.schedules.wormhole.schedule import WormholeSchedule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Inside", "Panels", "plain"]
+__all__ = ["Inside", "Page", "Panels", "page", "plain"]
 
 _NARROWEST = 2.5
 """Inches of a panel: with less room panels stand one below the other."""
 
 _APART = 0.1
 """Inches between panels and the key beside or below them."""
+
+
+class Page(NamedTuple):
+    """A figure with heading and notes: its height in inches, and those that heading and notes take."""
+
+    figure: Figure
+    height: float
+    top: float
+    foot: float
+
+
+def page(schedule: Schedule | WormholeSchedule, note: str, width: float, height: float, dress: Look) -> Page:
+    """Return a figure with the heading of a schedule and a note, higher where these take more than a line each."""
+    from gossamer.plots.figure import Figure
+
+    height += further(schedule, note, width, dress)
+    figure = Figure(figsize=(width, height), facecolor=PAPER)
+    top = heading(figure, schedule, width, height, dress)
+    return Page(figure, height, top, caption(figure, note, width, height, dress))
 
 
 class Panels:

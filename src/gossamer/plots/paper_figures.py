@@ -18,8 +18,8 @@ from gossamer.plots.animation import animate
 from gossamer.plots.appearance import CATEGORICAL, FAINT, INK, MUTED, PAPER, sequential, write
 from gossamer.plots.broadcast_trees import tree_figure
 from gossamer.plots.curves import delay_figure
-from gossamer.plots.drawing import write_picture
 from gossamer.plots.link_occupancy import occupancy_figure
+from gossamer.plots.picture_files import write_picture
 from gossamer.plots.scatter_areas import regions_figure
 from gossamer.plots.timetables import queue_figure, timetable_figure
 from gossamer.plots.wormhole_steps import (
@@ -35,8 +35,8 @@ from gossamer.questions.tasks.patterns import pattern
 from gossamer.schedules import Schedule
 from gossamer.studies.reproductions import Table, reproduction
 from gossamer.studies.reproductions.chen_chen.comparison import CURVES, chosen, counts, rival_time
-from gossamer.studies.reproductions.chen_chen.runs import VARIANTS, bound, fastest
-from gossamer.studies.reproductions.han.families import SIZES, growth
+from gossamer.studies.reproductions.chen_chen.schedule_costs import VARIANTS, bound, fastest
+from gossamer.studies.reproductions.han.comparison_tables import SIZES, growth
 from gossamer.wormhole.partition import common_divisors
 
 if TYPE_CHECKING:
@@ -70,7 +70,6 @@ def routers_figure() -> Figure:
     reversal.
     """
     from matplotlib.figure import Figure
-    from matplotlib.ticker import FuncFormatter
 
     found = list(growth())
     width, height = 9.0, 4.2
@@ -87,13 +86,8 @@ def routers_figure() -> Figure:
     for panel, name in ((steps, "steps, control packets included"), (buffers, "messages in one node at most")):
         panel.set_xscale("log", base=2)
         panel.set_yscale("log", base=2)
-        for axis in (panel.xaxis, panel.yaxis):
-            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        panel.set_title(name, fontsize=9, color=INK, loc="left")
+        _axes(panel, name)
         panel.set_xlabel("side n", fontsize=8, color=MUTED)
-        panel.tick_params(labelsize=7.5, colors=MUTED)
-        panel.spines[["top", "right"]].set_visible(False)
-        panel.spines[["left", "bottom"]].set_color(FAINT)
     steps.legend(fontsize=7.5, frameon=False)
     write(
         figure, 0.02, 0.965, "Routers on n x n arrays: worst of the named and three random permutations", 11, va="top"
@@ -196,7 +190,7 @@ class SourceFigure(NamedTuple):
 
     def draw(self, path: Path) -> None:
         """Write the figure to a file, whole or not at all."""
-        write_picture(self.make, path, "svg", self.title)
+        write_picture(self.make, path, self.title)
 
 
 class SourceAnimation(NamedTuple):
@@ -221,12 +215,8 @@ def _scheduled(spec: str, name: str, algorithm: str = "best", rules: Rules | Non
     return schedule
 
 
-def _tree(spec: str, algorithm: str, root: int = 0) -> Figure:
-    return tree_figure(_scheduled(spec, "broadcast", algorithm, root=root))
-
-
-def _quadrants() -> Figure:
-    return tree_figure(_scheduled("torus:5x5", "multinode-broadcast", "rotated-quadrant"))
+def _tree(spec: str, algorithm: str, task: str = "broadcast", **fields: Any) -> Figure:
+    return tree_figure(_scheduled(spec, task, algorithm, **fields))
 
 
 def _areas(spec: str) -> Figure:
@@ -247,11 +237,8 @@ def _queues() -> Figure:
 
 
 def _up_first() -> Figure:
-    return timetable_figure(
-        _scheduled(
-            "fat-tree:k=2,h=2,capacity=constant", "multinode-broadcast", "fat-tree-up-first", Rules(ports="one-send")
-        )
-    )
+    spec = "fat-tree:k=2,h=2,capacity=constant"
+    return timetable_figure(_scheduled(spec, "multinode-broadcast", "fat-tree-up-first", Rules(ports="one-send")))
 
 
 def _occupancy(spec: str, task: str, algorithm: str, **choices: Any) -> Figure:
@@ -272,7 +259,7 @@ def _routed(algorithm: str) -> Schedule:
 SOURCE_FIGURES: dict[str, tuple[SourceFigure | SourceAnimation, ...]] = {
     "varvarigos-bertsekas": (
         SourceFigure("torus_quadrants", "A broadcast tree of the multinode broadcast on the 5x5 torus (Theorem 1)",
-                     _quadrants),
+                     partial(_tree, "torus:5x5", "rotated-quadrant", "multinode-broadcast")),
         SourceFigure("partial_phases", "Prefix, packing and broadcast phases on the 4x4 torus (section 3)",
                      partial(_occupancy, "torus:4x4", "partial-multinode-broadcast", "rotated-dimensions-split",
                              active=[0, 2, 7, 9, 12], rules=Rules(split=True))),
@@ -302,11 +289,11 @@ SOURCE_FIGURES: dict[str, tuple[SourceFigure | SourceAnimation, ...]] = {
     ),
     "dimakopoulos": (
         SourceFigure("extended_ring_tree", "Broadcast tree of the extended ring E_14^2 (Fig. 3.2)",
-                     partial(_tree, "extended-ring:14,2", "extended-ring-tree")),
+                     partial(_tree, "extended-ring:14,2", "extended-ring-tree", root=0)),
         SourceFigure("product_tree", "Broadcast tree of the 3x4x2 array (Fig. 3.3)",
-                     partial(_tree, "array:3x4x2", "product-tree", 12)),
+                     partial(_tree, "array:3x4x2", "product-tree", root=12)),
         SourceFigure("binomial_tree", "Broadcasting in Q_3: the binomial tree (Fig. 3.1)",
-                     partial(_tree, "hypercube:3", "binomial-tree")),
+                     partial(_tree, "hypercube:3", "binomial-tree", root=0)),
         SourceFigure("torus_areas", "Areas of the 7x7 torus (Fig. 3.7)", partial(_areas, "torus:7x7")),
         SourceFigure("torus_areas_corrected", "Areas of the 4x4 torus, corrected (errata 9.5)",
                      partial(_areas, "torus:4x4")),

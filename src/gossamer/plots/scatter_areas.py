@@ -14,13 +14,11 @@ from gossamer.plots.appearance import (
     MUTED,
     PAPER,
     Dress,
-    caption,
-    further,
-    heading,
     look,
     tint,
     write,
 )
+from gossamer.plots.panels import page
 from gossamer.schedules import Schedule
 from gossamer.schedules.hop_table import hop_ends
 from gossamer.verification import verify
@@ -35,10 +33,7 @@ COLORS = tuple(tint(color) for color in CATEGORICAL[:4])
 _CELL = 0.52
 
 
-def regions_figure(
-    schedule: Schedule,
-    **dressing: Unpack[Dress],
-) -> Figure:
+def regions_figure(schedule: Schedule, **dressing: Unpack[Dress]) -> Figure:
     """Draw the areas of a scatter by area division on a torus, their trees, and when each message arrives.
 
     Parameters
@@ -69,8 +64,6 @@ def regions_figure(
     >>> max(int(text.get_text()) for text in figure.axes[0].texts if text.get_text().isdigit())
     6
     """
-    from gossamer.plots.figure import Figure
-
     grid = schedule.network.grid
     if schedule.algorithm != "area-division" or grid is None:
         raise TaskError(f"areas are drawn of schedules of area-division, not of {schedule.algorithm or 'unnamed'} ones")
@@ -83,18 +76,15 @@ def regions_figure(
     node = (r - areas.j) % n * m + (c - areas.i) % m
     if (ax := dress.ax) is not None:
         _paint(ax, areas, node, arrival)
-        figure: Figure = ax.figure
-        return figure
+        return ax.figure  # type: ignore[no-any-return]
     cell = _CELL if dress.width is None else (dress.width - 0.2) / (m + 0.6)
     wide = dress.width or max(5.6, m * cell + 1.0)
     sizes = ", ".join(f"{'ABCD'[k]} {int((areas.region == k).sum())}" for k in range(4))
     note = f"Numbers: steps in which the messages arrive from the source, the dot. Nodes in areas: {sizes}."
-    height = n * cell + (0.6 if dress.bare else 1.9) + further(schedule, note, wide, dress)
-    figure = Figure(figsize=(wide, height), facecolor=PAPER)
-    top = heading(figure, schedule, wide, height, dress) + 0.1
-    foot = caption(figure, note, wide, height, dress) + 0.1
-    _paint(figure.add_axes((0.05, foot / height, 0.9, (height - top - foot) / height)), areas, node, arrival)
-    return figure
+    made = page(schedule, note, wide, n * cell + (0.6 if dress.bare else 1.9), dress)
+    top, foot, height = made.top + 0.1, made.foot + 0.1, made.height
+    _paint(made.figure.add_axes((0.05, foot / height, 0.9, (height - top - foot) / height)), areas, node, arrival)
+    return made.figure
 
 
 def _paint(axes: Any, areas: Any, node: Any, arrival: dict[int, int]) -> None:

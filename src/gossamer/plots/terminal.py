@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import quantity
+from gossamer.networks.network import Network
 from gossamer.plots.appearance import by_number
 from gossamer.plots.link_groups import link_groups
 from gossamer.plots.link_occupancy import occupancy
 from gossamer.plots.wormhole_timetables import channel_use
-from gossamer.schedules import CONTROL, Schedule
+from gossamer.schedules import Schedule
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
 from gossamer.verification import link_load, verify
 from gossamer.verification.wormhole import verify as verify_worms
-from gossamer.writing import quantity
 
 __all__ = ["text_picture", "worm_load", "worm_times"]
 
@@ -40,16 +43,8 @@ def worm_times(schedule: WormholeSchedule, width: int, rows: int, *, color: bool
     message, link, origin = channel_use(schedule)
     step = schedule.step[message]
     if network.link_count <= rows:
-        names = [network.link_name(x).replace("->", "→") for x in range(network.link_count)]
-        label = max(map(len, names))
-        shown = min(steps, width - label - 1)
-        cells = [["."] * shown for _ in names]
-        for s, x, v in zip(step.tolist(), link.tolist(), origin.tolist(), strict=True):
-            if s < shown:
-                cells[x][s] = "+" if v < 0 else _sign(v, network.node_count if color else 0)
-        more = f", the first {shown} of {steps}" if shown < steps else ""
-        head = f"steps from 0{more}: where what the message carries began (. none, + control)"
-        return [head, *(f"{name:>{label}} {''.join(row)}" for name, row in zip(names, cells, strict=True))]
+        crossed = zip(step.tolist(), link.tolist(), origin.tolist(), strict=True)
+        return _each_link(network, crossed, ("steps", steps), "what the message carries", width, color)
     groups = link_groups(network)
     label = max(map(len, groups.names[:rows]))
     each = -(-steps // max(1, width - label - 1))
@@ -58,16 +53,46 @@ def worm_times(schedule: WormholeSchedule, width: int, rows: int, *, color: bool
         mine = groups.group[link] == g
         held = np.bincount(step[mine] // each, minlength=-(-steps // each))
         share = np.minimum(held / (each * max(int((groups.group == g).sum()), 1)), 1)
-        lines.append(f"{name:>{label}} " + "".join(_BLOCKS[int(np.ceil(s * 8 - 1e-9))] for s in share.tolist()))
+        lines.append(f"{name:>{label}} {_blocks(share)}")
     return lines
 
 
-def _sign(node: int, colors: int) -> str:
+def _each_link(
+    network: Network,
+    crossed: Iterable[tuple[int, int, int]],
+    times: tuple[str, int],
+    what: str,
+    width: int,
+    color: bool,
+) -> list[str]:
+    """Return a line for each link, with a sign for what crosses it at each time: its origin, -1 of control packets.
+
+    `crossed` are time, link and origin of each; `times` says what times are, and how many there are.
+    """
+    names = [network.link_name(link).replace("->", "→") for link in range(network.link_count)]
+    label, (unit, count) = max(map(len, names)), times
+    shown = min(count, width - label - 1)
+    hues = by_number(network.node_count) if color else []
+    cells = [["."] * shown for _ in names]
+    for at, link, origin in crossed:
+        if at < shown:
+            cells[link][at] = "+" if origin < 0 else _sign(origin, hues)
+    more = f", the first {shown} of {count}" if shown < count else ""
+    head = f"{unit} from 0{more}: where {what} began (. none, + control)"
+    return [head, *(f"{name:>{label}} {''.join(row)}" for name, row in zip(names, cells, strict=True))]
+
+
+def _sign(node: int, hues: list[str]) -> str:
     sign = _SIGNS[node % len(_SIGNS)]
-    if not colors:
+    if not hues:
         return sign
-    red, green, blue = (int(by_number(colors)[node][k : k + 2], 16) for k in (1, 3, 5))
+    red, green, blue = (int(hues[node][k : k + 2], 16) for k in (1, 3, 5))
     return f"\x1b[38;2;{red};{green};{blue}m{sign}\x1b[0m"
+
+
+def _blocks(share: npt.NDArray[np.float64]) -> str:
+    """Return shares as blocks of their height."""
+    return "".join(_BLOCKS[int(np.ceil(s * 8 - 1e-9))] for s in share.tolist())
 
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
@@ -193,38 +218,14 @@ def _times(schedule: Schedule, width: int, color: bool) -> list[str]:
     if not slots:
         return []
     if network.link_count <= _ROWS and not schedule.invariant:
-        names = [network.link_name(link).replace("->", "→") for link in range(network.link_count)]
-        label = max(map(len, names))
-        shown = min(slots, width - label - 1)
-        cells = _cells(schedule, shown, color)
-        more = f", the first {shown} of {slots}" if shown < slots else ""
-        lines = [f"slots from 0{more}: where the packet began (. none, + control)"]
-        return lines + [f"{name:>{label}} {''.join(row)}" for name, row in zip(names, cells, strict=True)]
+        origin = np.append(schedule.packets.origin, -1)[schedule.packet]  # of control packets, CONTROL, the last
+        crossed = zip(schedule.slot.tolist(), schedule.link.tolist(), origin.tolist(), strict=True)
+        return _each_link(network, crossed, ("slots", slots), "the packet", width, color)
     count = occupancy(schedule, rows=10_000, columns=width - 20)
     lines = [f"slots, {count.slots} to a character: share of the links in use"]
     label = max(len(name) for name, _, _ in count.groups[:_ROWS])
     for name, first, size in count.groups[:_ROWS]:
         used = (count.packets + count.control)[first : first + size].sum(axis=0)
         share = used / np.maximum(count.room[first : first + size].sum(axis=0), 1)
-        lines.append(f"{name:>{label}} " + "".join(_BLOCKS[int(np.ceil(s * 8 - 1e-9))] for s in share.tolist()))
+        lines.append(f"{name:>{label}} {_blocks(share)}")
     return lines
-
-
-def _cells(schedule: Schedule, shown: int, color: bool) -> list[list[str]]:
-    """Return a sign for each link and slot."""
-    hues = by_number(schedule.network.node_count)
-    cells = [["."] * shown for _ in range(schedule.network.link_count)]
-    columns = (schedule.slot.tolist(), schedule.link.tolist(), schedule.packet.tolist())
-    for slot, link, packet in zip(*columns, strict=True):
-        if slot >= shown:
-            break
-        if packet == CONTROL:
-            cells[link][slot] = "+"
-            continue
-        origin = int(schedule.packets.origin[packet])
-        sign = _SIGNS[origin % len(_SIGNS)]
-        if color:
-            red, green, blue = (int(hues[origin][k : k + 2], 16) for k in (1, 3, 5))
-            sign = f"\x1b[38;2;{red};{green};{blue}m{sign}\x1b[0m"
-        cells[link][slot] = sign
-    return cells

@@ -24,7 +24,7 @@ from gossamer.plots.appearance import (
     tint,
     write,
 )
-from gossamer.plots.panels import Inside
+from gossamer.plots.panels import Inside, page
 from gossamer.schedules import Schedule
 from gossamer.schedules.hop_table import hop_ends
 from gossamer.verification import link_load, verify
@@ -116,8 +116,6 @@ def timetable_figure(
     >>> figure.axes[0].get_yticklabels()[0].get_text()
     '0 → 1'
     """
-    from gossamer.plots.figure import Figure
-
     dress = look(**dressing)
     verify(schedule).raise_if_invalid()
     rows = list(range(schedule.network.link_count)) if links is None else list(links)
@@ -126,18 +124,14 @@ def timetable_figure(
     names = [_link_name(schedule, link, first) for link in rows]
     if (ax := dress.ax) is not None:
         _paint_rows(ax, schedule, rows_of, names, first, _TEXT)
-        figure: Figure = ax.figure
-        return figure
+        return ax.figure  # type: ignore[no-any-return]
     left = 0.35 + max((text_width(name, _TEXT) for name in names), default=0.0)
     column = _COLUMN if dress.width is None else (dress.width - left - 0.1) / max(schedule.slot_count, 1)
     wide = dress.width or max(5.6, left + column * schedule.slot_count + 0.3)
     personal = any(c.target is not None for row in rows_of for c in row)
     note = "A cell: source → destination of the message" if personal else "A cell: source of the message"
     note = f"{note} that crosses the link in the slot; the color is that of the source."
-    height = (0.75 if dress.bare else 1.75) + _ROW * len(rows) + further(schedule, note, wide, dress)
-    figure = Figure(figsize=(wide, height), facecolor=PAPER)
-    heading(figure, schedule, wide, height, dress)
-    foot = caption(figure, note, wide, height, dress)
+    figure, height, _, foot = page(schedule, note, wide, (0.75 if dress.bare else 1.75) + _ROW * len(rows), dress)
     box = (left / wide, (foot + 0.42) / height, column * schedule.slot_count / wide, _ROW * len(rows) / height)
     _paint_rows(figure.add_axes(box), schedule, rows_of, names, first, _TEXT * min(1.0, column / _COLUMN))
     return figure

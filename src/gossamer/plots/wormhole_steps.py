@@ -36,6 +36,8 @@ __all__ = [
     "trail",
 ]
 
+Floats = npt.NDArray[np.float64]
+
 PALETTE = (*CATEGORICAL, MUTED)
 """Colors that stay apart for color-blind readers."""
 
@@ -73,7 +75,7 @@ class StepPanel(NamedTuple):
     nodes: Sequence[str]
 
 
-def trail(start: npt.ArrayLike, displacement: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def trail(start: npt.ArrayLike, displacement: npt.ArrayLike) -> Floats:
     """Return the corners of a message's way as drawn, float64[k, 2], x to the right and y upwards.
 
     Parameters
@@ -112,7 +114,7 @@ def trail(start: npt.ArrayLike, displacement: npt.ArrayLike) -> npt.NDArray[np.f
     return points
 
 
-def _towards(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _towards(a: Floats, b: Floats) -> Floats:
     return np.asarray((b - a) / max(float(np.hypot(*(b - a))), 1e-9))
 
 
@@ -178,7 +180,7 @@ def _paint(axes: Any, panel: StepPanel) -> None:
     axes.set_title(panel.title, fontsize=8.5, color=MUTED, loc="left", pad=6)
 
 
-def _outside(low: npt.NDArray[np.float64], high: npt.NDArray[np.float64], n: int, m: int) -> bool:
+def _outside(low: Floats, high: Floats, n: int, m: int) -> bool:
     return bool(high[0] < -_EDGE or low[0] > m - 1 + _EDGE or high[1] < 1 - _EDGE - n or low[1] > _EDGE)
 
 

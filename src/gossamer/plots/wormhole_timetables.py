@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import quantity
 from gossamer.errors import NotApplicableError, ScheduleError
 from gossamer.plots.appearance import (
     CONTROL_COLOR,
@@ -15,28 +16,26 @@ from gossamer.plots.appearance import (
     INK,
     MUTED,
     PAPER,
-    UNWRITTEN,
     Dress,
-    Look,
-    beyond,
     by_number,
-    caption,
-    headline,
     look,
     text_width,
     write,
 )
 from gossamer.plots.layouts import lay_out
 from gossamer.plots.link_lines import Lines, arrowheads, link_lines
+from gossamer.plots.panels import page
 from gossamer.plots.timeline_links import NodePairs, routes
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
 from gossamer.verification.wormhole import verify
-from gossamer.writing import quantity
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["channel_use", "channels_figure", "worms_figure"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 _MOST_NODES, _MOST_PANELS, _COLUMNS = 400, 6, 3
 _RADIUS, _ASIDE = 0.16, 0.09
@@ -48,22 +47,18 @@ _RASTER = 4000
 class _Ways(NamedTuple):
     """The links of each message in order, ``way[first[m]:first[m+1]]``, the node where it began, -1 of control."""
 
-    first: npt.NDArray[np.int64]
-    way: npt.NDArray[np.int64]
-    origin: npt.NDArray[np.int64]
+    first: Ints
+    way: Ints
+    origin: Ints
 
-    def rows(self, messages: npt.NDArray[np.integer]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def rows(self, messages: npt.NDArray[np.integer]) -> tuple[Ints, Ints]:
         """Return message and link of every channel that some messages take."""
         sizes = (self.first[1:] - self.first[:-1])[messages]
         inside = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         return np.repeat(messages, sizes), self.way[np.repeat(self.first[messages], sizes) + inside]
 
 
-def worms_figure(
-    schedule: WormholeSchedule,
-    steps: Sequence[int] | None = None,
-    **dressing: Unpack[Dress],
-) -> Figure:
+def worms_figure(schedule: WormholeSchedule, steps: Sequence[int] | None = None, **dressing: Unpack[Dress]) -> Figure:
     """Draw every message of some steps as a worm along the channels that it takes.
 
     Parameters
@@ -97,8 +92,6 @@ def worms_figure(
     >>> len(worms_figure(plan.schedule, [0, 1]).axes)
     2
     """
-    from gossamer.plots.figure import Figure
-
     dress = look(**dressing)
     network, count = schedule.network, schedule.step_count
     if network.node_count > _MOST_NODES:
@@ -123,32 +116,26 @@ def worms_figure(
         _paint(ax, schedule, chosen[0], lines, layout.positions, ways, unit)
         return ax.figure  # type: ignore[no-any-return]
     across = min(_COLUMNS if dress.width is None or dress.width > 5 else 2, max(len(chosen), 1))
-    page = dress.width or 0.4 + across * (3.3 if network.node_count > 9 else 2.4)
-    side = (page - 0.3) / across
+    wide = dress.width or 0.4 + across * (3.3 if network.node_count > 9 else 2.4)
+    side = (wide - 0.3) / across
     ratio = float((high - low)[1] / (high - low)[0])
     tall = min(side * ratio, 1.5 * side) + 0.34
     down = -(-len(chosen) // across)
     note = "A worm has the color of the node where what it carries began."
     if steps is None and len(chosen) < count:
         note += f" {len(chosen)} of {quantity(count, 'step')} are shown."
-    height = (0.3 if dress.bare else 1.25) + tall * down + _further(schedule, note, page, dress)
-    figure = Figure(figsize=(page, height), facecolor=PAPER)
-    top = _heading(figure, schedule, page, height, dress)
-    caption(figure, note, page, height, dress)
+    figure, height, top, _ = page(schedule, note, wide, (0.3 if dress.bare else 1.25) + tall * down, dress)
     for place, step in enumerate(chosen):
         row, column = divmod(place, across)
         left, bottom = 0.15 + column * side, height - top - (row + 1) * tall
-        axes = figure.add_axes((left / page, bottom / height, side * 0.96 / page, (tall - 0.34) / height))
+        axes = figure.add_axes((left / wide, bottom / height, side * 0.96 / wide, (tall - 0.34) / height))
         _panel(axes, low, high)
         unit = min(side * 0.96 / float((high - low)[0]), (tall - 0.34) / float((high - low)[1])) * 72
         _paint(axes, schedule, step, lines, layout.positions, ways, unit)
     return figure
 
 
-def channels_figure(
-    schedule: WormholeSchedule,
-    **dressing: Unpack[Dress],
-) -> Figure:
+def channels_figure(schedule: WormholeSchedule, **dressing: Unpack[Dress]) -> Figure:
     """Draw which message holds which channel when.
 
     Parameters
@@ -176,8 +163,6 @@ def channels_figure(
     >>> len(figure.axes[0].get_yticklabels())
     10
     """
-    from gossamer.plots.figure import Figure
-
     dress = look(**dressing)
     verify(schedule).raise_if_invalid()
     ways, network = _ways(schedule), schedule.network
@@ -190,34 +175,29 @@ def channels_figure(
     if (ax := dress.ax) is not None:
         _paint_times(ax, schedule, message, place[link], ways)
         _name_rows(ax, schedule, used[order], group[order])
-        figure: Figure = ax.figure
-        return figure
-    page = dress.width or 8.8
+        return ax.figure  # type: ignore[no-any-return]
+    wide = dress.width or 8.8
     tall = float(np.clip(0.17 * used.size, 1.0, 6.5 if dress.width is None else 1.2 * dress.width))
     words = "A bar: a message holds the channel. Its color is the node where what it carries began, "
     words += f"0 to {network.node_count - 1} around the circle of hues."
-    height = tall + (0.6 if dress.bare else 1.75) + _further(schedule, words, page, dress)
-    figure = Figure(figsize=(page, height), facecolor=PAPER)
-    top = _heading(figure, schedule, page, height, dress) + 0.12
-    foot = caption(figure, words, page, height, dress) + 0.42
+    figure, height, top, foot = page(schedule, words, wide, tall + (0.6 if dress.bare else 1.75), dress)
+    top, foot = top + 0.12, foot + 0.42
     names = [_channel_name(schedule, int(x)) for x in used] if used.size <= _NAMED_CHANNELS else ["dim 0 +"]
     left = 0.3 + max((text_width(name, 6.5) for name in names), default=0.5)
-    box = (left / page, foot / height, (page - left - 0.2) / page, (height - top - foot) / height)
+    box = (left / wide, foot / height, (wide - left - 0.2) / wide, (height - top - foot) / height)
     axes = figure.add_axes(box)
     _paint_times(axes, schedule, message, place[link], ways)
     _name_rows(axes, schedule, used[order], group[order])
     return figure
 
 
-def _panel(axes: Any, low: npt.NDArray[np.float64], high: npt.NDArray[np.float64]) -> None:
+def _panel(axes: Any, low: Floats, high: Floats) -> None:
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
     axes.set_aspect("equal")
     axes.axis("off")
 
 
-def channel_use(
-    schedule: WormholeSchedule,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def channel_use(schedule: WormholeSchedule) -> tuple[Ints, Ints, Ints]:
     """Return message, link and origin, -1 of control, of every channel that a message takes, int64[R] each."""
     ways = _ways(schedule)
     message, link = ways.rows(np.arange(schedule.message_count))
@@ -247,21 +227,7 @@ def _ways(schedule: WormholeSchedule) -> _Ways:
     return _Ways(starts.astype(np.int64), links[np.repeat(first[head], hops) + inside], origin.astype(np.int64))
 
 
-def _heading(figure: Any, schedule: WormholeSchedule, page: float, height: float, dress: Look) -> float:
-    """Write task, network, algorithm and time; return the inches used."""
-    first = dress.title or f"{schedule.task.describe()} on {schedule.network.spec}"
-    facts = [schedule.algorithm or "unnamed algorithm", "wormhole", f"time {float(schedule.completion_time):g}",
-             quantity(schedule.step_count, "step"), quantity(schedule.message_count, "message")]  # fmt: skip
-    return headline(figure, first, " · ".join(facts), page, height, dress)
-
-
-def _further(schedule: WormholeSchedule, note: str, page: float, dress: Look) -> float:
-    """Return the inches that heading and note take beyond a line for each."""
-    top = _heading(UNWRITTEN, schedule, page, 1.0, dress)
-    return beyond(top, caption(UNWRITTEN, note, page, 1.0, dress), dress)
-
-
-def _colors(schedule: WormholeSchedule, origin: npt.NDArray[np.int64]) -> list[str]:
+def _colors(schedule: WormholeSchedule, origin: Ints) -> list[str]:
     hues = by_number(schedule.network.node_count)
     return [CONTROL_COLOR if v < 0 else hues[v] for v in origin.tolist()]
 
@@ -271,7 +237,7 @@ def _phase(schedule: WormholeSchedule, step: int) -> str:
 
 
 def _paint(axes: Any, schedule: WormholeSchedule, step: int, lines: list[Lines],
-           places: npt.NDArray[np.float64], ways: _Ways, unit: float) -> None:  # fmt: skip
+           places: Floats, ways: _Ways, unit: float) -> None:  # fmt: skip
     """Paint the worms of a step; `unit` is the points of the page for one of the layout."""
     from matplotlib.collections import LineCollection, PolyCollection
 
@@ -309,9 +275,7 @@ def _paint(axes: Any, schedule: WormholeSchedule, step: int, lines: list[Lines],
             write(axes, x, y, name, size, color=MUTED, ha="center", va="center", zorder=6)
 
 
-def _clear_of_lines(
-    places: npt.NDArray[np.float64], lines: list[Lines], boxes: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
+def _clear_of_lines(places: Floats, lines: list[Lines], boxes: Floats) -> Floats:
     """Return the middle of the name of each node, float64[N, 2]: beside the node where the fewest lines are.
 
     `boxes` are widths and heights of the names. All names are on the same side if they stand as clear there.
@@ -326,11 +290,11 @@ def _clear_of_lines(
     best = covered.argmin(axis=1)
     alike = int(covered.sum(axis=0).argmin())
     best[covered[:, alike] == covered.min(axis=1)] = alike
-    chosen: npt.NDArray[np.float64] = middles[np.arange(len(places)), best]
+    chosen: Floats = middles[np.arange(len(places)), best]
     return chosen
 
 
-def _into(group: Lines, network: Any, places: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+def _into(group: Lines, network: Any, places: Floats) -> npt.NDArray[np.bool_]:
     """Return which lines end at the target of their link: of two stubs only the second."""
     target = places[network.link_target[group.link]]
     return np.asarray(np.hypot(*(group.points[:, -1] - target).T) < 2 * _RADIUS)
@@ -342,7 +306,7 @@ def _channel_name(schedule: WormholeSchedule, link: int) -> str:
     return " \N{RIGHTWARDS ARROW} ".join(network.node_name(v) for v in ends)
 
 
-def _groups(schedule: WormholeSchedule, links: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _groups(schedule: WormholeSchedule, links: Ints) -> Ints:
     """Return twice the dimension of each link, and one more if it leads downwards in it; 0 where there is no grid."""
     network = schedule.network
     if network.grid is None:
@@ -358,8 +322,8 @@ def _groups(schedule: WormholeSchedule, links: npt.NDArray[np.int64]) -> npt.NDA
     return np.asarray(2 * dimension + down)
 
 
-def _paint_times(axes: Any, schedule: WormholeSchedule, message: npt.NDArray[np.int64],
-                 place: npt.NDArray[np.int64], ways: _Ways) -> None:  # fmt: skip
+def _paint_times(axes: Any, schedule: WormholeSchedule, message: Ints,
+                 place: Ints, ways: _Ways) -> None:  # fmt: skip
     """Paint a bar for each channel that a message holds."""
     from matplotlib.collections import PolyCollection
     from matplotlib.ticker import MaxNLocator
@@ -386,8 +350,8 @@ def _paint_times(axes: Any, schedule: WormholeSchedule, message: npt.NDArray[np.
         axes.axvline(at, color=FAINT, linewidth=0.5, zorder=0)
 
 
-def _name_rows(axes: Any, schedule: WormholeSchedule, links: npt.NDArray[np.int64],
-               group: npt.NDArray[np.int64]) -> None:  # fmt: skip
+def _name_rows(axes: Any, schedule: WormholeSchedule, links: Ints,
+               group: Ints) -> None:  # fmt: skip
     """Name every channel, or of many the dimensions and directions."""
     if links.size <= _NAMED_CHANNELS:
         size = float(np.clip(400 / max(links.size, 1), 4.5, 6.5))

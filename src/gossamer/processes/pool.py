@@ -20,10 +20,10 @@ from multiprocessing.connection import Connection, wait
 from time import monotonic
 from typing import Any
 
+from gossamer.atomic_files import memory_text
 from gossamer.errors import GossamerError, ModelError
 from gossamer.processes.memory import limit_data
 from gossamer.processes.work_items import Failure, Say, WorkItem, WorkResult, attempt, too_large
-from gossamer.writing import memory_text
 
 __all__ = ["Processes", "packed", "serve"]
 

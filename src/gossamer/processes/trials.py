@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from gossamer.atomic_files import memory_text
 from gossamer.errors import GossamerError
 from gossamer.processes.memory import available
 from gossamer.processes.work_items import Progress, WorkItem, WorkResult
-from gossamer.writing import memory_text
 
 if TYPE_CHECKING:
     from gossamer.processes.pool import Processes

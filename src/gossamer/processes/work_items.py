@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
+from gossamer.atomic_files import memory_text
 from gossamer.errors import GossamerError, VerificationError, interrupt_behind
-from gossamer.writing import memory_text
 
 __all__ = [
     "Engine",

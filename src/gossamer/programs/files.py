@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import whole_file
 from gossamer.errors import FileFormatError
 from gossamer.programs.program import Operations, Program
 from gossamer.reading.files import read_bytes
-from gossamer.writing import whole_file
 
 __all__ = ["COPY", "HEAD", "MAGIC", "OPERATION", "RANK", "description", "read_rank", "write_program"]
 
@@ -124,6 +124,8 @@ def read_rank(path: str | os.PathLike[str], rank: int) -> Operations:
 def description(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return what a program file says of itself: ``network``, ``task``, ``algorithm``, ``ranks`` and ``parts``.
 
+    And ``buffers``, the ranks that have an input or an output, and ``passing``, the others that have operations.
+
     Raises
     ------
     FileFormatError
@@ -135,7 +137,13 @@ def description(path: str | os.PathLike[str]) -> dict[str, Any]:
         told: dict[str, Any] = dict(json.loads(data[first : first + int(head["description"])]))
     except ValueError:
         raise FileFormatError(f"{str(path)!r} is damaged: it does not describe itself") from None
-    return {**told, "ranks": int(head["ranks"]), "parts": int(head["parts"])}
+    table = np.frombuffer(data, RANK, int(head["ranks"]), HEAD.itemsize)
+    has = (table["input"] > 0) | (table["output"] > 0)
+    who = {
+        "buffers": np.flatnonzero(has).tolist(),
+        "passing": np.flatnonzero(~has & (table["operations"] > 0)).tolist(),
+    }
+    return {**told, "ranks": int(head["ranks"]), "parts": int(head["parts"]), **who}
 
 
 def _whole(path: str | os.PathLike[str]) -> tuple[bytes, np.void]:

@@ -10,8 +10,11 @@ import numpy.typing as npt
 from gossamer.errors import ScheduleError, VerificationError, shown
 from gossamer.jit import njit
 from gossamer.programs.layout import BufferLayout, blocks_of_message, invariant_layout, layout
+from gossamer.programs.partial_sums import InRounds, in_rounds, trace_sums
 from gossamer.programs.program import Columns, Operations, Program, Templates
+from gossamer.questions.tasks import COMBINE
 from gossamer.schedules import CONTROL, Schedule, Symmetry, expand
+from gossamer.schedules.hop_table import summed_packets
 from gossamer.schedules.packets import message_rows
 from gossamer.verification import verify
 
@@ -72,7 +75,7 @@ def _group_by_packet(op_packet, packets, order):
 
 @njit(cache=True, nogil=True, inline="always")
 def _target_place(m, v, target_start, targets, to_all, at_target, terminals):
-    """Return the place of message row m in the output of node v, -1 where v is no target."""
+    """Return the place of message row m at node v, -1 where v is no target, or of a reduction no contributor."""
     if to_all:
         return at_target[m] if v < terminals else -1
     for i in range(target_start[m], target_start[m + 1]):
@@ -85,19 +88,19 @@ def _target_place(m, v, target_start, targets, to_all, at_target, terminals):
 def _trace(
     first, lowest, ranks, order, op_kind, op_packet, row_of, part, parts, discipline, origin, before, adds_up,
     target_start, targets, to_all, at_origin, at_target, terminals,
-    op_buffer, op_offset, op_operand, op_after, op_instance, uses,
+    op_buffer, op_offset, op_operand, op_after, op_instance, uses, complete, instances,
 ):  # fmt: skip
     """Follow every packet through every rank: what an operation touches, and what must be complete before it.
 
     `order` has the operations by packet; `ranks` int32[operations] whose they are, from rank `lowest` on; `before`
     int32[packets] the packet of the reduction whose result a packet is, or -1. A block in scratch is an instance,
-    numbered in `op_instance`; `uses` counts how often each is sent. `op_kind` becomes REDUCE where a contribution is
+    numbered in `op_instance` from `instances` on; `uses` counts how often each is sent. `complete` int32[packets] gets
+    the last operation at the root of each reduction, -1 before. `op_kind` becomes REDUCE where a contribution is
     added to something; switches add only if they may, `adds_up`.
 
-    Returns (instances, number of an operation that sends what its rank does not hold or -1).
+    Returns (instances, number of an operation that sends what its rank does not hold, or that receives what it has sent
+    on, or -1).
     """
-    instances = 0
-    complete = np.full(row_of.size, -1, np.int32)  # of reductions: the last operation at the root
     for combined in (True, False):  # results may leave only after their reductions
         a = 0
         while a < order.size:
@@ -110,7 +113,8 @@ def _trace(
             if (discipline[m] == _COMBINE) != combined:
                 a = b
                 continue
-            own = at_origin[m] * parts + part[p]
+            place = _target_place(m, v, target_start, targets, to_all, at_target, terminals)
+            kept_at = at_origin[m] * parts + part[p]
             base = first[v - lowest]
             instance, last, holds = -1, -1, False
             buffer, offset = _SCRATCH, -1
@@ -134,25 +138,30 @@ def _trace(
                 a = b
                 continue
             if combined:
+                own = place * parts + part[p] if place >= 0 else -1  # in the input, if the rank contributes
+                left = False
                 for j in range(a, b):
                     i = order[j]
                     op_offset[i], op_operand[i], op_after[i], op_instance[i] = own, -1, -1, -1
                     if op_kind[i] == _SEND:
+                        left = True
                         op_buffer[i] = _INPUT
                         if holds:
                             op_buffer[i], op_offset[i], op_after[i], op_instance[i] = buffer, offset, last, instance
                             uses[instance] += 1
-                        elif v >= terminals:
+                        elif own < 0:
                             return instances, i
                         continue
+                    if left:  # a share of a sum that cut through
+                        return instances, i
                     if not holds and v == origin[p]:
-                        buffer, offset = _OUTPUT, at_target[m] * parts + part[p]
+                        buffer, offset = _OUTPUT, kept_at
                     elif not holds:
                         instance = instances
                         uses[instance] = 0
                         instances += 1
                     op_buffer[i], op_offset[i], op_instance[i] = buffer, offset, instance
-                    if holds or v < terminals:
+                    if holds or own >= 0:
                         op_kind[i] = _REDUCE
                         op_operand[i] = -1 if holds else own
                     op_after[i] = last
@@ -161,11 +170,10 @@ def _trace(
                     complete[p] = last
                 a = b
                 continue
-            place = _target_place(m, v, target_start, targets, to_all, at_target, terminals)
             if v == origin[p]:
-                holds, buffer, offset = True, _INPUT, own
+                holds, buffer, offset = True, _INPUT, kept_at
                 if before[p] >= 0:
-                    buffer, offset, last = _OUTPUT, place * parts + part[p], complete[before[p]]
+                    buffer, last = _OUTPUT, complete[before[p]]
             kept = holds and discipline[m] == _COPY
             for j in range(a, b):
                 i = order[j]
@@ -259,8 +267,8 @@ def lower(schedule: Schedule) -> Program:
     O(hops + packets) time after the verification, 70 bytes a hop; of an invariant schedule O(stored hops).
 
     Reductions need no copy of the input: the first block that comes is added to the rank's own as it arrives, and a
-    rank to which nothing comes sends its own from the input. A block that a rank passes on without keeping it, and
-    partial sums, lie in scratch, whose places are used again.
+    rank to which nothing comes sends its own from the input; a rank that does not contribute adds only what comes. A
+    block that a rank passes on without keeping it, and partial sums, lie in scratch, whose places are used again.
 
     Examples
     --------
@@ -278,12 +286,15 @@ def lower(schedule: Schedule) -> Program:
     if not found:
         raise VerificationError(f"a schedule that is not valid has no program: {found.violations[0].text}")
     stored: Columns | Templates | None = None
-    if schedule.symmetry is not None:
+    if schedule.symmetry is not None and not summed_packets(schedule).any():
         stored = _templates(schedule, schedule.symmetry)
     if stored is None:
         schedule = expand(schedule)
         stored = _columns(schedule)
     control = int(np.count_nonzero(schedule.packet == CONTROL))
+    slots = schedule.slot_count
+    if isinstance(stored, Columns) and stored.rows[0].size:
+        slots = max(slots, int(stored.rows[0].max()) + 1)
     times = schedule.hop_count // max(schedule.stored_hops, 1)
     return Program(
         schedule.network,
@@ -291,7 +302,7 @@ def lower(schedule: Schedule) -> Program:
         stored,
         algorithm=schedule.algorithm,
         parts=blocks_of_message(schedule),
-        slots=schedule.slot_count,
+        slots=slots,
         hops=schedule.hop_count - control * times,
     )
 
@@ -319,44 +330,69 @@ def _columns(schedule: Schedule) -> Columns:
     parts = blocks_of_message(schedule)
     places = layout(schedule.task, network, messages)
     _check_sizes(places, parts)
+    rows = message_rows(messages, table)
+    before = _before(schedule, rows)
+    sums = in_rounds(schedule, before)
     ends = 2 * int(np.count_nonzero(schedule.packet != CONTROL))
     first = np.zeros(network.node_count + 1, np.int64)
     slot, kind = np.empty(ends, np.int32), np.empty(ends, np.uint8)
     peer, packet = np.empty(ends, np.int32), np.empty(ends, np.int32)
+    carries = schedule.packet
+    if sums is not None:  # operations are of hops, whose arrivals do several things
+        carries = np.where(sums.packet < 0, sums.packet, np.arange(sums.packet.size, dtype=np.int32))
     _sort_by_rank(
-        schedule.slot, schedule.link, schedule.packet, network.link_source, network.link_target,
-        first, slot, kind, peer, packet,
+        schedule.slot if sums is None else sums.slot, schedule.link if sums is None else sums.link, carries,
+        network.link_source, network.link_target, first, slot, kind, peer, packet,
     )  # fmt: skip
-    rows = message_rows(messages, table)
     to_all = messages.targets is None or messages.target_start is None
     carried = Carried(
         rows, table.part, parts, messages.discipline, messages.origin[rows],
-        _before(schedule, rows), schedule.rules.reduction,
+        before, schedule.rules.reduction,
         np.zeros(2, np.int64) if messages.target_start is None else messages.target_start,
         np.zeros(1, np.int32) if messages.targets is None else messages.targets,
         to_all, places.at_origin, places.at_target,
     )  # fmt: skip
-    columns, scratch = _traced(schedule, (first, slot, kind, peer, packet), carried)
+    columns, scratch = _traced(schedule, (first, slot, kind, peer, packet), carried, sums=sums)
     sizes = np.column_stack([places.input_size * parts, places.output_size * parts, scratch])
     return Columns(first, columns, _in_parts(places.copies, parts), sizes)
 
 
 def _traced(
-    schedule: Schedule, ends: tuple[npt.NDArray[Any], ...], carried: Carried, lowest: int = 0
+    schedule: Schedule,
+    ends: tuple[npt.NDArray[Any], ...],
+    carried: Carried,
+    lowest: int = 0,
+    sums: InRounds | None = None,
 ) -> tuple[tuple[npt.NDArray[Any], ...], npt.NDArray[np.int64]]:
-    """Return the columns of the operations, and the scratch of each rank, from rank `lowest` on."""
+    """Return the columns of the operations, and the scratch of each rank, from rank `lowest` on.
+
+    Operations are of packets, or, where there are partial sums, of the hops of those.
+    """
     network = schedule.network
     first, slot, kind, peer, packet = ends
     count = slot.size
+    hop = packet
+    if sums is not None:
+        packet = sums.packet[hop]
     order = np.empty(count, np.int32 if count < _MOST else np.int64)
     _group_by_packet(packet, carried.row_of.size, order)
     ranks = np.repeat(np.arange(lowest, lowest + first.size - 1, dtype=np.int32), np.diff(first))
     offset, operand, after, instance = np.empty((4, count), np.int32)
     buffer, uses = np.empty(count, np.uint8), np.empty(count // 2 + 1, np.int32)
-    instances, bad = _trace(
-        first, lowest, ranks, order, kind, packet, *carried, network.terminal_count,
-        buffer, offset, operand, after, instance, uses,
-    )  # fmt: skip
+    complete = np.full(carried.row_of.size, -1, np.int32)  # of reductions: the last operation at the root
+    written = buffer, offset, operand, after, instance, uses, complete
+    instances, bad = 0, -1
+    if sums is not None:
+        added = sums.summed[packet[order]]
+        instances, bad = trace_sums(
+            first, lowest, ranks, order[added], slot, kind, packet, hop, sums.fate[hop], sums.repeats, *carried,
+            network.terminal_count, *written,
+        )  # fmt: skip
+        order = order[~added]
+    if bad < 0:
+        instances, bad = _trace(
+            first, lowest, ranks, order, kind, packet, *carried, network.terminal_count, *written, instances
+        )
     if bad >= 0:
         where = f"slot {slot[bad]}: node {network.node_name(int(ranks[bad]))}"
         raise ScheduleError(f"{where} passes a packet on in the slot in which it comes; a program cannot")
@@ -443,6 +479,9 @@ def _translated(
     needed = before[packets] * np.int64(n) + by
     at = np.minimum(np.searchsorted(keys, needed), max(keys.size - 1, 0))
     waits = np.where((before[packets] >= 0) & (keys[at] == needed), at, -1) if keys.size else at
+
+    if schedule.messages.discipline[row[:1]].tolist() == [COMBINE]:  # from inputs of all into the output of the root
+        input_by_node, output_by_node = output_by_node, input_by_node
 
     def moved(nodes: npt.NDArray[Any], by_node: bool = True) -> npt.NDArray[np.int64]:
         return symmetry.translate(by, nodes[row]) if by_node else nodes[row]

@@ -5,23 +5,38 @@ Their rules are in `gossamer.questions.rules`.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import bytes_text, seconds_text
 from gossamer.errors import ModelError, NetworkError
 from gossamer.networks.network import Network
 from gossamer.networks.structures import RatedLinks, Speeds
-from gossamer.questions.tasks import Chunked, Task
+from gossamer.questions.tasks import Chunked, Grouped, Task
 from gossamer.questions.tasks.sizes import sizing_of
 from gossamer.reading import choice, fraction, whole
 from gossamer.reading.quantities import Bytes, Duration, Rate, bandwidth, duration, size
-from gossamer.writing import bytes_text, seconds_text
 
-__all__ = ["AskedCost", "Clock", "Clocked", "Cost", "Counting", "Form", "LinearCost", "StepCost", "TimeCost", "clocked"]
+__all__ = [
+    "AskedCost",
+    "Clock",
+    "Clocked",
+    "Cost",
+    "Counting",
+    "FineTimeCost",
+    "Fineness",
+    "Form",
+    "LinearCost",
+    "StepCost",
+    "TimeCost",
+    "clocked",
+    "exactly_clocked",
+]
 
 # The cost of store-and-forward schedules, in steps: a packet crosses a link in one, a control packet in t_p.
 
@@ -180,10 +195,27 @@ class LinearCost:
 
 # The clock of a network whose links have bandwidths: slots of so many seconds, in which every link keeps its time.
 
-_FINEST = 64
-"""Into how many slots the time of a packet on the fastest link is divided at the most."""
-_CLOSE = Fraction(1, 50)
-"""Rounding up that is close enough, so that no finer slot is looked for."""
+
+class Fineness(NamedTuple):
+    """How short slots are.
+
+    Attributes
+    ----------
+    slots : int
+        Into how many of them the time of a packet on the fastest link is divided at the most.
+    close : Fraction
+        Rounding up that is close enough, so that no shorter ones are looked for.
+    """
+
+    slots: int
+    close: Fraction
+
+
+_COARSE, _FINE = Fineness(64, Fraction(1, 50)), Fineness(1024, Fraction(1, 1000))
+
+
+_MANY = 16
+"""Packets of a message from which on slots are short: so many follow each other."""
 _LONGEST = 100_000
 """Slots that the slowest link may take for a packet."""
 
@@ -277,7 +309,11 @@ class Clocked(NamedTuple):
 
 
 def clocked(
-    network: Network, packet_bytes: int, bandwidth: Fraction | None = None, latency: Fraction = Fraction(0)
+    network: Network,
+    packet_bytes: int,
+    bandwidth: Fraction | None = None,
+    latency: Fraction = Fraction(0),
+    fineness: Fineness = _COARSE,
 ) -> Clocked:
     """Return the network with occupancies and latencies in slots for packets of so many bytes.
 
@@ -290,6 +326,8 @@ def clocked(
     bandwidth, latency : Fraction
         Bytes a second of a link of occupancy 1, and seconds of every link, for a network without `Speeds`. Default: the
         published speed, `RatedLinks`, of a machine that has one.
+    fineness : Fineness
+        How short slots are.
 
     Returns
     -------
@@ -305,8 +343,9 @@ def clocked(
 
     Notes
     -----
-    The slot is the time of a packet on the fastest link, divided by the least whole number, up to 64, for which no link
-    is rounded up by more than 2 % of its time, and by the best of them if there is none such. O(links).
+    The slot is the time of a packet on the fastest link, divided by the least whole number, by default up to 64, for
+    which no link is rounded up by more than, by default, 2 % of its time, and by the best of them if there is none
+    such. O(links).
 
     Examples
     --------
@@ -315,9 +354,7 @@ def clocked(
     >>> found.slot, found.network.uniform_occupancy, found.network.uniform_latency
     (Fraction(1, 9000000), 9, 1)
     """
-    rated = network.find(RatedLinks)
-    if bandwidth is None and rated is not None and network.find(Speeds) is None:
-        bandwidth = Fraction(rated.bandwidth)
+    bandwidth = _own_bandwidth(network, bandwidth)
     transfer, latencies, kind = _times(network, packet_bytes, bandwidth, latency)
     through, gate = _port_times(network, packet_bytes, bandwidth)
     links = len(transfer)
@@ -326,12 +363,12 @@ def clocked(
         return Clocked(network, Fraction(packet_bytes) / (bandwidth or 1), Fraction(0))
     fastest, slowest = min(transfer), max(busy + wait for busy, wait in zip(transfer, latencies, strict=True))
     best: tuple[Fraction, Fraction] | None = None
-    for parts in range(1, _FINEST + 1):
+    for parts in range(1, fineness.slots + 1):
         slot = max(fastest / parts, slowest / _LONGEST)
         loss = _rounding(transfer, latencies, slot)
         if best is None or loss < best[0]:
             best = loss, slot
-        if loss <= _CLOSE or slot > fastest / parts:
+        if loss <= fineness.close or slot > fastest / parts:
             break
     assert best is not None
     rounding, slot = best
@@ -343,6 +380,61 @@ def clocked(
         for side in (ports.sending, ports.receiving):
             occupancy = np.maximum(occupancy, np.append(held, 0)[side])
     return Clocked(network.with_times(occupancy, waits[:links][kind], ports=held), slot, rounding)
+
+
+_EXACT = 2**30
+"""Slots of the longest time at most."""
+
+
+def exactly_clocked(
+    network: Network, packet_bytes: int, bandwidth: Fraction | None = None, latency: Fraction = Fraction(0)
+) -> Clocked:
+    """Return the network with the exact times of packets of so many bytes, in slots as short as that takes.
+
+    Parameters
+    ----------
+    network, packet_bytes, bandwidth, latency
+        As for `clocked`.
+
+    Returns
+    -------
+    Clocked
+        Times are rounded down only where the slot would be below 2**-30 of the longest, by about 2**-24 of that.
+
+    Raises
+    ------
+    NetworkError
+        As `clocked` does.
+
+    Examples
+    --------
+    >>> from gossamer.networks import ring
+    >>> found = exactly_clocked(ring(4), 1000, Fraction(10**9), Fraction(1, 10**7))
+    >>> found.slot, found.network.uniform_occupancy, found.network.uniform_latency
+    (Fraction(1, 10000000), 10, 1)
+    """
+    bandwidth = _own_bandwidth(network, bandwidth)
+    transfer, latencies, kind = _times(network, packet_bytes, bandwidth, latency)
+    through, gate = _port_times(network, packet_bytes, bandwidth)
+    times = [time for time in (*transfer, *latencies, *through) if time]
+    if not times:
+        return Clocked(network, Fraction(packet_bytes) / (bandwidth or 1), Fraction(0))
+    below = math.lcm(*(time.denominator for time in times))
+    slot = Fraction(math.gcd(*(time.numerator * (below // time.denominator) for time in times)), below)
+    if max(times) / slot > _EXACT:
+        slot = min(max(times) / (_EXACT // 64), *transfer, *through)
+    taken, waits, ports = (
+        np.array([min(int(time // slot), _EXACT) for time in some], np.int64) for some in (transfer, latencies, through)
+    )
+    return Clocked(network.with_times(taken[kind], waits[kind], ports=ports[gate]), slot, Fraction(0))
+
+
+def _own_bandwidth(network: Network, bandwidth: Fraction | None) -> Fraction | None:
+    """Return the bandwidth that is given, else the published one of a machine whose links have none of their own."""
+    rated = network.find(RatedLinks)
+    if bandwidth is None and rated is not None and network.find(Speeds) is None:
+        return Fraction(rated.bandwidth)
+    return bandwidth
 
 
 def _port_times(
@@ -395,7 +487,7 @@ def _rounding(transfer: list[Fraction], latencies: list[Fraction], slot: Fractio
 # Bytes instead of packets: what is asked for when times are wanted in seconds.
 
 Counting = Literal["mpi", "nccl"]
-Form = Literal["best", "blocks", "root", "gather"]
+Form = Literal["best", "blocks", "root", "gather", "sums"]
 
 
 @dataclass(frozen=True)
@@ -413,9 +505,12 @@ class TimeCost:
         Bandwidth of every link, such as 400Gbit/s or 50GB/s, where the network has none of its own.
     latency : Duration
         Latency of every link, such as 2us, where the network has none of its own.
-    form : {"best", "blocks", "root", "gather"}
-        Of an allreduce among all: blocks, one a rank, reduced there and sent out; root, all reduced at one rank and
-        sent out; gather, every rank gets all buffers whole and combines them itself; best, the fastest.
+    form : {"best", "blocks", "root", "gather", "sums"}
+        Of an allreduce: blocks, one a rank, reduced there and sent out; root, all reduced at one rank of each group and
+        sent out; gather, every rank gets all buffers whole and combines them itself; sums, ranks exchange partial sums
+        in stages, or these are combined along trees to any nodes; best, the fastest.
+    whole : bool
+        Leave messages whole. By default they are cut into as many packets as take least.
 
     Examples
     --------
@@ -423,7 +518,7 @@ class TimeCost:
     >>> cost = TimeCost("64MiB", bandwidth="50GB/s")
     >>> found = gossamer.plan("ring:8", "allreduce", cost=cost)
     >>> f"{float(found.seconds) * 1e6:.1f} us, {float(found.bus_bandwidth) / 1e9:.0f} GB/s"
-    '1342.2 us, 88 GB/s'
+    '1174.4 us, 100 GB/s'
     """
 
     bytes: Bytes
@@ -431,6 +526,8 @@ class TimeCost:
     bandwidth: Rate | None = None
     latency: Duration = Fraction(0)
     form: Form = "best"
+    whole: bool = False
+    fineness: ClassVar[Fineness] = _COARSE
 
     def __post_init__(self) -> None:
         given: Any = self.bytes
@@ -455,9 +552,11 @@ class TimeCost:
         """
         sizing = sizing_of(task, network)
         message = sizing.message_bytes(self.bytes, whole_buffer=self.counting == "nccl")
-        packets = task.packets if isinstance(task, Chunked) else 1
+        each = task.task if isinstance(task, Grouped) else task
+        packets = each.packets if isinstance(each, Chunked) else 1
         packet = -(-message // packets)
-        timed, slot, rounding = clocked(network, packet, self.bandwidth, self.latency)
+        fineness = self.fineness if packets < _MANY else _FINE
+        timed, slot, rounding = clocked(network, packet, self.bandwidth, self.latency, fineness)
         clock = Clock(
             slot_seconds=slot,
             packet_bytes=packet,
@@ -467,6 +566,12 @@ class TimeCost:
             rounding=rounding,
         )
         return timed, clock
+
+
+class FineTimeCost(TimeCost):
+    """A cost in seconds whose slots are so short that they round up by a thousandth or less, if that is possible."""
+
+    fineness = _FINE
 
 
 Cost = StepCost | LinearCost

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from gossamer.errors import FileFormatError, TaskError, shown
 from gossamer.reading.files import file_name, read_array, text_lines
-from gossamer.reading.matrices import MATRIX_MARKET, nonempty_columns
+from gossamer.reading.matrix_market import MATRIX_MARKET, nonempty_columns
 from gossamer.reading.values import seed as check_seed
 from gossamer.reading.values import whole_text
 

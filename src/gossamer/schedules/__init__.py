@@ -1,9 +1,9 @@
 """Schedules: which packet crosses which link when, as columns, plain or as an orbit of hops.
 
-`Schedule` is the schedule; builders make it by `sinks`, `transform` and `torus_on_array` make one from another,
-`timelines` and `words` show it; `wormhole` has the same for wormhole messages. `files` keep schedules of every
-switching, in the formats of `file_formats`; another class of schedules needs a `FileForm`. Whether a schedule is valid
-is said by `gossamer.verification`.
+`Schedule` is the schedule; builders make it by `hop_sinks`, `transform` and `torus_on_array` make one from another,
+`timelines` and `hop_descriptions` show it; `wormhole` has the same for wormhole messages. `files` keep schedules of
+every switching, in the formats of `table_files`; another class of schedules needs a `FileForm`. Whether a schedule is
+valid is said by `gossamer.verification`.
 """
 
 from __future__ import annotations

@@ -23,16 +23,7 @@ from gossamer.networks.network import Network
 from gossamer.questions.costs import Clock, StepCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Task, task_from_dict
-from gossamer.schedules.file_formats import (
-    Columns,
-    FileTable,
-    OpenFile,
-    TableRows,
-    is_text,
-    open_tables,
-    whole_schedule,
-    write_tables,
-)
+from gossamer.schedules.columns import packed_differences, unpacked_differences
 from gossamer.schedules.hop_table import TOLD, HopTable, hop_columns, link_ways
 from gossamer.schedules.packets import Packets, Phase
 from gossamer.schedules.serialization import (
@@ -46,6 +37,16 @@ from gossamer.schedules.serialization import (
     with_control,
 )
 from gossamer.schedules.symmetry import Symmetry
+from gossamer.schedules.table_files import (
+    Columns,
+    FileTable,
+    OpenFile,
+    TableRows,
+    is_text,
+    open_tables,
+    whole_schedule,
+    write_tables,
+)
 
 __all__ = ["FORM", "FORMAT_VERSION", "FileForm", "Stored", "load", "save"]
 
@@ -172,7 +173,7 @@ def _describe(schedule: HopTable, text: bool) -> tuple[dict[str, Any], list[Tabl
     model = rules_to_dict(schedule.rules, schedule.cost, network)
     clock = {"clock": schedule.cost.to_dict()} if isinstance(schedule.cost, Clock) else {}
     newer = clock or any(name in told for name in ("times", "speeds", "shared_ports")) or "reduction" in model
-    newer = newer or not text or (symmetry is not None and not symmetry.by_generator)
+    newer = newer or schedule.repeats is not None or not text or (symmetry is not None and not symmetry.by_generator)
     header = {
         "version": FORMAT_VERSION if newer else 1,
         "network": told,
@@ -186,6 +187,8 @@ def _describe(schedule: HopTable, text: bool) -> tuple[dict[str, Any], list[Tabl
         "packets": schedule.packets.count,
         **control_phases(schedule.phases),
     }
+    if schedule.repeats is not None:
+        header["repeats"] = schedule.repeats.tolist() if text else packed_differences(schedule.repeats)
     packets = {name: getattr(schedule.packets, name) for name in _PACKETS.columns}
     rows = partial(_text_rows, schedule, link_ways(network)) if text else partial(_parquet_rows, schedule)
     return header, [TableRows.of(_PACKETS, packets), TableRows(_hop_table(network), schedule.stored_hops, rows)]
@@ -233,7 +236,13 @@ def _arguments(file: OpenFile, network: Network, task: Task) -> dict[str, Any]:
         ],
         "symmetry": symmetry,
         "algorithm": header["algorithm"],
+        "repeats": _repeats(header.get("repeats"), columns["slot"].size),
     }
+
+
+def _repeats(told: Any, hops: int) -> Any:
+    """Return which hops repeat others, as a file tells it, or None where it tells nothing."""
+    return unpacked_differences(told, hops, "the repeated hops") if isinstance(told, str) else told
 
 
 def _symmetry(network: Network, told: Mapping[str, Any], file: OpenFile) -> Symmetry:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gossamer.errors import NotApplicableError
 from gossamer.networks.network import Network
-from gossamer.questions.tasks import COMBINE, MOVE, Messages
+from gossamer.questions.tasks import ALLCOMBINE, COMBINE, MOVE, Messages
 from gossamer.schedules.hop_table import HopTable, hop_columns, hop_ends
 from gossamer.schedules.packets import CONTROL
 from gossamer.schedules.transform import expand
@@ -123,6 +123,9 @@ def message_words(network: Network, messages: Messages, message: int) -> str:
     origin, kind = network.node_name(int(messages.origin[row])), messages.discipline[row]
     if kind == COMBINE:
         return f"message {message}, the sum for {origin}"
+    if kind == ALLCOMBINE:
+        listed = None if messages.target_start is None else int(np.diff(messages.target_start)[row])
+        return f"message {message}, the sum for all" + ("" if listed is None else f" {listed} of a group")
     if messages.after is not None and messages.after[row] >= 0:
         return f"message {message}, the result at {origin}"
     if kind == MOVE and messages.targets is not None and messages.target_start is not None:

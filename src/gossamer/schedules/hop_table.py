@@ -16,13 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import ScheduleError
+from gossamer.jit import njit
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.costs import StepCost
 from gossamer.questions.rules import Rules
-from gossamer.questions.tasks import Messages, Task
+from gossamer.questions.tasks import ALLCOMBINE, COMBINE, Messages, Task
 from gossamer.reading import fraction, instance
 from gossamer.schedules.columns import MOST, check_range, column, phase_rows, whole
-from gossamer.schedules.packets import CONTROL, Packets, Phase
+from gossamer.schedules.packets import CONTROL, Packets, Phase, message_rows
 from gossamer.schedules.symmetry import Symmetry
 
 __all__ = [
@@ -35,12 +36,13 @@ __all__ = [
     "link_ways",
     "occupancies",
     "slots_needed",
+    "summed_packets",
     "too_many_hops",
 ]
 
 _FIELDS = (
     *("network", "task", "rules", "slot", "link", "packet"),
-    *("cost", "parts", "packets", "phases", "symmetry", "algorithm"),
+    *("cost", "parts", "packets", "phases", "symmetry", "algorithm", "repeats"),
 )
 
 TOLD = ("source", "target", "message", "part")
@@ -146,6 +148,54 @@ def hop_columns(network: Network, table: Packets, link: IntArray, packet: IntArr
     return dict(zip(TOLD, (*ends, message, part), strict=True))
 
 
+@njit(cache=True, nogil=True, small=100_000)
+def _senders_again(packet, source, origin, combined, adding, sent, row_bytes, found):
+    """Mark packets of reductions that leave a node twice, or their origin, of the nodes below `adding`.
+
+    `sent` uint8[packets * row_bytes] must be 0.
+    """
+    for h in range(packet.size):
+        p = packet[h]
+        if p < 0 or not combined[p]:
+            continue
+        u = source[h]
+        if u >= adding:
+            continue
+        at = p * row_bytes + (u >> 3)
+        if u == origin[p] or (sent[at] >> (u & 7)) & 1:
+            found[p] = True
+        sent[at] |= np.uint8(1 << (u & 7))
+
+
+def summed_packets(schedule: HopTable) -> npt.NDArray[np.bool_]:
+    """Return which packets are of partial sums, bool[P]: of no root, or sent by a node more than once or by the root.
+
+    All of those that are combined are where some hop repeats another.
+
+    Of other packets of reductions each node that adds sends what it has of them once, towards the root.
+
+    Notes
+    -----
+    O(hops + packets * nodes / 8); O(packets) where nothing is combined.
+    """
+    messages, packets = schedule.messages, schedule.packets
+    if not messages.count:
+        return np.zeros(packets.count, np.bool_)
+    rows = np.maximum(message_rows(messages, packets), 0)
+    found: npt.NDArray[np.bool_] = np.asarray(messages.discipline[rows] == ALLCOMBINE)
+    combined = messages.discipline[rows] == COMBINE
+    if schedule.repeats is not None:
+        found |= combined
+    elif combined.any():
+        row_bytes = (schedule.network.node_count + 7) // 8
+        sent = np.zeros(packets.count * row_bytes, np.uint8)
+        network = schedule.network
+        adding = network.node_count if schedule.rules.reduction else network.terminal_count
+        source = network.link_source[schedule.link]
+        _senders_again(schedule.packet, source, messages.origin[rows], combined, adding, sent, row_bytes, found)
+    return found
+
+
 class HopTable:
     """What `Schedule` holds and says of itself; transformations and files know a schedule by this much."""
 
@@ -164,6 +214,7 @@ class HopTable:
         phases: Sequence[Phase] | None = None,
         symmetry: Symmetry | None = None,
         algorithm: str = "",
+        repeats: npt.ArrayLike | None = None,
     ) -> None:
         self.network = instance(network, Network, "the network", error=ScheduleError)
         self.task = instance(task, Task, "the task", error=ScheduleError)
@@ -192,6 +243,7 @@ class HopTable:
             column(packets.message, "message", np.int64),
             column(packets.part, "part"),
         )
+        self.repeats: IntArray | None = None if repeats is None else column(repeats, "repeats")
         self._check_columns()
         if phases is None:
             slots = slots_needed(network, self.parts, self.slot, self.link)
@@ -207,6 +259,8 @@ class HopTable:
             raise ScheduleError("columns origin, message, part must have one length")
         if table.count and (int(table.origin.min()) < 0 or int(table.origin.max()) >= self.network.node_count):
             raise ScheduleError(f"a packet's origin is outside 0..{self.network.node_count - 1}")
+        if self.repeats is not None:
+            self._check_repeats(self.repeats)
         if not self.slot.size:
             return
         if np.any(self.slot[1:] < self.slot[:-1]):
@@ -218,6 +272,17 @@ class HopTable:
             ("packet", self.packet, CONTROL, table.count - 1),
         ):
             check_range(values, name, low, high)
+
+    def _check_repeats(self, repeats: IntArray) -> None:
+        if repeats.size != self.slot.size:
+            raise ScheduleError(f"column 'repeats' has {repeats.size} rows for {self.slot.size} hops")
+        if self.symmetry is not None:
+            raise ScheduleError("an invariant schedule has no column 'repeats'")
+        wrong = np.flatnonzero((repeats >= np.arange(repeats.size)) | (-2 - repeats.astype(np.int64) > self.slot))
+        if wrong.size:
+            h = int(wrong[0])
+            told = f"repeats hop {repeats[h]}" if repeats[h] >= 0 else f"carries the sum of slot {-2 - repeats[h]}"
+            raise ScheduleError(f"hop {h} {told}; it may repeat an earlier hop, or carry the sum of an earlier slot")
 
     def _placed(self, phases: Sequence[Phase]) -> Iterator[Phase]:
         first = 0
@@ -310,15 +375,18 @@ class HopTable:
             and self.packets == other.packets
             and np.array_equal(self.slot, other.slot)
         )
-        return same and all(
-            np.array_equal(a, b) for a, b in zip(self._canonical_rows(), other._canonical_rows(), strict=True)
-        )
+        mine, theirs = self._canonical_rows(), other._canonical_rows()
+        return same and len(mine) == len(theirs) and all(map(np.array_equal, mine, theirs))
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _canonical_rows(self) -> tuple[IntArray, IntArray]:
+    def _canonical_rows(self) -> tuple[npt.NDArray[np.integer], ...]:
         order = np.lexsort((self.packet, self.link, self.slot))
-        return self.link[order], self.packet[order]
+        rows = self.link[order], self.packet[order]
+        if self.repeats is None or bool((self.repeats == -1).all()):
+            return rows
+        place = np.argsort(order)  # where each row stands
+        return *rows, np.where(self.repeats < 0, self.repeats, place[self.repeats])[order]
 
     def __repr__(self) -> str:
         kind = "invariant schedule" if self.invariant else "schedule"

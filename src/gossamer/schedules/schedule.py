@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy.typing as npt
 
+from gossamer.atomic_files import Pictured
 from gossamer.networks.network import Network
 from gossamer.questions.cases import Case
 from gossamer.questions.costs import StepCost
@@ -16,7 +17,6 @@ from gossamer.schedules.hop_descriptions import Hop
 from gossamer.schedules.hop_table import MAX_HOPS, HopTable, too_many_hops
 from gossamer.schedules.packets import CONTROL, Packets, Phase
 from gossamer.schedules.timelines import Timeline, hop_timeline
-from gossamer.writing import Pictured
 
 __all__ = ["CONTROL", "MAX_HOPS", "Packets", "Phase", "Schedule", "load", "too_many_hops"]
 
@@ -48,6 +48,12 @@ class Schedule(HopTable, Pictured):
         Given for an invariant schedule: packets and hops are those of the orbit representatives only.
     algorithm : str
         Name of the builder.
+    repeats : array_like of int, shape (H,), optional
+        Of reductions by partial sums: the earlier row of the same packet whose sum a hop carries again, -1 where it
+        carries the sum of its node as it stands. That hop ended at the node from which this one leaves, and what it
+        brought is not added to the node's sum but passes through; or it left that node, and an older sum is sent again.
+        Or -2 - t, where it carries the sum of its node as it stood in slot t. Default: every hop carries the sum as it
+        stands.
 
     Raises
     ------

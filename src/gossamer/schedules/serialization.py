@@ -18,7 +18,7 @@ from gossamer.networks.structures import Speeds, Structure
 from gossamer.questions.costs import StepCost
 from gossamer.questions.rules import Rules
 from gossamer.schedules.columns import packed, unpacked, whole
-from gossamer.schedules.file_formats import Room
+from gossamer.schedules.table_files import Room
 
 __all__ = [
     "complete",

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gossamer.errors import ScheduleError
 from gossamer.networks.cable_orbits import FreeGroup
-from gossamer.networks.groups import Elements
+from gossamer.networks.finite_groups import Elements
 from gossamer.networks.network import Network
 from gossamer.reading import instance, whole
 

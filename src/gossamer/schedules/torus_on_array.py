@@ -20,6 +20,7 @@ from gossamer.jit import njit
 from gossamer.networks.grids import array, grid_links
 from gossamer.networks.network import Grid, IntArray, Network
 from gossamer.questions.tasks import COMBINE, MOVE, Task
+from gossamer.schedules.hop_table import summed_packets
 from gossamer.schedules.packets import Packets, message_rows
 from gossamer.schedules.schedule import Schedule
 from gossamer.schedules.transform import expand, relabel
@@ -250,6 +251,8 @@ def torus_on_array(schedule: Schedule, *, keep_task: bool = False) -> Schedule:
         raise ScheduleError(f"{torus.spec} has links of a capacity other than 1; those of an array have capacity 1")
     if schedule.rules.ports != "all":
         raise ScheduleError(f"folding a torus into an array needs ports 'all', not {schedule.rules.ports!r}")
+    if summed_packets(schedule).any():
+        raise ScheduleError("partial sums would be added at the nodes that they pass, so the schedule cannot be folded")
     schedule = expand(schedule)
     if keep_task:
         schedule = _translated(schedule, grid)

@@ -10,9 +10,9 @@ import numpy as np
 
 from gossamer.errors import ScheduleError, TaskError
 from gossamer.networks.network import IntArray, Network
-from gossamer.questions.tasks import Allreduce, MultinodeBroadcast, ReduceScatter
+from gossamer.questions.tasks import ALLCOMBINE, Allreduce, MultinodeBroadcast, ReduceScatter
 from gossamer.reading import instance
-from gossamer.schedules.hop_table import HopTable, hop_ends, link_ways, too_many_hops
+from gossamer.schedules.hop_table import HopTable, hop_ends, link_ways, summed_packets, too_many_hops
 from gossamer.schedules.packets import CONTROL, Packets, Phase, message_rows
 from gossamer.schedules.symmetry import Symmetry
 
@@ -37,8 +37,9 @@ def reverse(schedule: S) -> S:
     TaskError
         If the task has no dual.
     ScheduleError
-        If control packets hop after the start, or over a one-way network, or if the packet table has messages that the
-        task does not have.
+        If control packets hop after the start, or over a one-way network, if the packet table has messages that the
+        task does not have, or if a node sends a partial sum more than once: what is copied forwards would have to be
+        divided backwards.
 
     Notes
     -----
@@ -55,6 +56,10 @@ def reverse(schedule: S) -> S:
     """
     network, task = schedule.network, schedule.task
     dual = task.dual(network)
+    again = np.flatnonzero(summed_packets(schedule))
+    if again.size:
+        what = f"a partial sum of packet {again[0]}"
+        raise ScheduleError(f"{what} is sent more than once, so the schedule cannot be reversed")
     lead = _leading_control(schedule)
     kept = sum(p.slots for p in schedule.phases[:lead])
     cut = int(np.searchsorted(schedule.slot, kept))
@@ -252,11 +257,17 @@ def relabel(schedule: S, mapping: Iterable[int], network: Network | None = None)
 
     task = schedule.task.renamed(lambda x: to[x])
     ids = schedule.task.renamed_ids(old, schedule.packets.message, lambda x: to[x])
+    origin = to[schedule.packets.origin].astype(np.int32)
+    everywhere = schedule.messages.discipline[message_rows(schedule.messages, schedule.packets)] == ALLCOMBINE
+    if everywhere.any():  # whose origins are the first of those that contribute, whoever they are
+        messages = task.messages(new)
+        rows = np.searchsorted(messages.ids, ids)
+        origin = np.where(everywhere, messages.origin[np.minimum(rows, messages.count - 1)], origin).astype(np.int32)
     return schedule.replace(
         network=new,
         task=task,
         link=image[schedule.link].astype(np.int32),
-        packets=Packets(to[schedule.packets.origin].astype(np.int32), ids, schedule.packets.part),
+        packets=Packets(origin, ids, schedule.packets.part),
     )
 
 

@@ -8,6 +8,6 @@ statistics and confidence intervals. A routing function is added in `flits.routi
 
 from __future__ import annotations
 
-from gossamer.lazy import lazy
+from gossamer.lazy_imports import lazy
 
 __getattr__ = lazy(__name__, flits="", random_arrivals="")

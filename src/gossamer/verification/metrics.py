@@ -14,8 +14,8 @@ from gossamer.reading import choice, instance
 from gossamer.schedules.columns import MOST
 from gossamer.schedules.packets import CONTROL
 from gossamer.schedules.schedule import Schedule
-from gossamer.verification.state import ReplayState, plain_schedule
-from gossamer.verification.timed import stays
+from gossamer.verification.replay_state import ReplayState, plain_schedule
+from gossamer.verification.timed_replay import stays
 
 __all__ = ["BufferPeak", "buffer_peak", "link_busy", "link_load", "link_utilization", "measure_buffers"]
 
@@ -130,7 +130,10 @@ def buffer_peak(schedule: Schedule, counts: str = "transit") -> BufferPeak:
     """
     instance(schedule, Schedule, "the schedule", error=ScheduleError)
     count = choice(counts, "counts", ("transit", "all"))
-    return measure_buffers(schedule, ReplayState(schedule), count, 0, 0)[0]
+    state = ReplayState(schedule)
+    if bool((state.kind == COMBINE).any()):
+        state.judge_sums()
+    return measure_buffers(schedule, state, count, 0, 0)[0]
 
 
 def measure_buffers(
@@ -143,7 +146,7 @@ def measure_buffers(
     """
     if not plain_schedule(schedule, state):
         return _measure_stays(schedule, state, count, buffer_limit, limit)
-    from gossamer.verification import replay
+    from gossamer.verification import replay_kernels
 
     network, symmetry = schedule.network, schedule.symmetry
     after = schedule.messages.after
@@ -152,7 +155,7 @@ def measure_buffers(
     returned = np.full(schedule.packets.count if may_return else 0, MOST, np.int32)
     shares = np.zeros(0, np.uint8) if state.to_all or not arrived.size else state.shares()
     found = np.zeros((3, max(limit, 1)), np.int64)
-    peak, where, when, over = replay.buffer_peak(
+    peak, where, when, over = replay_kernels.buffer_peak(
         schedule.slot, schedule.link, schedule.packet, network.link_source, network.link_target,
         state.orbit, state.node_classes, state.kind, state.origin, np.maximum(state.row_of, 0),
         state.target_start, state.targets, state.to_all, np.zeros(0, np.int64) if after is None else after,

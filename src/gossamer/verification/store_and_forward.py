@@ -14,13 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.networks.network import Network
-from gossamer.questions.tasks import COMBINE, COPY
+from gossamer.questions.tasks import ALLCOMBINE, COMBINE, COPY
 from gossamer.schedules.hop_table import HopTable, hop_ends
 from gossamer.schedules.packets import CONTROL
 from gossamer.schedules.schedule import Schedule
 from gossamer.verification.metrics import measure_buffers
-from gossamer.verification.state import ReplayState, plain_schedule
-from gossamer.verification.timed import HOP_KINDS, message_spans, replay_timed
+from gossamer.verification.partial_sums import WASTED
+from gossamer.verification.replay_state import PARTIAL_SUMS, ReplayState, plain_schedule
+from gossamer.verification.timed_replay import HOP_KINDS, carried_sums, message_spans, replay_timed
 from gossamer.verification.violations import KINDS, Verification, Violation, at_hop, named_count, unmet_goal
 
 __all__ = ["Early", "early_messages", "early_starts", "verify"]
@@ -36,6 +37,9 @@ Early = tuple[npt.NDArray[np.intp], Callable[[int], tuple[int, str]]]
 """What leaves early, and for each the slot in which it does and the fact in words."""
 
 _NONE = np.zeros(0, np.intp)
+
+_OF_SUMS = ("causality", "duplicate", "lost contribution", "delivery")
+"""What may be no violation where partial sums are sent more than once."""
 
 
 def early_messages(schedule: HopTable, state: ReplayState) -> Early:
@@ -68,13 +72,13 @@ def _nothing(_: int) -> tuple[int, str]:
 
 def _spans(schedule: HopTable, state: ReplayState) -> tuple[Rows, Rows]:
     """Return the first and the last slot of the hops of each message; 2**31 - 1 and -1 where it has none."""
-    from gossamer.verification import replay
+    from gossamer.verification import replay_kernels
 
     if not schedule.network.plain:
         return message_spans(schedule, state)
     rows = schedule.messages.count
     first, last = np.full(rows, 2**31 - 1, np.int64), np.full(rows, -1, np.int64)
-    replay.message_spans(schedule.slot, schedule.packet, state.row_of, first, last)
+    replay_kernels.message_spans(schedule.slot, schedule.packet, state.row_of, first, last)
     return first, last
 
 
@@ -136,7 +140,8 @@ def early_starts(schedule: HopTable, state: ReplayState) -> Early:
     order = order[~(again & (kind[order] == COPY))]
     np.maximum.at(done, stage[order] * n + target[order], end[order])
 
-    starting = np.where(kind == COMBINE, _among(row, source, listed, network), source == messages.origin[row])
+    sharing = np.isin(kind, (COMBINE, ALLCOMBINE))
+    starting = np.where(sharing, _among(row, source, listed, network), source == messages.origin[row])
     wrong = np.zeros(hop.size, np.bool_)
     for later, earlier in messages.waits:
         wrong |= starting & (stage == later) & (schedule.slot[hop] < done[earlier * n + source])
@@ -191,24 +196,25 @@ def verify(schedule: Schedule, limit: int = 20) -> Verification:
 
     Notes
     -----
-    Rules, by kind. *causality*: a node sends only what it holds since an earlier slot (and a root never sends the
-    result it collects). *link capacity*, *send port*, *receive port*: at most what network and rules allow in each
-    slot. *duplicate*: a node gets a packet that it has, or a personalized packet or a contribution leaves twice; a node
-    may get a packet again if it sent it on in between and need not have kept it: a packet for listed targets, or at a
-    node that is no terminal any.
-    *lost contribution*: a contribution arrives where the combined value has left. *delivery*: a goal of the task is
-    not met at the end. *buffer*: a node holds more packets than the rules allow, counted once for each run of slot
-    boundaries; checked only where nothing else is broken. *wrong payload*: the packet table is not exactly the task's
-    messages in their parts; then hops are not replayed. *slot length*: a phase's slots are shorter than what hops in
-    them. *splitting*: parts although the rules have whole messages. *order*: a message leaves before the one that it
-    depends on is complete. *unfinished*: a hop ends after the last slot of the phases. *control packet*: one hops
-    where links take time or share ports. *shared port*: more packets at once in a port that links share than it passes.
+    Rules, by kind. *causality*: a node sends only what it holds since an earlier slot. *link capacity*, *send port*,
+    *receive port*: at most what network and rules allow in each slot. *duplicate*: a node gets a packet that it has, a
+    personalized packet leaves twice, or a contribution would count twice in a partial sum
+    (`gossamer.verification.partial_sums`); a node may get a packet again if it sent it on in between and need not have
+    kept it: a packet for listed targets, or at a node that is no terminal any. *lost contribution*: a contribution
+    arrives where the combined value has left, and no node sends twice. *delivery*: a goal of the task is not met at the
+    end. *buffer*: a node holds more packets than the rules allow, counted once for each run of slot boundaries; checked
+    only where nothing else is broken. *wrong payload*: the packet table is not exactly the task's messages in their
+    parts; then hops are not replayed. *slot length*: a phase's slots are shorter than what hops in them. *splitting*:
+    parts although the rules have whole messages. *order*: a message leaves before the one that it depends on is
+    complete. *unfinished*: a hop ends after the last slot of the phases. *control packet*: one hops where links take
+    time or share ports. *shared port*: more packets at once in a port that links share than it passes.
 
     A hop that starts in slot t occupies its link in slots t to t + occupancy - 1; its port at the sender as long, and
     the one at the receiver as long from t + latency on. What it brings can go on from slot t + occupancy + latency on,
     or, at a switch that cuts through, as soon as its head is there (slot t + latency) if its tail is then not
-    overtaken. In one slot the hops of a packet through switches must not run in a circle. Where switches do not
-    replicate, or do not reduce, each departure from a switch uses up an arrival, nothing there is a duplicate, and
+    overtaken. In one slot the hops of a packet through switches must not wait for each other in a circle: a hop waits
+    for what comes to its switch, one that repeats another (`gossamer.Schedule`) for that one alone. Where switches do
+    not replicate, or do not reduce, each departure from a switch uses up an arrival, nothing there is a duplicate, and
     every partial result must leave again.
 
     Time O(hops + packets * nodes / 8) with one bit for each packet and node where packets are copied, O(hops +
@@ -233,31 +239,55 @@ def verify(schedule: Schedule, limit: int = 20) -> Verification:
 
     _check_table(schedule, state, limit, found, counts)
     _check_slot_lengths(schedule, found, counts)
+    wasted = 0
     if counts["wrong payload"] == 0:
-        if plain_schedule(schedule, state):
-            _check_hops(schedule, state, limit, found, counts)
-        else:
-            _check_timed_hops(schedule, state, limit, found, counts)
+        if schedule.repeats is not None:
+            state.judge_sums()
+            _check_repeats(schedule, state, limit, found, counts)
+        named, ahead = len(found), dict(counts)
+        replay = _check_hops if plain_schedule(schedule, state) else _check_timed_hops
+        wasted = replay(schedule, state, limit, found, counts)
+        combined = bool((state.kind == COMBINE).any())
+        if combined and any(counts[kind] for kind in _OF_SUMS) and state.judge_sums():
+            del found[named:]  # again, with sets of contributions
+            counts.update(ahead)
+            wasted = _check_timed_hops(schedule, state, limit, found, counts)
         _check_order(schedule, state, limit, found, counts)
         if schedule.rules.buffer is not None and not any(counts.values()):
             _check_buffers(schedule, state, limit, found, counts)
     counts = {k: n for k, n in counts.items() if n}
-    return Verification(tuple(found[:limit]), counts, schedule.stored_hops, time.process_time() - began)
+    return Verification(tuple(found[:limit]), counts, schedule.stored_hops, time.process_time() - began, wasted)
+
+
+def _check_repeats(
+    schedule: Schedule, state: ReplayState, limit: int, found: list[Violation], counts: dict[str, int]
+) -> None:
+    """Check that hops which repeat others carry partial sums: of what is copied or moved there is no older one."""
+    assert schedule.repeats is not None
+    kind = np.append(np.broadcast_to(state.kind, state.origin.shape), COPY)[schedule.packet]
+    wrong = np.flatnonzero((schedule.repeats != -1) & (kind < ALLCOMBINE))
+    counts["causality"] += int(wrong.size)
+    for h in wrong[:limit].tolist():
+        slot, packet = int(schedule.slot[h]), int(schedule.packet[h])
+        link = int(schedule.link[h])
+        fact = f"hop {h} carries something older, but packet {packet} is no partial sum"
+        text = f"slot {slot}: {schedule.network.link_name(link)}: {fact}"
+        found.append(Violation("causality", text, slot, link=link, packets=(packet,)))
 
 
 def _check_hops(
     schedule: Schedule, state: ReplayState, limit: int, found: list[Violation], counts: dict[str, int]
-) -> None:
-    """Replay all hops slot by slot, and compare what every node then holds with what it should."""
-    from gossamer.verification import replay
+) -> int:
+    """Replay all hops slot by slot, and compare what every node then holds with what it should; nothing is wasted."""
+    from gossamer.verification import replay_kernels
 
     network = schedule.network
     held, sent = state.holding_at_start(), state.bits()
     contributing = network.terminal_count if state.to_all else 0
     location = state.origin.astype(np.int32)
     kinds, hops = np.zeros(limit, np.int64), np.zeros(limit, np.int64)
-    totals = np.zeros(replay.COUNTED, np.int64)
-    written = replay.replay(
+    totals = np.zeros(replay_kernels.COUNTED, np.int64)
+    written = replay_kernels.replay(
         schedule.slot, schedule.link, schedule.packet, network.link_source, network.link_target, state.capacity,
         state.orbit, state.link_class, state.degree, state.classes, state.node_classes,
         schedule.rules.send_limited, schedule.rules.receive_limited, state.kind, state.origin,
@@ -267,7 +297,7 @@ def _check_hops(
         counts[KINDS[k]] += int(n)
     found += [at_hop(schedule, KINDS[kinds[i]], int(hops[i])) for i in range(written)]
     packets, nodes = np.zeros(limit, np.int64), np.zeros(limit, np.int64)
-    written, total = replay.unmet(
+    written, total = replay_kernels.unmet(
         state.kind, state.origin, state.row_of, state.target_start, state.targets, state.to_all,
         network.node_count, contributing, location, held, sent, state.row_bytes, limit, packets, nodes,
     )  # fmt: skip
@@ -276,12 +306,16 @@ def _check_hops(
         unmet_goal(schedule, int(p), int(v), int(location[p]))
         for p, v in zip(packets[:written], nodes[:written], strict=True)
     ]
+    return 0
 
 
 def _check_timed_hops(
     schedule: Schedule, state: ReplayState, limit: int, found: list[Violation], counts: dict[str, int]
-) -> None:
-    """Replay all hops packet by packet, where they take time or go through switches with rules of their own."""
+) -> int:
+    """Replay all hops packet by packet: with times, through switches with rules of their own, or of partial sums.
+
+    Return how many arrivals of partial sums brought nothing new.
+    """
     control = np.flatnonzero(schedule.packet == CONTROL) if not schedule.network.plain else np.zeros(0, np.intp)
     counts["control packet"] += int(control.size)
     found += [at_hop(schedule, "control packet", int(h)) for h in control[:limit]]
@@ -290,16 +324,31 @@ def _check_timed_hops(
     for kind, bit in kinds:
         counts[kind] += int(np.count_nonzero(replayed.wrong & bit))
     for h in np.flatnonzero(replayed.wrong)[: max(limit - len(found), 0)].tolist():
-        found += [at_hop(schedule, kind, h) for kind, bit in kinds if replayed.wrong[h] & bit]
+        found += [
+            at_hop(schedule, kind, h, _counted_twice(schedule, state, h) if kind == "duplicate" else None)
+            for kind, bit in kinds
+            if replayed.wrong[h] & bit
+        ]
     counts["delivery"] += replayed.unmet_count
     found += [unmet_goal(schedule, *map(int, goal)) for goal in replayed.unmet.T]
+    return int(np.count_nonzero(replayed.fate == WASTED))
+
+
+def _counted_twice(schedule: Schedule, state: ReplayState, hop: int) -> int | None:
+    """Return whose contribution a hop brings to a node that has it counted already; None if it carries no sum."""
+    packet = int(schedule.packet[hop])
+    if np.broadcast_to(state.kind, state.origin.shape)[packet] not in (ALLCOMBINE, PARTIAL_SUMS):
+        return None
+    sums = carried_sums(schedule, packet)
+    here = int(np.flatnonzero(sums.hops == hop)[0])
+    return int(np.flatnonzero(sums.held[here] & sums.contributions[here])[0])
 
 
 def _check_table(
     schedule: Schedule, state: ReplayState, limit: int, found: list[Violation], counts: dict[str, int]
 ) -> None:
     """Compare the packet table with the task's messages in their parts."""
-    from gossamer.verification import replay
+    from gossamer.verification import replay_kernels
 
     table, messages = schedule.packets, schedule.messages
     if schedule.parts > 1 and not schedule.rules.split:
@@ -307,7 +356,7 @@ def _check_table(
         found.append(Violation("splitting", f"messages are cut into {schedule.parts} parts; the rules have whole ones"))
     cells = messages.packet_count * schedule.parts
     uneven = np.zeros(0, np.int64) if messages.sizes is None else messages.first_packet() * schedule.parts
-    if table.count == cells and replay.each_cell_once(
+    if table.count == cells and replay_kernels.each_cell_once(
         state.row_of, table.part, table.origin, state.origin, schedule.parts, uneven, np.zeros(cells, np.bool_)
     ):
         return

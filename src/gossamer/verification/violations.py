@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gossamer.errors import ScheduleError, VerificationError
-from gossamer.questions.tasks import COMBINE, COPY, MOVE
+from gossamer.questions.tasks import ALLCOMBINE, COMBINE, COPY, MOVE
 from gossamer.reading import whole
 from gossamer.schedules.hop_table import hop_ends
 from gossamer.schedules.packets import CONTROL
@@ -86,12 +86,15 @@ class Verification:
         Hops replayed (of an invariant schedule: the stored ones).
     seconds : float
         CPU time of the check.
+    wasted : int
+        Arrivals of partial sums that bring nothing new. They break no rule.
     """
 
     violations: tuple[Violation, ...]
     counts: dict[str, int]
     hops: int
     seconds: float
+    wasted: int = 0
 
     @property
     def ok(self) -> bool:
@@ -108,7 +111,8 @@ class Verification:
 
     def __str__(self) -> str:
         if self.ok:
-            return f"valid: {self.hops} {'hop' if self.hops == 1 else 'hops'} replayed, no violation"
+            useless = f"; {self.wasted} {'arrival' if self.wasted == 1 else 'arrivals'} wasted" if self.wasted else ""
+            return f"valid: {self.hops} {'hop' if self.hops == 1 else 'hops'} replayed, no violation{useless}"
         many = "violation" if self.total == 1 else "violations"
         lines = [f"invalid: {self.total} {many} ({', '.join(f'{n} {k}' for k, n in self.counts.items())})"]
         lines += [f"  {v}" for v in self.violations]
@@ -124,8 +128,8 @@ class Verification:
             raise VerificationError(f"the schedule is not valid: {first}{more}")
 
 
-def at_hop(schedule: Schedule, kind: str, hop: int) -> Violation:
-    """Name a violation that the replay found at one hop."""
+def at_hop(schedule: Schedule, kind: str, hop: int, counted: int | None = None) -> Violation:
+    """Name a violation that the replay found at one hop; of a partial sum, whose contribution is `counted` twice."""
     network = schedule.network
     slot, link, packet = (int(column[hop]) for column in (schedule.slot, schedule.link, schedule.packet))
     u, v = int(network.link_source[link]), int(network.link_target[link])
@@ -143,6 +147,9 @@ def at_hop(schedule: Schedule, kind: str, hop: int) -> Violation:
         text = f"slot {slot}: node {receiver} gets {what} from {sender} besides another packet; it has one receive port"
     elif kind == "shared port":
         text = f"slot {slot}: {name} carries {what} through a shared port that is full"
+    elif counted is not None:
+        whose = f"with the contribution of node {network.node_name(counted)}"
+        text = f"slot {slot}: {name} carries {what} {whose}, which would count twice in the sum of node {receiver}"
     elif kind == "duplicate":
         text = f"slot {slot}: {name} carries {what}, which {_duplicate_reason(schedule, packet, sender, receiver)}"
     elif kind == "unfinished":
@@ -152,7 +159,7 @@ def at_hop(schedule: Schedule, kind: str, hop: int) -> Violation:
         text = f"slot {slot}: {name} carries a control packet; where links take time or share ports there are none"
     elif kind == "lost contribution":
         text = f"slot {slot}: {name} carries {what} to node {receiver}, whose own contribution has left"
-    elif _discipline(schedule, packet) == COMBINE:
+    elif _discipline(schedule, packet) in (COMBINE, ALLCOMBINE):
         text = f"slot {slot}: {name} carries {what}, of which node {sender} has nothing to send on"
     elif u >= network.terminal_count and not schedule.rules.replication and _discipline(schedule, packet) == COPY:
         text = f"slot {slot}: {name} carries {what}, of which switch {sender} has no copy left to send on"
@@ -188,12 +195,17 @@ def _sharing(schedule: Schedule, slot: int, link: int) -> tuple[int, ...]:
 
 
 def unmet_goal(schedule: Schedule, packet: int, node: int, end: int) -> Violation:
-    """Name a goal that is not met: `packet` should have reached `node`, or left it; a moved packet ended at `end`."""
+    """Name a goal that is not met: `packet` should have reached `node`, or left it.
+
+    A moved packet ended at `end`; in a partial sum its contribution is missing.
+    """
     discipline = _discipline(schedule, packet)
     name = schedule.network.node_name(node)
     what = f"packet {packet} (message {schedule.packets.message[packet]}, part {schedule.packets.part[packet]})"
     if discipline == MOVE and end != schedule.packets.origin[packet]:
         text = f"{what} ends at node {schedule.network.node_name(end)} instead of {name}"
+    elif discipline == ALLCOMBINE or (discipline == COMBINE and node == schedule.packets.origin[packet]):
+        text = f"node {name} ends {what} without the contribution of node {schedule.network.node_name(end)}"
     elif discipline == COMBINE and node >= schedule.network.terminal_count and not schedule.rules.reduction:
         text = f"switch {name} never sends on all that it has of {what}"
     elif discipline == COMBINE:

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from gossamer.atomic_files import quantity
 from gossamer.bounds import Bound
 from gossamer.bounds.bound import largest_first
 from gossamer.questions.cases import Needs, Offer
 from gossamer.questions.tasks import COMBINE
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.wormhole.demand import NodeDemand, spreading
-from gossamer.writing import quantity
 
 __all__ = ["bounds", "receipts", "spreading", "wormhole_needs"]
 
@@ -86,7 +86,8 @@ def bounds(case: WormholeCase) -> tuple[Bound, ...]:
     ``ceil(log_(2d+1) N) T_s + ceil(s m / 2d) T_c``, with s - 1 for s where every node is a source. Reductions are
     bounded as broadcasts with time and channels turned round; what comes after one needs its start-ups too. On arrays
     the corners have d channels instead of 2d. Control messages are left out, so that the bounds hold for schedules that
-    know the sources. With a hop time there is a bound by distance too.
+    know the sources. With a hop time there is a bound by distance too. Broadcasts to all nodes have two more, of linear
+    programs: what leaves a source late must still spread, and what goes far in few steps takes many channels.
 
     References
     ----------
@@ -99,6 +100,7 @@ def bounds(case: WormholeCase) -> tuple[Bound, ...]:
     >>> case = WormholeCase(gossamer.network("torus:5x5"), gossamer.task("allgather"), LinearCost(message_bytes=4))
     >>> for b in bounds(case):
     ...     print(b)
+    326 time units, steps and their channels: in 3 steps, the best number: far messages take many channels
     224 time units, start-ups and transmission: 2 start-ups of 100 and 24 bytes at 1 a byte
     200 time units, start-ups: from node (0,0) a message spreads at most 1, 5, 25 nodes wide
     24 time units, node receives: node (0,0) must receive 96 bytes over 4 channels
@@ -110,13 +112,18 @@ def bounds(case: WormholeCase) -> tuple[Bound, ...]:
     begin = demand.startups()
     receive, send = demand.transmission(cost.message_bytes)
     cross = demand.crossing(cost.message_bytes)
-    volume = max(receive.value, send.value, cross.value, begin.value)  # a step that carries anything has a byte
+    carried = max(receive.value, send.value, cross.value)
+    volume = max(carried, begin.value)  # a step that carries anything has a byte
     found = []
     if cost.startup and cost.per_byte:
         begins, carries = quantity(begin.value, "start-up"), quantity(volume, "byte")
         text = f"{begins} of {cost.startup} and {carries} at {cost.per_byte} a byte"
         value = begin.value * cost.startup + volume * cost.per_byte
         found.append(Bound("start-ups and transmission", value, text, "ports", _SOURCE, unit))
+        covered = demand.covering(carried, cost) if cost.price == "steps" else None
+        if covered is not None and covered[0] > value:
+            text = f"in {quantity(covered[1], 'step')}, the best number: far messages take many channels"
+            found.append(Bound("steps and their channels", covered[0], text, "linear program", _HERE, unit))
         pipelined = demand.pipelining(volume, cost) if cost.price == "steps" else None
         if pipelined is not None and pipelined[0] > value:
             text = f"in {quantity(pipelined[1], 'step')}, the best number: what leaves a source late must still spread"

@@ -24,8 +24,8 @@ from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.payloads import CONTROL, Pieces
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.algorithm import Steps, WormholeAlgorithm, too_many_messages
+from gossamer.wormhole.arc_disjoint_trees import ArcDisjointTrees, shallow_trees
 from gossamer.wormhole.packet_schedules import add_hops
-from gossamer.wormhole.spanning_trees import ArcDisjointTrees, shallow_trees
 
 __all__ = [
     "EDST",

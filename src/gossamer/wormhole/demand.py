@@ -9,11 +9,13 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import quantity
 from gossamer.errors import TaskError
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.tasks import COMBINE
 from gossamer.schedules.wormhole.case import WormholeCase
-from gossamer.writing import quantity
+from gossamer.schedules.wormhole.channels import Channels
+from gossamer.wormhole.covering import Covering, covering_bound, covering_bound_both_ways, late_sets
 
 __all__ = ["NodeDemand", "ProvedCount", "Spreading", "distinct", "least_hops", "pipelining_bound", "spreading"]
 
@@ -23,6 +25,8 @@ _MOST_STEPS = 48
 _CLOSELY = 20
 """With so many steps or fewer every step's copies are looked at; with more, only the copies that are still to come."""
 _GRID = 10**9
+_MOST_NODES = 256
+"""Nodes up to which the ways between all pairs are looked at."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -323,6 +327,7 @@ class _SpreadPart:
         into = np.minimum(case.channels.in_degree, 1 if rules.receive_limited else 1 << 30)
         out = np.minimum(case.channels.out_degree, 1 if rules.send_limited else 1 << 30)
         terminals = self.network.terminal_count
+        self.into, self.out = into, out
         self.leaving = into if turned else out
         self.widths = self.leaving[:terminals]
         self.origin = messages.origin[rows].astype(np.int64)
@@ -393,9 +398,53 @@ class _SpreadPart:
             total += side // 2 if wraps else np.maximum(place[:, i], side - 1 - place[:, i])
         return total
 
+    def personal(self) -> tuple[int, str]:
+        """Return the start-ups in which one node can reach all others that get something of it, or the other way round.
+
+        Whatever way they take, all that comes from a node is at most where one message of it could be; and all that
+        comes to a node comes together at most as contributions to one sum could. O(pairs log pairs).
+        """
+        if self.pairs is None or not self.row.size:
+            return 0, ""
+        nodes, (sender, receiver) = self.network.node_count, self.ways
+        pairs = np.unique(sender * nodes + receiver)
+        best = 0, ""
+        for ends, channels, text in (
+            (pairs // nodes, self.out, "what node {} sends spreads at most {} nodes wide"),
+            (pairs % nodes, self.into, "what node {} receives comes together of at most {} nodes"),
+        ):
+            count = np.bincount(ends, minlength=nodes)
+            some = np.flatnonzero(count)
+            _, first = np.unique(np.stack([count, channels])[:, some], axis=1, return_index=True)
+            for node in some[first].tolist():
+                widths = spreading(int(channels[node]), channels[: self.widths.size], 1 + int(count[node]))
+                if len(widths) - 1 > best[0]:
+                    told = ", ".join(f"{w:,}" for w in widths)
+                    best = len(widths) - 1, text.format(self.network.node_name(node), told)
+        return best
+
     def crossed(self) -> int:
         """Return the channels that all messages together cross at least."""
         return least_hops(self.row, self.channels.hops(self.ways[0], self.channels.shortest(*self.ways)))
+
+
+def _distances(channels: Channels) -> Counts:
+    """Return the hops between all nodes, int64[N, N]; -1 where there is no way."""
+    if not channels.on_grid:
+        return channels.distances.astype(np.int64)
+    nodes = np.arange(channels.network.node_count)
+    source, target = np.repeat(nodes, nodes.size), np.tile(nodes, nodes.size)
+    return channels.hops(source, channels.shortest(source, target)).reshape(nodes.size, nodes.size)
+
+
+def _joined(channels: Channels) -> Counts:
+    """Return the channels from each node to each, int64[N, N]."""
+    nodes = channels.network.node_count
+    ends = np.flatnonzero(channels.exists)
+    source = ends // (2 * channels.dimensions) if channels.on_grid else channels.network.link_source[ends]
+    found = np.zeros((nodes, nodes), np.int64)
+    np.add.at(found, (source.astype(np.int64), np.array([channels.end(c) for c in ends.tolist()], np.int64)), 1)
+    return found
 
 
 class NodeDemand:
@@ -456,7 +505,7 @@ class NodeDemand:
         return each if after is None else each + np.where(after >= 0, each[np.maximum(after, 0)], 0)
 
     def startups(self) -> ProvedCount:
-        """Return the start-ups that the message needs which has furthest to spread."""
+        """Return the start-ups that the message needs which has furthest to spread, or all messages of one node."""
         total = self._chained(_SpreadPart.starts)
         spread, leaving = np.zeros((2, self.messages.count), np.int64)
         for part in self.parts:
@@ -466,6 +515,9 @@ class NodeDemand:
         after = self.messages.after
         chain = [row] if after is None or after[row] < 0 else [int(after[row]), row]
         told = [p.growth(int(np.searchsorted(p.rows, r))) for r in chain for p in self.parts if r in p.rows]
+        value, text = max(part.personal() for part in self.parts)
+        if value > int(total[row]):
+            return ProvedCount(value, text)
         return ProvedCount(int(total[row]), ", and then ".join(told))
 
     def transmission(self, size: int) -> tuple[ProvedCount, ProvedCount]:
@@ -525,6 +577,32 @@ class NodeDemand:
             self.room, spreading(start, part.widths, terminals), volume, part.sending(sources),
         )  # fmt: skip
         return pipelining_bound(of, cost.startup, cost.per_byte)
+
+    def covering(self, volume: int, cost: LinearCost) -> tuple[Fraction, int] | None:
+        """Return the bound of broadcasts to all nodes by the channels that far messages take, and its steps."""
+        nodes, size = self.network.node_count, cost.message_bytes
+        if self.told or nodes > _MOST_NODES or self.network.terminal_count < nodes:
+            return None
+        if len(self.parts) > 1 and (self.messages.after is None or len({p.origin.size for p in self.parts}) > 1):
+            return None
+        length = _distances(self.channels)
+        if not (length >= 0).all():
+            return None
+        joined, found = _joined(self.channels), []
+        for part in self.parts:
+            whole = part.origin.size * size
+            own = int(np.bincount(part.origin).max()) * size
+            out, into = (int(x.max()) for x in ((part.into, part.out) if part.turned else (part.out, part.into)))
+            far, near = (length.T, joined.T) if part.turned else (length, joined)
+            late = late_sets(far, near, part.origin, out)
+            found.append(Covering(
+                far, part.origin, Fraction(own, whole), int(self.channels.exists.sum()),
+                out, into, int(part.starts().max()), Fraction(volume, whole), late,
+            ))  # fmt: skip
+        all_bytes = Fraction(self.parts[-1].origin.size * size) * cost.per_byte
+        if len(found) == 1:
+            return covering_bound(found[0], Fraction(cost.startup), all_bytes)
+        return covering_bound_both_ways(found[1], found[0], Fraction(cost.startup), all_bytes)
 
     def distance(self) -> ProvedCount:
         """Return the hops to the farthest node that a message must reach, or that must contribute to it."""

@@ -23,7 +23,7 @@ from gossamer.questions.tasks import (
     Scatter,
     TotalExchange,
 )
-from gossamer.questions.tasks.united_tasks import with_targets
+from gossamer.questions.tasks.composite_tasks import with_targets
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.payloads import Pieces
 from gossamer.schedules.wormhole.schedule import WormholeSchedule

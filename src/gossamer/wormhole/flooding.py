@@ -33,7 +33,7 @@ from gossamer.questions.tasks import (
     Reduce,
     ReduceScatter,
 )
-from gossamer.questions.tasks.united_tasks import target_table
+from gossamer.questions.tasks.composite_tasks import target_table
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.payloads import Pieces
 from gossamer.schedules.wormhole.schedule import WormholeSchedule

@@ -15,7 +15,7 @@ from gossamer.algorithms.multinode_broadcast.partial import ROTATED_DIMENSIONS, 
 from gossamer.algorithms.registry import algorithms_for
 from gossamer.networks.network import IntArray
 from gossamer.questions.cases import Case, Offer, Refusal
-from gossamer.questions.cases.offers import about_hops, needs
+from gossamer.questions.cases.algorithm_offers import about_hops, needs
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import (

@@ -21,7 +21,7 @@ from gossamer.networks.network import Network
 from gossamer.questions.cases import Offer, Refusal
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import COMBINE, Allreduce, Grouped, MultinodeBroadcast, ReduceScatter, Task
-from gossamer.questions.tasks.united_tasks import target_table
+from gossamer.questions.tasks.composite_tasks import target_table
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.channels import Channels
 from gossamer.schedules.wormhole.payloads import CONTROL, Payloads, PayloadTable, Pieces

@@ -11,7 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.algorithms.multinode_broadcast.lines import MULTIPLE_BROADCAST, insertion, insertion_bound, rounds_time
+from gossamer.algorithms.multinode_broadcast.lines_and_rings import (
+    MULTIPLE_BROADCAST,
+    insertion,
+    insertion_bound,
+    rounds_time,
+)
 from gossamer.errors import TaskError
 from gossamer.networks import array, ring
 from gossamer.questions.cases import Case

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 import gossamer
 from gossamer.algorithms import preconditions as refusals
-from gossamer.algorithms.multinode_broadcast.lines import subphase_slots, write_rounds
+from gossamer.algorithms.multinode_broadcast.lines_and_rings import subphase_slots, write_rounds
 from gossamer.algorithms.multinode_broadcast.partial import (
     ROTATED_DIMENSIONS,
     rotated_dimensions_split,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.errors import NotApplicableError
-from gossamer.simulation.random_arrivals.schemes.star import (
+from gossamer.simulation.random_arrivals.schemes.dimension_orders import (
     background_target,
     even_target,
     redo,

@@ -9,7 +9,7 @@ import pytest
 import gossamer
 from gossamer.networks import FreeGroup, PermutationGroup, SharedPorts, cayley, from_networkx, renumbered
 from gossamer.networks.cable_orbits import few_generators
-from gossamer.networks.groups import TableGroup
+from gossamer.networks.finite_groups import TableGroup
 from gossamer.networks.recognition.free_groups import cayley_order, free_group
 
 pytest.importorskip("igraph", reason="symmetries are found by igraph (extra 'symmetry')")

@@ -14,7 +14,7 @@ from gossamer.wormhole.aggregation_distribution.collection import (
     collection_cost,
     dilation_two_ring,
 )
-from gossamer.wormhole.contraction import ceil_log, line_broadcast
+from gossamer.wormhole.group_trees import ceil_log, line_broadcast
 from wormhole.recordings import cases, contention, recording
 
 

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.any_network.demands import demand_of
+from gossamer.algorithms.any_network.packet_demands import demand_of
 from gossamer.algorithms.any_network.priced_routing import timed
 from gossamer.errors import NetworkError
-from gossamer.graphs.forests import Forest
 from gossamer.graphs.precedence_scheduling import LinkResources, scheduled
+from gossamer.graphs.priced_trees import Forest
 from gossamer.jit import njit
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import COMBINE, COPY, DemandTable, Grouped, UnevenExchange

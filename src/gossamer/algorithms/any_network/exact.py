@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.any_network.demands import GENERAL_TASKS, demand_of
 from gossamer.algorithms.any_network.overlapped_allreduce import overlapped_allreduce, propose_allreduce
+from gossamer.algorithms.any_network.packet_demands import GENERAL_TASKS, demand_of
 from gossamer.algorithms.any_network.priced_routing import (
     PRICED_PATHS,
     PRICED_TREES,

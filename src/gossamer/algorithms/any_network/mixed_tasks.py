@@ -1,23 +1,23 @@
 """Any mix of what is copied, moved and combined, with what waits for what, on any network.
 
 Trees lead contributions to their roots and packets to their targets; all are grown together by the prices of
-`gossamer.graphs.forests`. Their hops make one graph of what waits for what: a hop for those that bring what it carries,
-a result for its contributions, a collective for what an earlier one brings to a node. List scheduling does the rest.
+`gossamer.graphs.priced_trees`. Their hops make one graph of what waits for what: a hop for those that bring what it
+carries, a result for its contributions, a collective for what an earlier one brings to a node. List scheduling does
+the rest.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.any_network.demands import GENERAL_TASKS, demand_of, least_slots
+from gossamer.algorithms.any_network.packet_demands import GENERAL_TASKS, demand_of, least_slots
 from gossamer.algorithms.any_network.priced_routing import branching, timed
-from gossamer.graphs.forests import Forest, PacketDemand, TreeGrowth
 from gossamer.graphs.precedence_scheduling import HopGraph, LinkResources, scheduled
+from gossamer.graphs.priced_trees import Forest, PacketDemand, TreeGrowth
 from gossamer.networks.network import IntArray
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import COMBINE, Messages
@@ -114,13 +114,12 @@ def halves_of(case: Case) -> list[Half]:
     messages = case.messages
     row = np.repeat(np.arange(messages.count), np.diff(messages.first_packet()))
     combined = messages.discipline == COMBINE
-    dual = replace(case.rules, replication=case.rules.reduction).on(case.network)
     found = []
     for inward in (True, False):
         numbers = np.flatnonzero(combined[row] == inward)
         if numbers.size:
-            branches = branching(case.related(rules=dual) if inward else case)
-            found.append(Half(inward, numbers, demand_of(case, _part_of(messages, combined == inward)), branches))
+            demand = demand_of(case, _part_of(messages, combined == inward))
+            found.append(Half(inward, numbers, demand, branching(case.network, case.rules, inward)))
     return found
 
 

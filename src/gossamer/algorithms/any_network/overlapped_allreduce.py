@@ -1,8 +1,9 @@
 """Allreduce on any network with its two halves overlapped: each result is sent out as soon as it is complete.
 
-Contributions are combined on the way along trees that lead to the roots, results go out along trees that lead away from
-them; all trees are grown together by the prices of `gossamer.graphs.forests`. Where the two halves follow each other,
-as in a reduce-scatter and then an allgather, links stand idle that only one of them uses: most of a tree's links.
+Contributions are combined on the way along trees that lead to the roots, results go out along trees that lead away
+from them; all trees are grown together by the prices of `gossamer.graphs.priced_trees`. Where the two halves follow
+each other, as in a reduce-scatter and then an allgather, links stand idle that only one of them uses: most of a tree's
+links.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.any_network.demands import least_slots
 from gossamer.algorithms.any_network.mixed_tasks import grown_halves, halves_of, joined
+from gossamer.algorithms.any_network.packet_demands import least_slots
 from gossamer.algorithms.any_network.priced_routing import timed
 from gossamer.graphs.precedence_scheduling import HopGraph, LinkResources, StartTimes, heights, scheduled, shaken
 from gossamer.networks.network import IntArray, Network
@@ -133,12 +134,18 @@ def _apart(network: Network) -> npt.NDArray[np.int64]:
     return np.argsort(below[middle])
 
 
+_MOST_PACKETS = 32
+"""Packets of a message, beyond which halves that overlap gain little."""
+
+
 def propose_allreduce(case: Case) -> Offer[Schedule] | Refusal:
     """Offer an allreduce."""
     if case.rules.buffer is not None:
         return Refusal("does not limit the packets that a node holds")
     if case.messages.after is None or case.messages.targets is not None:
         return Refusal("is for allreduces among all terminals")
+    if isinstance(case.task, Chunked) and case.task.packets > _MOST_PACKETS:
+        return Refusal(f"leaves messages of more than {_MOST_PACKETS} packets to trees-together")
     return Offer(lambda: overlapped_allreduce(case), effort="search", hop_bytes=350, hop_seconds=7e-5)
 
 

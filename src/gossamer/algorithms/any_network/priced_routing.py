@@ -1,9 +1,9 @@
 """Any task whose packets are copied or moved, on any network: trees or paths by prices, then list scheduling.
 
-Trees are grown again and again over links whose prices rise with their loads (`gossamer.graphs.forests`), so that the
-most loaded link or port carries little. Then every link sends, whenever it can, the waiting packet with the most still
-to go (`gossamer.graphs.precedence_scheduling`). Little is lost there: a schedule is often no longer than the largest
-load.
+Trees are grown again and again over links whose prices rise with their loads (`gossamer.graphs.priced_trees`), so that
+the most loaded link or port carries little. Then every link sends, whenever it can, the waiting packet with the most
+still to go (`gossamer.graphs.precedence_scheduling`). Little is lost there: a schedule is often no longer than the
+largest load.
 """
 
 from __future__ import annotations
@@ -13,22 +13,26 @@ from math import ceil
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.any_network.demands import GENERAL_TASKS, demand_of, least_slots
+from gossamer.algorithms.any_network.packet_demands import GENERAL_TASKS, demand_of, least_slots
 from gossamer.algorithms.any_network.schedule_shortening import QUICK, STEADY, squeezed
 from gossamer.errors import NetworkError
-from gossamer.graphs.forests import Forest, PacketDemand, TreeGrowth, charge, cost_of, toll
 from gossamer.graphs.precedence_scheduling import LinkResources, StartTimes, scheduled
+from gossamer.graphs.priced_trees import Forest, PacketDemand, TreeGrowth, charge, cost_of, toll
 from gossamer.jit import njit
 from gossamer.jit.heap import pop_node, rise
-from gossamer.networks.network import IntArray
+from gossamer.networks.network import IntArray, Network
 from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import (
     COMBINE,
     MOVE,
     Broadcast,
+    Chunked,
     Gather,
+    Grouped,
     GroupMultinodeBroadcast,
     MultinodeBroadcast,
     MultipleBroadcast,
@@ -46,7 +50,19 @@ from gossamer.questions.tasks import (
 )
 from gossamer.schedules import Phase, Schedule
 
-__all__ = ["PRICED_PATHS", "PRICED_TREES", "branching", "bundled", "propose_moves", "propose_trees", "routed", "timed"]
+__all__ = [
+    "MANY",
+    "PRICED_PATHS",
+    "PRICED_TREES",
+    "branching",
+    "bundled",
+    "forests",
+    "propose_moves",
+    "propose_trees",
+    "refusal",
+    "routed",
+    "timed",
+]
 
 # Plain arrays in and out. No kernel allocates arrays: without the runtime that counts references to them (``_nrt``) to
 # choose takes a sixth of the time.
@@ -271,6 +287,8 @@ def bundled(growth: TreeGrowth, demand: PacketDemand, depth_cost: float, seed: i
     return Forest(begin, end, link, parent)
 
 
+MANY = 256
+"""Packets of a message, beyond which the same trees are used again."""
 _WORK = 150_000_000
 """Links looked at, after which trees are not grown again."""
 _MOST_WORK = 5_000_000_000
@@ -328,7 +346,9 @@ def routed(case: Case) -> Schedule:
     assert best is not None
     # packets that wait for ports leave more to gain than those that wait for links, if a bound says where it ends
     patience = STEADY if moved and case.limited and case.floor else QUICK
-    shorter = squeezed(demand, roads, branching(case) | moved, best.starts.slots, least, case.seed, patience)
+    shorter = squeezed(
+        demand, roads, branching(case.network, case.rules) | moved, best.starts.slots, least, case.seed, patience
+    )
     if shorter is not None:
         best = _Tried(StartTimes(shorter[0], shorter[1].astype(np.int64)), shorter[2], shorter[3])
     return timed(case, *best)
@@ -345,13 +365,8 @@ class _Tried(NamedTuple):
 def _tried(case: Case, moved: bool, depth_cost: float, least: int) -> _Tried:
     """Return the schedule of trees in which a slot of delay costs so much."""
     demand, roads = demand_of(case), LinkResources.of(case.network, case.rules)
-    if moved and _bundles(demand, roads):
-        forests = iter([_exchanged(demand, roads, depth_cost, least, case.seed)])
-    else:
-        load = least_slots(demand, roads, moved)
-        forests = _grown(demand, roads, branching(case) | moved, depth_cost, least, load, case.seed)
     best: _Tried | None = None
-    for forest in forests:
+    for forest, _ in forests(case, demand, moved, depth_cost, least):
         graph = forest.graph()
         tries, rounds = (6, 4) if graph.link.size < 100_000 else (3, 1)
         tries = max(tries, min(_MOST_TRIES, _HOPS // max(1, graph.link.size)))
@@ -364,9 +379,24 @@ def _tried(case: Case, moved: bool, depth_cost: float, least: int) -> _Tried:
     return best
 
 
-def branching(case: Case) -> np.ndarray:
-    """Return whether each node sends several copies of what it received once, bool[N]."""
-    return (np.arange(case.network.node_count) < case.network.terminal_count) | case.rules.replication
+def forests(
+    case: Case, demand: PacketDemand, moved: bool, depth_cost: float, least: int
+) -> Iterator[tuple[Forest, float]]:
+    """Yield trees of packets, with their congestion in slots: enough for `least` slots, then as little as is found."""
+    roads = LinkResources.of(case.network, case.rules)
+    if moved and _bundles(demand, roads):
+        yield _exchanged(demand, roads, depth_cost, least, case.seed)
+    else:
+        load = least_slots(demand, roads, moved)
+        yield from _grown(
+            demand, roads, branching(case.network, case.rules) | moved, depth_cost, least, load, case.seed
+        )
+
+
+def branching(network: Network, rules: Rules, inward: bool = False) -> npt.NDArray[np.bool_]:
+    """Return whether each node sends several copies of what it has, or adds up what comes (`inward`), bool[N]."""
+    some = rules.reduction if inward else rules.replication
+    return (np.arange(network.node_count) < network.terminal_count) | some
 
 
 def _grown(
@@ -377,7 +407,7 @@ def _grown(
     least: int,
     load: int,
     seed: int,
-) -> Iterator[Forest]:
+) -> Iterator[tuple[Forest, float]]:
     """Yield trees of a congestion that is enough for a schedule of `least` slots, then those of the least congestion.
 
     There are no trees of less congestion than `load`. With room to spare the schedule is often shorter.
@@ -395,14 +425,14 @@ def _grown(
             enough = growth.congestion <= least < lowest
             best, lowest, vain = now, growth.congestion, 0
             if enough:
-                yield best
+                yield best, lowest
                 best = None
         else:
             vain += 1
         if lowest <= load or vain == _VAIN:
             break
     if best is not None:
-        yield best
+        yield best, lowest
 
 
 def _bundles(demand: PacketDemand, roads: LinkResources) -> bool:
@@ -411,7 +441,9 @@ def _bundles(demand: PacketDemand, roads: LinkResources) -> bool:
     return demand.origin.size * roads.source.size * _ROUNDS > _WORK and demand.origin.size > 4 * origins
 
 
-def _exchanged(demand: PacketDemand, roads: LinkResources, depth_cost: float, least: int, seed: int) -> Forest:
+def _exchanged(
+    demand: PacketDemand, roads: LinkResources, depth_cost: float, least: int, seed: int
+) -> tuple[Forest, float]:
     """Return paths found for all packets of an origin at once; those on the most loaded links are then chosen anew."""
     growth, draw = TreeGrowth(roads), np.random.default_rng(seed)
     best = now = bundled(growth, demand, depth_cost, seed)
@@ -428,7 +460,7 @@ def _exchanged(demand: PacketDemand, roads: LinkResources, depth_cost: float, le
         vain = 0 if growth.congestion < lowest - 1e-9 else vain + 1
         if not vain:
             best, lowest = now, growth.congestion
-    return best
+    return best, lowest
 
 
 def _powers(demand: PacketDemand, roads: LinkResources) -> list[float]:
@@ -444,7 +476,8 @@ def timed(case: Case, starts: StartTimes, link: IntArray, packet: IntArray) -> S
     return Schedule.of(case, starts.start[order].astype(np.int32), link[order], packet[order], phases=phases)
 
 
-def _refusal(case: Case, moved: bool) -> Refusal | None:
+def refusal(case: Case, moved: bool) -> Refusal | None:
+    """Return why trees by prices are not for a case of packets that are moved, or are copied; None if they are."""
     if case.rules.buffer is not None:
         return Refusal("does not limit the packets that a node holds")
     looks = case.task.most_messages(case.network) * case.network.link_count
@@ -462,14 +495,24 @@ def _refusal(case: Case, moved: bool) -> Refusal | None:
     return None
 
 
+def _many(case: Case) -> Refusal | None:
+    """Refuse messages of so many packets that trees for each of them gain nothing; None for others."""
+    inner = case.task.task if isinstance(case.task, Grouped) else case.task
+    if isinstance(inner, Chunked) and inner.packets > MANY:
+        return Refusal(f"leaves messages of more than {MANY} packets to repeated-trees")
+    return None
+
+
 def propose_trees(case: Case) -> Offer[Schedule] | Refusal:
     """Offer trees for what is copied."""
-    return _refusal(case, moved=False) or Offer(lambda: routed(case), effort="search", hop_bytes=100, hop_seconds=4e-6)
+    found = _many(case) or refusal(case, moved=False)
+    return found or Offer(lambda: routed(case), effort="search", hop_bytes=100, hop_seconds=4e-6)
 
 
 def propose_moves(case: Case) -> Offer[Schedule] | Refusal:
     """Offer paths for what is moved."""
-    return _refusal(case, moved=True) or Offer(lambda: routed(case), effort="search", hop_bytes=150, hop_seconds=1e-5)
+    found = _many(case) or refusal(case, moved=True)
+    return found or Offer(lambda: routed(case), effort="search", hop_bytes=150, hop_seconds=1e-5)
 
 
 PRICED_TREES = Algorithm(

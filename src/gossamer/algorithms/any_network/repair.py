@@ -1,7 +1,7 @@
 """A schedule repaired after links failed: only the packets that crossed them, or crowd now, are led elsewhere.
 
 The hops of every packet make a tree. Trees over links that are gone are grown anew over the loads of all others, by the
-prices of `gossamer.graphs.forests`; then the hops are scheduled in the order in which they were.
+prices of `gossamer.graphs.priced_trees`; then the hops are scheduled in the order in which they were.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy.typing as npt
 from gossamer.algorithms.any_network.mixed_tasks import Half, halves_of, joined
 from gossamer.algorithms.any_network.priced_routing import timed
 from gossamer.errors import NotApplicableError
-from gossamer.graphs.forests import Forest, PacketDemand, TreeGrowth
 from gossamer.graphs.precedence_scheduling import HopGraph, LinkResources, heights, scheduled, shaken
+from gossamer.graphs.priced_trees import Forest, PacketDemand, TreeGrowth
 from gossamer.networks.network import IntArray
 from gossamer.questions.cases import Case
 from gossamer.schedules import CONTROL, Schedule, expand

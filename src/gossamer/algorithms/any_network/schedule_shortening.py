@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import NetworkError
-from gossamer.graphs.forests import Forest, PacketDemand, TreeGrowth
 from gossamer.graphs.precedence_scheduling import LinkResources
+from gossamer.graphs.priced_trees import Forest, PacketDemand, TreeGrowth
 from gossamer.networks.network import IntArray
 
 __all__ = ["PATIENT", "QUICK", "STEADY", "ReroutingLimits", "squeezed"]
@@ -120,11 +120,11 @@ def _within(
     rounds = min(effort.rounds, effort.work // max(1, demand.origin.size * places * slots))
     if rounds < _FEWEST:
         return None
-    from gossamer.graphs import forests
+    from gossamer.graphs import priced_trees
     from gossamer.jit import often
 
     if demand.origin.size * places * slots * _FEWEST > _PAYS:
-        often(forests.grow)
+        often(priced_trees.grow)
     cells = _cells(roads, slots)
     growth, draw = TreeGrowth(cells), np.random.default_rng(seed)
     wide = slots + 1

@@ -18,7 +18,7 @@ import numpy as np
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.preconditions import refuse_buffers, refuse_hops
 from gossamer.errors import NetworkError
-from gossamer.graphs.hops import leads_on
+from gossamer.graphs.paths_and_hops import leads_on
 from gossamer.graphs.precedence_scheduling import LinkResources
 from gossamer.graphs.retiming import retimed
 from gossamer.jit import njit
@@ -587,6 +587,10 @@ def _hops(case: Case) -> int:
     return case.messages.packet_count * (case.network.node_count - 1)
 
 
+_LOOK_SECONDS = 2.5e-7
+"""What a hop takes for each packet of its message."""
+
+
 def _costs(network: Network) -> tuple[float, float]:
     """Return bytes and seconds of a hop to a terminal: more where there are switches, whose hops are sorted out, too.
 
@@ -608,6 +612,8 @@ def _propose(case: Case) -> Offer[Schedule] | tuple[Offer[Schedule], ...] | Refu
         return refusal
 
     hop_bytes, hop_seconds = _costs(case.network)
+    if isinstance(case.task, Chunked):  # each packet is looked for among those of its message
+        hop_seconds += _LOOK_SECONDS * case.task.packets
 
     def offer(parts: int, /, **options: int) -> Offer[Schedule]:
         return Offer(

@@ -17,7 +17,7 @@ from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
 from gossamer.questions.tasks import MultinodeBroadcast
 from gossamer.schedules import Schedule
 
-__all__ = ["HAMILTONIAN_CYCLE", "around_hamiltonian_cycle", "hamiltonian_cycle"]
+__all__ = ["HAMILTONIAN_CYCLE", "around_hamiltonian_cycle", "disjoint_hamiltonian_cycles", "hamiltonian_cycle"]
 
 
 def hamiltonian_cycle(grid: Grid) -> IntArray | None:
@@ -66,6 +66,34 @@ def hamiltonian_cycle(grid: Grid) -> IntArray | None:
     rest = table[:, 1:].copy()
     rest[1::2] = rest[1::2, ::-1]
     return np.concatenate([rest.reshape(-1), table[::-1, 0]]).astype(np.int32)
+
+
+def disjoint_hamiltonian_cycles(grid: Grid) -> list[IntArray]:
+    """Return Hamiltonian cycles of an array or torus that share no link: two of a square torus, else one or none.
+
+    Notes
+    -----
+    On the torus of p rows and columns the first goes along each row but for one link, then on to the next row, where it
+    begins a column earlier; the second is the first with rows and columns exchanged. It crosses the links left out.
+
+    References
+    ----------
+    Bae and Bose 2003.
+
+    Examples
+    --------
+    >>> [cycle.tolist() for cycle in disjoint_hamiltonian_cycles(Grid((3, 3), (True, True)))]
+    [[0, 1, 2, 5, 3, 4, 7, 8, 6], [0, 3, 6, 7, 1, 4, 5, 8, 2]]
+    """
+    long = [i for i, side in enumerate(grid.sides) if side > 1]
+    if len(long) == 2 and all(grid.wraps[i] for i in long) and grid.sides[long[0]] == grid.sides[long[1]]:
+        p = grid.sides[long[0]]
+        row = np.repeat(np.arange(p), p)
+        column = (np.tile(np.arange(p), p) - row) % p
+        a, b = (grid.strides[i] for i in long)
+        return [(row * a + column * b).astype(np.int32), (row * b + column * a).astype(np.int32)]
+    cycle = hamiltonian_cycle(grid)
+    return [] if cycle is None else [cycle]
 
 
 def around_hamiltonian_cycle(case: Case) -> Schedule:

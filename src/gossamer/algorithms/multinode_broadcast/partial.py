@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.multinode_broadcast.lines import subphase_slots, write_rounds
+from gossamer.algorithms.multinode_broadcast.lines_and_rings import subphase_slots, write_rounds
 from gossamer.algorithms.preconditions import refuse_hops, refuse_ports
 from gossamer.errors import ModelError
 from gossamer.graphs.mesh_packing import RotatedClass, Rotation, links_along, rotations, write_packing

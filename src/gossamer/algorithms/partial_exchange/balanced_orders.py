@@ -17,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.any_network.demands import demand_of
+from gossamer.algorithms.any_network.packet_demands import demand_of
 from gossamer.algorithms.any_network.schedule_shortening import PATIENT, squeezed
 from gossamer.algorithms.preconditions import refuse_hops, refuse_ports
-from gossamer.graphs.hops import Hops, Paths
 from gossamer.graphs.list_scheduling import non_wasting, tightened
+from gossamer.graphs.paths_and_hops import Hops, Paths
 from gossamer.graphs.precedence_scheduling import LinkResources
 from gossamer.graphs.route_balancing import balanced_paths
 from gossamer.networks.grids import grid_links

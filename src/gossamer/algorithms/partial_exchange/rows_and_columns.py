@@ -18,8 +18,8 @@ import numpy.typing as npt
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.partial_exchange import balanced_orders
 from gossamer.algorithms.partial_exchange.balanced_orders import counts_of_lines
-from gossamer.graphs.hops import Paths
 from gossamer.graphs.list_scheduling import ORDERS, Order, non_wasting
+from gossamer.graphs.paths_and_hops import Paths
 from gossamer.networks.grids import grid_links
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.cases import Case, Offer, Refusal

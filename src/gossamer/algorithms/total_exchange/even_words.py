@@ -20,7 +20,7 @@ from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.preconditions import refuse_irregular, refuse_ports
 from gossamer.graphs.edge_coloring import color_edges
 from gossamer.jit import njit
-from gossamer.networks.groups import Elements
+from gossamer.networks.finite_groups import Elements
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
 from gossamer.questions.tasks import TotalExchange

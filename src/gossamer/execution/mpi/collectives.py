@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.errors import FileFormatError, ModelError, NetworkError, TaskError, shown
-from gossamer.execution.mpi.execution import Execution, distributed, flat
+from gossamer import errors
+from gossamer.errors import FileFormatError, GossamerError, ModelError, NetworkError, TaskError, shown
+from gossamer.execution.mpi.execution import Execution, datatype, distributed, flat
 from gossamer.networks.network import Network
 from gossamer.reading.files import read_text
 from gossamer.schedules import Schedule, expand
@@ -160,7 +161,8 @@ class MPICollective:
         Raises
         ------
         TaskError
-            If the sizes of the buffers do not fit together, on this rank or among the ranks.
+            If the sizes of the buffers, or types of elements to be combined, do not fit together, on this rank or among
+            the ranks; on all ranks.
         ModelError
             If the operator is not commutative.
         """
@@ -176,25 +178,31 @@ class MPICollective:
 
     def init(self, sendbuf: Any, recvbuf: Any, op: Any = None) -> Execution:
         """Return an execution on these buffers, to be started and waited for any number of times; collective."""
-        tables, operator, fault = self._tables, None, ""
+        tables, operator = self._tables, None
         none = np.zeros(0, np.uint8)
-        given = got = none
+        wrong: tuple[str, str] | None = None  # told together with what the other ranks found
+        sizes: set[int] = set()
+        kind: np.dtype[Any] | None = None
+        buffers: tuple[Elements, Elements] = none, none
+        before: list[tuple[Elements, Elements]] = []
+        after: list[tuple[Elements, Elements]] = []
         try:
             given, got = (none if b is None else flat(b, w) for b, w in ((sendbuf, "send"), (recvbuf, "receive")))
-        except TaskError as error:  # told together with what the other ranks found
-            fault = str(error)
-        if tables.reduces:
-            from mpi4py import MPI
+            if tables.reduces:
+                from mpi4py import MPI
 
-            operator = MPI.SUM if op is None else op
-            if not operator.Is_commutative():
-                raise ModelError("a schedule combines blocks in any order; the operator must be commutative")
-            dtype = (given if given.size else got).dtype
-            given, got = (b if b.size else np.zeros(0, dtype) for b in (given, got))
-        else:
-            given, got = given.view(np.uint8), got.view(np.uint8)
-        buffers, before, after = self._fitted(given, got)
-        size = self._message_size(*buffers, fault)
+                operator = MPI.SUM if op is None else op
+                if not operator.Is_commutative():
+                    raise ModelError("a schedule combines blocks in any order; the operator must be commutative")
+                kind = _combined_type(given, got, operator)
+            else:
+                given, got = given.view(np.uint8), got.view(np.uint8)
+            buffers, before, after = self._fitted(given, got)
+            sizes = self._message_sizes(*buffers)
+        except GossamerError as error:
+            wrong = type(error).__name__, str(error)
+        size, kind = _agreed(self._comm.allgather((wrong, sizes, kind)))
+        buffers = buffers[0].view(kind), buffers[1].view(kind)
         return Execution(self._comm, tables, size, buffers, operator, before, after)
 
     def _fitted(
@@ -203,27 +211,20 @@ class MPICollective:
         """Return the buffers to work on, and what is copied to what before and after."""
         return (given, got), [], []
 
-    def _message_size(self, given: Elements, got: Elements, fault: str) -> int:
-        """Return the elements of a message, the same on all ranks; TaskError on all if they are not."""
+    def _message_sizes(self, given: Elements, got: Elements) -> set[int]:
+        """Return the elements of the messages in the buffers; TaskError if they are not whole, or of several sizes."""
         sizes: set[int] = set()
         for buffer, parts, name in ((given, self._tables.sizes[0], "send"), (got, self._tables.sizes[1], "receive")):
             messages = parts // self._tables.parts
             whole, rest = divmod(buffer.size, messages) if messages else (0, buffer.size)
-            if rest and not fault:
+            if rest:
                 unit = "elements" if self._tables.reduces else "bytes"
-                fault = f"the {name} buffer has {buffer.size} {unit} for {messages} messages"
-            elif messages:
+                raise TaskError(f"the {name} buffer has {buffer.size} {unit} for {messages} messages")
+            if messages:
                 sizes.add(whole)
-        if len(sizes) > 1 and not fault:
-            fault = f"messages have {' and '.join(map(str, sorted(sizes)))} elements in the two buffers"
-        told = self._comm.allgather((fault, min(sizes) if sizes else -1, max(sizes) if sizes else -1))
-        for rank, (text, _, _) in enumerate(told):
-            if text:
-                raise TaskError(f"rank {rank}: {text}")
-        found = {size for _, least, most in told for size in (least, most) if size >= 0}
-        if len(found) > 1:
-            raise TaskError(f"ranks have messages of {min(found)} and of {max(found)} elements")
-        return found.pop() if found else 0
+        if len(sizes) > 1:
+            raise TaskError(f"messages have {' and '.join(map(str, sorted(sizes)))} elements in the two buffers")
+        return sizes
 
     def free(self) -> None:
         """Give the communicator and the requests back."""
@@ -238,9 +239,13 @@ class _Named(MPICollective):
 
     def __init__(self, comm: Any, network: Any = None, *, nodes: Sequence[int] | None = None, **choices: Any) -> None:
         spec = _of_communicator(comm) if network is None else network
-        fields = {"root": choices.pop("root")} if "root" in choices else {}
-        if "root" in fields and nodes is not None:
-            fields["root"] = nodes[fields["root"]]
+        fields = {word: choices.pop(word) for word in ("root", "groups") if word in choices}
+        self._groups: list[list[int]] = [list(group) for group in fields.get("groups", [range(comm.size)])]
+        if nodes is not None:
+            if "groups" in fields:  # its root is a rank in each of them
+                fields["groups"] = [[nodes[rank] for rank in group] for group in self._groups]
+            elif "root" in fields:
+                fields["root"] = nodes[fields["root"]]
         name = self.task
 
         def plan() -> Any:
@@ -263,6 +268,10 @@ class Allgather(_Named):
         What `gossamer.network` takes. Default: the torus or array of a Cartesian communicator.
     nodes : sequence of int, optional
         The node that each rank runs.
+    groups : sequence of sequences of int, optional
+        Ranks in each of which it is carried out, in this order; the others pass messages on, and give and get none. All
+        groups have messages of one size. A rank of several groups gives and gets the messages of each, one after the
+        other.
     **choices
         As `gossamer.plan` takes them, such as ``rules=gossamer.Rules(split=True)``.
     """
@@ -285,7 +294,8 @@ class ReduceScatter(_Named):
 class Allreduce(_Named):
     """Every rank gets the sum of all ranks' vectors; parameters as those of `Allgather`.
 
-    A vector whose elements are not a multiple of the ranks is copied into one that is.
+    A vector whose elements are not a multiple of the ranks is copied into one that is. In groups of several sizes all
+    vectors have as many elements; those of the larger groups are copied into longer ones.
     """
 
     task = "allreduce"
@@ -293,15 +303,21 @@ class Allreduce(_Named):
     def _fitted(
         self, given: Elements, got: Elements
     ) -> tuple[tuple[Elements, Elements], list[tuple[Elements, Elements]], list[tuple[Elements, Elements]]]:
-        missing = -given.size % self._comm.size
-        if not missing or given.size != got.size:
+        messages = self._tables.sizes[0] // self._tables.parts
+        width = -(-given.size // min(map(len, self._groups)))
+        missing = messages * width - given.size
+        alone = len({rank for group in self._groups for rank in group}) == sum(map(len, self._groups))
+        if missing <= 0 or given.size != got.size or not alone:
             return (given, got), [], []
         wide = np.zeros(given.size + missing, given.dtype), np.zeros(got.size + missing, got.dtype)
         return wide, [(wide[0][: given.size], given)], [(got, wide[1][: got.size])]
 
 
 class Broadcast(_Named):
-    """Every rank gets the root's message; parameters as those of `Allgather`, and ``root=``, a rank."""
+    """Every rank gets the root's message; parameters as those of `Allgather`, and ``root=``, a rank.
+
+    In groups the root is a rank of each group.
+    """
 
     task = "broadcast"
 
@@ -326,6 +342,30 @@ class Scatter(_Named):
     """Every rank gets a message of its own from the root; parameters as those of `Broadcast`."""
 
     task = "scatter"
+
+
+def _combined_type(given: Elements, got: Elements, operator: Any) -> np.dtype[Any] | None:
+    """Return the type of the elements that are combined, None on a rank that has none of them."""
+    types = [b.dtype for b in (given, got) if b.size]
+    if len(set(types)) > 1:
+        raise TaskError(f"the elements of the send buffer are of type {types[0]}, of the receive buffer {types[1]}")
+    if types:
+        datatype(types[0], operator)
+    return types[0] if types else None
+
+
+def _agreed(told: Sequence[tuple[tuple[str, str] | None, set[int], Any]]) -> tuple[int, np.dtype[Any]]:
+    """Return the elements of a message and their type, the same on all ranks; the error of one rank on all."""
+    for rank, (wrong, _, _) in enumerate(told):
+        if wrong is not None:
+            raise getattr(errors, wrong[0])(f"rank {rank}: {wrong[1]}")
+    sizes = {size for _, some, _ in told for size in some}
+    if len(sizes) > 1:
+        raise TaskError(f"ranks have messages of {min(sizes)} and of {max(sizes)} elements")
+    kinds = {kind for _, _, kind in told if kind is not None}
+    if len(kinds) > 1:
+        raise TaskError(f"ranks have elements of types {' and '.join(sorted(map(str, kinds)))}")
+    return sizes.pop() if sizes else 0, kinds.pop() if kinds else np.dtype(np.uint8)
 
 
 def _least() -> Any:

@@ -14,11 +14,11 @@ from gossamer.errors import ModelError, TaskError
 if TYPE_CHECKING:
     from gossamer.programs import Program
 
-__all__ = ["Execution", "Tables", "distributed", "flat", "told"]
+__all__ = ["Execution", "Tables", "datatype", "distributed", "flat", "told"]
 
 # What one rank needs to run, made on rank 0 and sent to each rank.
 
-_COLUMNS = ("slot", "kind", "peer", "buffer", "offset", "operand", "part")
+_COLUMNS = ("slot", "kind", "peer", "buffer", "offset", "operand", "after", "part")
 
 
 class Tables(NamedTuple):
@@ -53,6 +53,7 @@ def distributed(comm: Any, make: Callable[[], Program]) -> Tables:
         received: Tables = comm.recv(source=0, tag=1)
         return received
     mine = None
+    reduces = "reduce" in program.task.name or any(bool((each.kind == _REDUCE).any()) for each in program)
     for operations in program:
         tables = Tables(
             {name: getattr(operations, name) for name in _COLUMNS},
@@ -60,7 +61,7 @@ def distributed(comm: Any, make: Callable[[], Program]) -> Tables:
             (operations.input_size, operations.output_size, operations.scratch_size),
             program.parts,
             program.task.name,
-            "reduce" in program.task.name,
+            reduces,
         )
         if operations.rank == 0:
             mine = tables
@@ -130,7 +131,7 @@ class Execution:
     ) -> None:
         self._parts, self._size, self._operator = tables.parts, size, operator
         longest = -(-size // tables.parts)
-        scratch = np.empty(tables.sizes[_SCRATCH] * longest, buffers[1].dtype)
+        scratch = np.empty(tables.sizes[_SCRATCH] * longest, buffers[0].dtype)
         self._buffers = (*buffers, scratch)
         self._longest = longest
         self._after = after
@@ -150,28 +151,33 @@ class Execution:
         return self._buffers[buffer][first : first + length]
 
     def _prepared(self, comm: Any, tables: Tables) -> list[tuple[list[Any], list[tuple[Any, Any, Any]]]]:
-        """Return, for each slot, the requests, and what is added to what once they are complete."""
+        """Return, for each slot, the requests, and what is done with what came once they are complete.
+
+        That is (what came, its place, to what it is added): None where it takes the place of what is there.
+        """
         from mpi4py import MPI
 
-        datatype = _datatype(self._buffers[1].dtype if tables.sizes[1] else self._buffers[0].dtype, self._operator)
+        element = datatype(self._buffers[_SCRATCH].dtype, self._operator)
         found: dict[int, tuple[list[Any], list[Any], list[tuple[Any, Any, Any]]]] = {}
-        columns = zip(
-            *(tables.columns[n].tolist() for n in ("slot", "kind", "peer", "buffer", "offset", "operand", "part")),
-            strict=True,
-        )
-        for slot, kind, peer, buffer, offset, operand, part in columns:
+        first = tables.columns["slot"].searchsorted(tables.columns["slot"]).tolist()  # operation of each one's slot
+        kinds = tables.columns["kind"].tolist()
+        columns = zip(*(tables.columns[n].tolist() for n in _COLUMNS), first, strict=True)
+        for slot, kind, peer, buffer, offset, operand, after, part, begins in columns:
             receives, sends, sums = found.setdefault(slot, ([], [], []))
             place = self._view(buffer, offset, part)
             if kind == _SEND:
-                sends.append(comm.Send_init([place, datatype], peer, 0))
+                sends.append(comm.Send_init([place, element], peer, 0))
             elif kind == _REDUCE:
                 came = np.empty_like(place)
-                receives.append(comm.Recv_init([came, datatype], peer, 0))
-                own = self._view(0, operand, part) if operand >= 0 else None
-                sums.append((came, place, own))
+                receives.append(comm.Recv_init([came, element], peer, 0))
+                sums.append((came, place, place if operand < 0 else self._view(0, operand, part)))
+            elif after >= begins and kinds[after] == _SEND:  # what lies there is sent in this slot
+                came = np.empty_like(place)
+                receives.append(comm.Recv_init([came, element], peer, 0))
+                sums.append((came, place, None))
             else:
-                receives.append(comm.Recv_init([place, datatype], peer, 0))
-        self._datatype, self._request = datatype, MPI
+                receives.append(comm.Recv_init([place, element], peer, 0))
+        self._datatype, self._request = element, MPI
         return [(receives + sends, sums) for receives, sends, sums in (found[slot] for slot in sorted(found))]
 
     def start(self) -> None:
@@ -194,7 +200,10 @@ class Execution:
                 requests.Prequest.Startall(pending)
             requests.Request.Waitall(pending)
             for came, place, own in sums:
-                if own is not None:
+                if own is None:
+                    place[...] = came
+                    continue
+                if own is not place:
                     place[...] = own
                 self._operator.Reduce_local([came, self._datatype], [place, self._datatype])
         for to, given in self._after:
@@ -214,8 +223,8 @@ class Execution:
         self._slots = []
 
 
-def _datatype(dtype: np.dtype[Any], operator: Any) -> Any:
-    """Return MPI's datatype: bytes where nothing is added."""
+def datatype(dtype: np.dtype[Any], operator: Any) -> Any:
+    """Return MPI's datatype of elements, bytes where nothing is added; TaskError if MPI cannot add them."""
     from mpi4py import MPI
 
     if operator is None:

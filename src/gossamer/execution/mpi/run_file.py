@@ -57,7 +57,7 @@ def run_file(
     sizes : sequence of int
         Bytes of a message, rounded up to whole 8-byte integers.
     check : bool
-        Whether to compare with MPI's own collective.
+        Whether to compare with MPI's own collective, in groups on communicators of their members.
     repeat : int
         Repetitions.
     nodes : path, optional
@@ -72,6 +72,11 @@ def run_file(
     ------
     GossamerError
         On all ranks.
+
+    Notes
+    -----
+    A schedule of groups is compared with MPI's own collective on a communicator of the members of each, one group after
+    the other where a rank is in several.
     """
     known: dict[str, Any] = {}
 
@@ -88,15 +93,15 @@ def run_file(
 
     collective = MPICollective(comm, plan)
     fields = comm.bcast(known.get("fields"), root=0)
-    own = _own(comm, fields) if check else None
+    own = _OwnCollective(comm, fields) if check else None
     found = [_run(comm, collective, size, own, repeat) for size in sizes]
     collective.free()
+    if own is not None:
+        own.free()
     return comm.bcast(known.get("text"), root=0), found
 
 
-def _run(
-    comm: Any, collective: MPICollective, size: int, own: Callable[[Any, Any], None] | None, repeat: int
-) -> MPITiming:
+def _run(comm: Any, collective: MPICollective, size: int, own: _OwnCollective | None, repeat: int) -> MPITiming:
     elements = max(1, -(-size // 8))
     sizes, parts = collective._tables.sizes, collective._tables.parts
     rng = np.random.default_rng(comm.rank)
@@ -107,7 +112,8 @@ def _run(
     execution.free()
     if own is None:
         return MPITiming(8 * elements, seconds)
-    own_seconds = _time(comm, lambda: own(given, other), repeat)
+    rows = given.reshape(-1, elements), other.reshape(-1, elements)
+    own_seconds = _time(comm, lambda: own(*rows), repeat)
     return MPITiming(
         8 * elements, seconds, own_seconds, bool(comm.allreduce(int(np.array_equal(got, other)), op=_least()))
     )
@@ -126,34 +132,86 @@ def _time(comm: Any, work: Callable[[], None], repeat: int) -> float:
     return best
 
 
-def _own(comm: Any, fields: dict[str, Any]) -> Callable[[Any, Any], None]:
-    """Return MPI's own collective for a task; NotApplicableError where it has none."""
-    root = fields.get("root", 0)
-    if "packets" in fields or fields["name"] not in _OWN:
-        known = ", ".join(_OWN)
-        raise NotApplicableError(f"--check compares with MPI's own collectives ({known}); {fields['name']} is none")
-    return _OWN[fields["name"]](comm, root)
+class _OwnCollective:
+    """MPI's own collective for a task: in groups, on a communicator of the members of each.
+
+    NotApplicableError where MPI has none.
+    """
+
+    def __init__(self, comm: Any, fields: dict[str, Any]) -> None:
+        from mpi4py import MPI
+
+        name, root = fields["name"], fields.get("root", 0)
+        if name not in _OWN:
+            known = ", ".join(_OWN)
+            raise NotApplicableError(f"--check compares with MPI's own collectives ({known}); {name} is none")
+        given, got, self._work = _OWN[name]
+        self._root = root
+        self._parts: list[tuple[Any, slice, slice]] = []  # of each group of this rank: its messages in the buffers
+        at = [0, 0]
+        for members in fields.get("groups", [range(comm.size)]):
+            among = comm.Create(comm.Get_group().Incl(list(members)))
+            if among == MPI.COMM_NULL:
+                continue
+            sizes = [size(among.size, among.rank == root) for size in (given, got)]
+            self._parts.append((among, *(slice(a, a + size) for a, size in zip(at, sizes, strict=True))))
+            at = [a + size for a, size in zip(at, sizes, strict=True)]
+
+    def __call__(self, given: Any, got: Any) -> None:
+        """Carry it out, with messages as long as the buffers say."""
+        for among, brought, gotten in self._parts:
+            self._work(among, self._root, given[brought].reshape(-1), got[gotten].reshape(-1))
+
+    def free(self) -> None:
+        """Give the communicators back."""
+        for among, _, _ in self._parts:
+            among.Free()
 
 
-def _broadcast(comm: Any, root: int) -> Callable[[Any, Any], None]:
-    def work(given: Any, got: Any) -> None:
-        if comm.rank == root:
-            got[...] = given
-        comm.Bcast(got, root)
-
-    return work
+def _broadcast(comm: Any, root: int, given: Any, got: Any) -> None:
+    if comm.rank == root:
+        got[...] = given
+    comm.Bcast(got, root)
 
 
-_OWN: dict[str, Callable[[Any, int], Callable[[Any, Any], None]]] = {
-    "multinode-broadcast": lambda comm, root: lambda given, got: comm.Allgather(given, got),
-    "total-exchange": lambda comm, root: lambda given, got: comm.Alltoall(given, got),
-    "reduce-scatter": lambda comm, root: lambda given, got: comm.Reduce_scatter_block(given, got),
-    "allreduce": lambda comm, root: lambda given, got: comm.Allreduce(given, got),
-    "broadcast": _broadcast,
-    "reduce": lambda comm, root: lambda given, got: comm.Reduce(given, got if comm.rank == root else None, root=root),
-    "gather": lambda comm, root: lambda given, got: comm.Gather(given, got if comm.rank == root else None, root),
-    "scatter": lambda comm, root: lambda given, got: comm.Scatter(given if comm.rank == root else None, got, root),
+def _one(ranks: int, root: bool) -> int:
+    return 1
+
+
+def _each(ranks: int, root: bool) -> int:
+    return ranks
+
+
+def _one_at_root(ranks: int, root: bool) -> int:
+    return int(root)
+
+
+def _each_at_root(ranks: int, root: bool) -> int:
+    return ranks if root else 0
+
+
+_Size = Callable[[int, bool], int]
+_OWN: dict[str, tuple[_Size, _Size, Callable[[Any, int, Any, Any], None]]] = {
+    "multinode-broadcast": (_one, _each, lambda comm, root, given, got: comm.Allgather(given, got)),
+    "total-exchange": (_each, _each, lambda comm, root, given, got: comm.Alltoall(given, got)),
+    "reduce-scatter": (_each, _one, lambda comm, root, given, got: comm.Reduce_scatter_block(given, got)),
+    "allreduce": (_each, _each, lambda comm, root, given, got: comm.Allreduce(given, got)),
+    "partial-sum-allreduce": (_one, _one, lambda comm, root, given, got: comm.Allreduce(given, got)),
+    "broadcast": (_one_at_root, _one, _broadcast),
+    "reduce": (
+        *(_one, _one_at_root),
+        lambda comm, root, given, got: comm.Reduce(given, got if comm.rank == root else None, root=root),
+    ),
+    "gather": (
+        *(_one, _each_at_root),
+        lambda comm, root, given, got: comm.Gather(given, got if comm.rank == root else None, root),
+    ),
+    "scatter": (
+        *(_each_at_root, _one),
+        lambda comm, root, given, got: comm.Scatter(given if comm.rank == root else None, got, root),
+    ),
 }
+"""Messages that a rank brings and gets, by the number of ranks and whether it is the root; and the call."""
 
 
 def _least() -> Any:

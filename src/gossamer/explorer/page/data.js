@@ -143,11 +143,13 @@ class Schedule {
     return { came: there.size, waits: waits.size, own };
   }
 
-  // The nodes that have a message at time t: 1 its origin, 2 those to whom it came.
+  // The nodes that have a message at time t: 1 its origin, 2 those to whom it came; of a sum without a root those that
+  // have all of it.
   holders(m, t) {
     const has = new Uint8Array(this.nodes), moves = this.kind[m] === this.moves;
-    has[this.origin[m]] = 1;
+    if (this.kind[m] !== 3) has[this.origin[m]] = 1;
     for (const r of this.by("message").of(m)) {
+      if (this.kind[m] === 3 && (!this.there.length || this.there[r] < this.whole[r])) continue;
       if (moves && this.start[r] <= t) has[this.from[r]] = 0;
       if (this.end[r] <= t) has[this.to[r]] = 2;
     }
@@ -158,6 +160,7 @@ class Schedule {
   linkName(l) { return `${this.name(this.source[l])} \u2192 ${this.name(this.target[l])}`; }
   messageName(m) {
     const to = this.goal[m] >= 0 ? ` \u2192 ${this.name(this.goal[m])}` : "";
+    if (this.kind[m] === 3) return `${this.id[m]}: sum for all`;
     return `${this.id[m]}: ${this.kind[m] === 2 ? "to" : "of"} ${this.name(this.origin[m])}${to}`;
   }
 }

@@ -113,13 +113,14 @@ class Panel {
     const rows = [...s.by("message").of(m)], has = s.holders(m, t);
     const begun = rows.filter((r) => s.start[r] <= t).length, there = has.reduce((n, h) => n + (h > 0), 0);
     this.box.innerHTML = `<h2>message ${plain(s.messageName(m))}</h2>` + list([
-      [s.kind[m] === 2 ? "ends at" : "begins at", this.toNode(s, s.origin[m])],
+      [s.kind[m] === 2 ? "ends at" : "begins at", s.kind[m] === 3 ? "all that contribute" : this.toNode(s, s.origin[m])],
       ["goes to", s.goal[m] >= 0 ? this.toNode(s, s.goal[m]) : s.kind[m] === 2 ? "the root" : "all that need it"],
       ["hops", `${count(begun)} of <span id="all">${count(rows.length)}</span>`],
       [s.kind[m] === 1 ? "is at" : "nodes with it", s.kind[m] === 1 ? [...has.keys()].filter((v) => has[v]).map((v) => this.toNode(s, v)).join(", ") || "its way" : `<span id="reached">${count(there)}</span>`],
       ["all there", this.time(s, rows.reduce((n, r) => Math.max(n, s.end[r]), 0))],
     ]) + "<h3>its way</h3>" + list(rows.slice(0, 200).map((r) => [
-      this.time(s, s.start[r]), `${this.toNode(s, s.from[r])} \u2192 ${this.toNode(s, s.to[r])}`,
+      this.time(s, s.start[r]), `${this.toNode(s, s.from[r])} \u2192 ${this.toNode(s, s.to[r])}${s.carried.length && s.carried[r] >= 0
+        ? `, ${s.carried[r]} of ${s.whole[r]} contributions: then ${s.there[r]} there` : ""}`,
     ]));
   }
 

@@ -35,7 +35,7 @@ struct gossamer_plan {
     operation_t *operations;
     copy_t *copies;
     MPI_Request *requests; /* as many as the longest slot has operations */
-    int64_t widest, most_reductions;
+    int64_t widest, most_reductions, most_staged;
     char *scratch, *staging;
     size_t room;              /* bytes of a block in scratch */
 };
@@ -51,6 +51,14 @@ const char *gossamer_error(int code) {
     case GOSSAMER_NOT_COMMUTATIVE: return "the operator is not commutative";
     default: return "an error of MPI";
     }
+}
+
+/* Whether an operation of the slot from row a on receives into memory of its own first: what is added to something, and
+   what comes to a place that is sent from in the same slot. */
+static int staged_first(const struct gossamer_plan *plan, uint64_t a, uint64_t k) {
+    const operation_t *o = &plan->operations[k];
+    return o->kind == 2 || (o->kind == 1 && o->after >= 0 && (uint64_t)o->after >= a && (uint64_t)o->after < k &&
+                            !plan->operations[o->after].kind);
 }
 
 static int fits(const struct gossamer_plan *plan, int ranks) {
@@ -100,11 +108,14 @@ static int read_plan(const char *path, int rank, int ranks, struct gossamer_plan
         fread(plan->copies, sizeof(copy_t), copies, file) != copies || !fits(plan, ranks))
         goto end;
     for (uint64_t a = 0, b; a < rows; a = b) {
-        int64_t reductions = 0;
-        for (b = a; b < rows && plan->operations[b].slot == plan->operations[a].slot; b++)
+        int64_t reductions = 0, kept = 0;
+        for (b = a; b < rows && plan->operations[b].slot == plan->operations[a].slot; b++) {
             reductions += plan->operations[b].kind == 2;
+            kept += staged_first(plan, a, b);
+        }
         if ((int64_t)(b - a) > plan->widest) plan->widest = (int64_t)(b - a);
         if (reductions > plan->most_reductions) plan->most_reductions = reductions;
+        if (kept > plan->most_staged) plan->most_staged = kept;
     }
     code = GOSSAMER_NO_MEMORY;
     plan->requests = malloc((size_t)(plan->widest + 1) * sizeof(MPI_Request));
@@ -164,7 +175,7 @@ int gossamer_run(gossamer_plan *plan, const void *input, void *output, int count
         free(plan->scratch);
         free(plan->staging);
         plan->scratch = malloc(block * (size_t)plan->mine.scratch + 1);
-        plan->staging = malloc(block * (size_t)plan->most_reductions + 1);
+        plan->staging = malloc(block * (size_t)plan->most_staged + 1);
         plan->room = plan->scratch && plan->staging ? block : 0;
         if (!plan->room && block) return GOSSAMER_NO_MEMORY;
     }
@@ -185,7 +196,7 @@ int gossamer_run(gossamer_plan *plan, const void *input, void *output, int count
             const operation_t *o = &plan->operations[b]; /* receives before sends */
             if (!o->kind) continue;
             const span_t to = span(plan, o->buffer, o->offset, o->part, (size_t)size, count);
-            char *place = o->kind == 2 ? plan->staging + block * (size_t)staged++ : at[o->buffer] + to.start;
+            char *place = staged_first(plan, a, b) ? plan->staging + block * (size_t)staged++ : at[o->buffer] + to.start;
             if ((code = MPI_Irecv(place, to.elements, type, o->peer, 0, plan->comm, &plan->requests[posted++]))) return code;
         }
         for (uint64_t k = a; k < b; k++) {
@@ -200,14 +211,19 @@ int gossamer_run(gossamer_plan *plan, const void *input, void *output, int count
         staged = 0;
         for (uint64_t k = a; k < b; k++) {
             const operation_t *o = &plan->operations[k];
-            if (o->kind != 2) continue;
+            if (!staged_first(plan, a, k)) continue;
             const span_t to = span(plan, o->buffer, o->offset, o->part, (size_t)size, count);
+            const char *came = plan->staging + block * (size_t)staged++;
+            if (o->kind == 1) {
+                memcpy(at[o->buffer] + to.start, came, (size_t)size * (size_t)to.elements);
+                continue;
+            }
             if (o->operand >= 0) {
                 const span_t own = span(plan, 0, o->operand, o->part, (size_t)size, count);
                 if (at[0] + own.start != at[o->buffer] + to.start)
                     memcpy(at[o->buffer] + to.start, at[0] + own.start, (size_t)size * (size_t)own.elements);
             }
-            code = MPI_Reduce_local(plan->staging + block * (size_t)staged++, at[o->buffer] + to.start, to.elements, type, op);
+            code = MPI_Reduce_local(came, at[o->buffer] + to.start, to.elements, type, op);
             if (code) return code;
         }
     }

@@ -34,7 +34,10 @@ int main(int argc, char **argv) {
         }
         if (!rank && !code)
             printf("%lld bytes a message: %.1f microseconds\n", 8LL * count, best * 1e6);
-        if (code) fprintf(stderr, "rank %d: %s\n", rank, gossamer_error(code));
+        if (code) { /* the others wait for this rank */
+            fprintf(stderr, "rank %d: %s\n", rank, gossamer_error(code));
+            MPI_Abort(MPI_COMM_WORLD, 1);
+        }
         status = code != 0;
         free(input);
         free(output);

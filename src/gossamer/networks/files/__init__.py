@@ -5,6 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from pathlib import Path
 
+from gossamer.atomic_files import whole_file
 from gossamer.errors import FileFormatError
 from gossamer.networks.family import Family, Size, checked_size
 from gossamer.networks.files.coordinates import COORDINATES, read_coordinates
@@ -17,7 +18,6 @@ from gossamer.networks.files.nvidia_smi import NVIDIA_SMI, read_nvidia_smi
 from gossamer.networks.files.slurm import SLURM, read_slurm_topology
 from gossamer.networks.network import Network
 from gossamer.reading.files import file_name, opened
-from gossamer.writing import whole_file
 
 __all__ = [
     "FILE_FAMILIES",

@@ -12,17 +12,17 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import exact_bandwidth, exact_duration
 from gossamer.errors import FileFormatError, NetworkError, nearest, shown
 from gossamer.networks.builder import ATTRIBUTES, PLAIN, Wiring, attributed
-from gossamer.networks.conversion import port_attributes
 from gossamer.networks.derived import half_duplex
 from gossamer.networks.family import checked_size
 from gossamer.networks.files.format import NetworkFormat
 from gossamer.networks.files.slurm import expanded, folded
 from gossamer.networks.network import Network
+from gossamer.networks.networkx_conversion import port_attributes
 from gossamer.networks.structures import Speeds
 from gossamer.reading.files import file_name, read_bytes, text_lines
-from gossamer.writing import exact_bandwidth, exact_duration
 
 __all__ = ["DIRECTED_EDGES", "EDGES", "PlainEdges", "numbering", "plain_edges", "read_edge_list", "write_edge_list"]
 

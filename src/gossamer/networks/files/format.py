@@ -13,10 +13,6 @@ from gossamer.networks.network import Network
 __all__ = ["NetworkFormat"]
 
 
-def _never(text: str) -> bool:
-    return False
-
-
 @dataclass(frozen=True)
 class NetworkFormat:
     """A format of network files.
@@ -51,7 +47,7 @@ class NetworkFormat:
     suffixes: tuple[str, ...] = ()
     read: Callable[..., Network] | None = None
     write: Callable[[Network, Path], None] | None = None
-    recognizes: Callable[[str], bool] = _never
+    recognizes: Callable[[str], bool] = lambda text: False
     form: Form = spec_parameters.path
     parameters: str = "PATH"
     aliases: tuple[str, ...] = ()

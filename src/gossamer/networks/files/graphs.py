@@ -9,9 +9,13 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gossamer.atomic_files import exact_bandwidth, exact_duration
 from gossamer.errors import FileFormatError, NetworkError, shown
 from gossamer.networks.builder import Wiring, attributed
-from gossamer.networks.conversion import (
+from gossamer.networks.files.format import NetworkFormat
+from gossamer.networks.files.xml import check_xml
+from gossamer.networks.network import Network
+from gossamer.networks.networkx_conversion import (
     from_networkx,
     link_attributes,
     node_attributes,
@@ -21,12 +25,8 @@ from gossamer.networks.conversion import (
     to_networkx,
     warn_of_weights,
 )
-from gossamer.networks.files.format import NetworkFormat
-from gossamer.networks.files.xml import check_xml
-from gossamer.networks.network import Network
 from gossamer.networks.structures import Speeds
 from gossamer.reading.files import JSON_PIECES, file_name, opened, read_json
-from gossamer.writing import exact_bandwidth, exact_duration
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from os import PathLike
@@ -188,15 +187,11 @@ def _number(server: _Server, element: Element, name: str, least: int) -> int:
     return int(value)
 
 
-def _begins(text: str) -> Iterator[str]:
-    return (line.strip() for line in text.splitlines())
-
-
 NCCL = NetworkFormat(
     name="nccl",
     summary="GPUs of a server, from a topology file of NCCL",
     source="gossamer.networks.read_nccl_topology",
     suffixes=(".xml",),
     read=read_nccl_topology,
-    recognizes=lambda text: any(line.startswith("<system") for line in _begins(text)),
+    recognizes=lambda text: any(line.strip().startswith("<system") for line in text.splitlines()),
 )

@@ -260,7 +260,7 @@ def _isomorphism(network: Network, member: Network) -> IntArray | None:
         return None
     import networkx as nx
 
-    from gossamer.networks.conversion import to_networkx
+    from gossamer.networks.networkx_conversion import to_networkx
 
     kind = nx.Graph if network.two_way else nx.DiGraph
     found = nx.vf2pp_isomorphism(kind(to_networkx(network)), kind(to_networkx(member)))
@@ -506,16 +506,12 @@ def _found(network: Network) -> Recognition:
         return _named(_dressed(network, *found), found[1])
     if network.uniform_capacity != 1:
         return Recognition(None, None, "not looked for: links have other capacities than 1")
-    if not network.two_way and not _joined_both_ways(network):
+    joined_both_ways = bool(network.link_count) and int(network.reverse_link.min()) >= 0  # whatever their speeds
+    if not network.two_way and not joined_both_ways:
         return _candidate(network, "links are one-way, and it is of no family that is looked for")
     if int(network.distances(0).min()) < 0:
         return Recognition(None, None, "not connected")
     return _factored(network)
-
-
-def _joined_both_ways(network: Network) -> bool:
-    """Whether every link has an opposite, whatever its speed."""
-    return bool(network.link_count) and int(network.reverse_link.min()) >= 0
 
 
 def _named(original: Network, place: IntArray) -> Recognition:
@@ -638,10 +634,7 @@ def _dressed(network: Network, original: Network, place: IntArray) -> Network:
     n = network.node_count
     back = np.empty(n, np.int64)
     back[place] = np.arange(n)
-    key = network.link_source * np.int64(n) + network.link_target
-    order = np.argsort(key)
-    wanted = back[original.link_source] * n + back[original.link_target]
-    link = order[np.searchsorted(key, wanted, sorter=order)]
+    link = network.links_between(back[original.link_source], back[original.link_target])
     structures: list[Structure] = list(original.structures)
     speeds = network.find(Speeds)
     if speeds is not None:
@@ -684,18 +677,6 @@ def recognized(network: Network) -> Network:
     grid = found.original.find(Grid)
     if found.in_order and grid is not None:
         known.append(grid)
-    copy = Network(
-        network.spec,
-        network.node_count,
-        network.link_source,
-        network.link_target,
-        network.link_capacity,
-        link_occupancy=network.link_occupancy,
-        link_latency=network.link_latency,
-        terminal_count=network.terminal_count,
-        structures=known,
-        labels=network.labels,
-        links_only=True,
-    )
+    copy = network.with_structures(known)
     vars(copy)["_recognition"] = found
     return copy

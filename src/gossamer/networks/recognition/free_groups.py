@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import importlib.util
+from typing import Any
 
 import numpy as np
 
 from gossamer.errors import NetworkError
 from gossamer.networks.cable_orbits import FreeGroup, Table, few_generators, generated_table
 from gossamer.networks.cayley import cayley_network
-from gossamer.networks.groups import TableGroup
+from gossamer.networks.finite_groups import TableGroup
 from gossamer.networks.lifts import Lifted
 from gossamer.networks.network import Factors, Network
 from gossamer.networks.structures import IntArray, Speeds, int_array
 
-__all__ = ["cayley_order", "free_group"]
+__all__ = ["cayley_order", "free_group", "graph_of"]
 
 _MOST_NODES, _MOST_LISTED = 600, 20_000_000
 _TRIES, _STEPS = 12, 60
@@ -132,16 +133,24 @@ def _of_factors(factors: tuple[Network, ...]) -> Table | None:
 
 def _generators(network: Network) -> list[Table] | None:
     """Return generators of all symmetries; None if they are not looked for."""
-    even = network.two_way and network.uniform_capacity is not None and network.terminal_count == network.node_count
+    regular = network.terminal_count == network.node_count > 2 and int(network.out_degree.min()) == network.degree > 0
+    graph = graph_of(network, _MOST_NODES) if regular else None
+    return None if graph is None else [np.asarray(g, np.int32) for g in graph.automorphism_group()]
+
+
+def graph_of(network: Network, most: int) -> Any | None:
+    """Return a network of at most so many nodes as a graph of the package ``igraph`` (the extra ``symmetry``).
+
+    None if that is not installed, the network is larger, or links are one-way, differ in anything or share ports.
+    """
+    even = network.two_way and network.uniform_capacity is not None
     times = network.uniform_occupancy is not None and network.uniform_latency is not None
     alone = network.shared_ports is None and not network.parallel and network.find(Speeds) is None
-    if not (even and times and alone) or not 2 < network.node_count <= _MOST_NODES or not network.link_count:
-        return None
-    if int(network.out_degree.min()) < network.degree or importlib.util.find_spec("igraph") is None:
+    large = network.node_count > most
+    if large or not (even and times and alone) or importlib.util.find_spec("igraph") is None:
         return None
     import igraph
 
     once = network.link_source < network.link_target
     edges = np.stack([network.link_source[once], network.link_target[once]], axis=1).tolist()
-    found = igraph.Graph(network.node_count, edges).automorphism_group()
-    return [np.asarray(g, np.int32) for g in found]
+    return igraph.Graph(network.node_count, edges)

@@ -64,11 +64,15 @@ class ExplainedPart:
 def why(time: Fraction, bound: Bound) -> Iterator[str]:
     """Yield why what takes a time cannot be faster, by the witness of the largest bound."""
     if time == bound.value:
-        yield f"no schedule is faster than {_time(time, bound.unit)}: {bound.witness}"
+        yield f"{_none(bound)} is faster than {_time(time, bound.unit)}: {bound.witness}"
     else:
         least = _number(bound.value)
-        yield f"this takes {_time(time, bound.unit)}; no schedule takes less than {least}: {bound.witness}"
+        yield f"this takes {_time(time, bound.unit)}; {_none(bound)} takes less than {least}: {bound.witness}"
         yield f"whether any of the {_time(time - bound.value, bound.unit)} between can be saved is not known"
+
+
+def _none(bound: Bound) -> str:
+    return f"none of the {bound.scope}" if bound.scope else "no schedule"
 
 
 def _time(time: Fraction, unit: str) -> str:

@@ -8,13 +8,15 @@ from itertools import groupby
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import quantity
 from gossamer.planning.explaining.explanation import ExplainedPart, message_row
 from gossamer.planning.explaining.explanation import at_node as node_lines
-from gossamer.questions.tasks import COMBINE, MOVE
+from gossamer.planning.explaining.sums import count_sums, in_words
+from gossamer.questions.tasks import ALLCOMBINE, COMBINE, MOVE
 from gossamer.schedules import CONTROL, Schedule
 from gossamer.schedules.hop_descriptions import chosen_hops, message_words
 from gossamer.schedules.hop_table import hop_ends
-from gossamer.writing import quantity
+from gossamer.verification.partial_sums import WASTED
 
 __all__ = ["at_node", "in_slot", "of_all", "of_message", "slots"]
 
@@ -27,7 +29,7 @@ def slots(schedule: Schedule) -> int:
 def in_slot(schedule: Schedule, slot: int) -> ExplainedPart:
     """Return who sends what to whom in a slot."""
     rows = np.flatnonzero(schedule.slot == slot)
-    hops = list(chosen_hops(schedule, rows))
+    hops = in_words(schedule, chosen_hops(schedule, rows), rows)
     busy = np.unique(schedule.link[rows]).size
     phase = next(p for p in schedule.phases if slot <= p.last_slot)
     title = (
@@ -41,7 +43,8 @@ def at_node(schedule: Schedule, node: int) -> ExplainedPart:
     """Return what a node sends and gets, slot by slot."""
     network = schedule.network
     sent, got = network.link_source[schedule.link] == node, network.link_target[schedule.link] == node
-    hops = list(chosen_hops(schedule, np.flatnonzero(sent | got)))
+    rows = np.flatnonzero(sent | got)
+    hops = in_words(schedule, chosen_hops(schedule, rows), rows, gets=node)
     called, lines = node_lines(network, node, hops, "slot")
     title = f"{called}: sends {quantity(int(sent.sum()), 'packet')}, gets {quantity(int(got.sum()), 'packet')}"
     return ExplainedPart(title, lines, hops)
@@ -54,6 +57,11 @@ def of_message(schedule: Schedule, message: int) -> ExplainedPart:
     packets = np.flatnonzero(table.message == message)
     rows = np.flatnonzero(np.isin(schedule.packet, packets) & (schedule.packet != CONTROL))
     hops = list(chosen_hops(schedule, rows))
+    sums = count_sums(schedule, packets)
+    if sums is not None:
+        hops = in_words(schedule, hops, rows, found=sums)
+        lines = [*(hop.text for hop in hops), *_arrival(schedule, row, rows[sums.fate[rows] != WASTED])]
+        return ExplainedPart(message_words(network, messages, message), lines, hops)
     lines = []
     for slot, group in groupby(hops, key=lambda hop: hop.slot):
         for hop in group:
@@ -71,7 +79,7 @@ def _arrival(schedule: Schedule, row: int, rows: npt.NDArray[np.int64]) -> Itera
         yield "it is where it has to be from the start"
         return
     ends = hop_ends(schedule.network, schedule.parts, schedule.slot[rows], schedule.link[rows])
-    combined = schedule.messages.discipline[row] == COMBINE
+    combined = schedule.messages.discipline[row] in (COMBINE, ALLCOMBINE)
     yield f"{'the sum' if combined else 'it'} is where it has to be after slot {int(ends.max()) - 1}"
     if schedule.messages.discipline[row] == MOVE and schedule.parts == 1 and schedule.messages.sizes is None:
         waits = int(schedule.slot[rows[0]]) + int((schedule.slot[rows[1:]] - ends[:-1]).sum())

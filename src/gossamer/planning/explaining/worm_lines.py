@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from gossamer.atomic_files import quantity
 from gossamer.planning.explaining.explanation import ExplainedPart, message_row
 from gossamer.planning.explaining.explanation import at_node as node_lines
 from gossamer.schedules.hop_descriptions import message_words
 from gossamer.schedules.wormhole.worms import Worm, chosen_worms
 from gossamer.wormhole import WormholeSchedule
-from gossamer.writing import quantity
 
 __all__ = ["at_node", "in_slot", "of_all", "of_message", "slots"]
 

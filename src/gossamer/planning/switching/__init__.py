@@ -14,7 +14,7 @@ from gossamer.planning.switching.protocol import AnySchedule, Facts, Streamed, S
 from gossamer.planning.switching.store_and_forward import StoreAndForward
 from gossamer.planning.switching.wormhole import Wormhole
 from gossamer.reading import choice
-from gossamer.schedules.file_formats import open_tables
+from gossamer.schedules.table_files import open_tables
 from gossamer.verification import Verification
 
 __all__ = ["SWITCHINGS", "AnySchedule", "Facts", "Streamed", "Switching", "load", "named", "of", "save", "verify"]

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
+from gossamer.atomic_files import memory_text
 from gossamer.errors import TooLargeError
 from gossamer.planning.switching.protocol import Switching
 from gossamer.processes.memory import free_memory
 from gossamer.questions.cases import EFFORTS, Case, Needs, Offer
 from gossamer.reading import number
 from gossamer.reading.quantities import size
-from gossamer.writing import memory_text
 
 __all__ = [
     "Candidate",

@@ -10,13 +10,14 @@ from fractions import Fraction
 import numpy as np
 
 from gossamer.algorithms import Algorithm, algorithms_for
+from gossamer.atomic_files import quantity, seconds_text
 from gossamer.bounds import Bound, bounds
 from gossamer.bounds.registry import slow
 from gossamer.errors import ModelError
 from gossamer.networks.network import Network
 from gossamer.planning.switching.protocol import Facts, Say, Streamed
 from gossamer.questions.cases import Case, Needs, Offer
-from gossamer.questions.cases.offers import needs
+from gossamer.questions.cases.algorithm_offers import needs
 from gossamer.questions.costs import AskedCost, Clock, Cost, StepCost, TimeCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import OneToManyRouting, Permutation, Task
@@ -24,9 +25,12 @@ from gossamer.schedules import CONTROL, Schedule, files
 from gossamer.schedules.hop_sinks import CHUNK, Chunk, PhaseRun, finished
 from gossamer.verification import Verification, buffer_peak, link_utilization, verify
 from gossamer.verification.streaming import StreamingChecker
-from gossamer.writing import quantity, seconds_text
 
 __all__ = ["CheckingSink", "StoreAndForward"]
+
+
+_LARGE = 10_000
+"""A denominator from which on people do not read a fraction."""
 
 
 class StoreAndForward:
@@ -58,7 +62,9 @@ class StoreAndForward:
     def describe(self, case: Case) -> str:
         """Return the rules in words."""
         rules = case.rules
-        words = [f"ports {rules.ports}", f"{'split' if rules.split else 'whole'} messages"]
+        cut = isinstance(case.cost, Clock) and case.cost.packet_bytes < case.cost.message_bytes
+        whole = [] if cut else ["whole messages"]
+        words = [f"ports {rules.ports}", *(["split messages"] if rules.split else whole)]
         words += ["cut-through"] if rules.cut_through else []
         words += [] if rules.replication else ["no replication"]
         words += ["reduction in switches"] if rules.reduction else []
@@ -67,7 +73,9 @@ class StoreAndForward:
 
     def time_text(self, cost: Cost, time: Fraction) -> str:
         """Return a time in steps, or in seconds where the links have bandwidths."""
-        exact = f"{time.numerator:,}" if time.denominator == 1 else f"{time} = {float(time):.4g}"
+        exact = f"{time.numerator:,}" if time.denominator == 1 else f"{float(time):.4g}"
+        if 1 < time.denominator < _LARGE:
+            exact = f"{time} = {exact}"
         text = f"{exact} {cost.unit}{'' if time == 1 else 's'}"
         return f"{seconds_text(cost.seconds(time))} ({text})" if isinstance(cost, Clock) else text
 

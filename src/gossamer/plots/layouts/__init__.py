@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gossamer.networks.groups import AbelianGroup, CubeRotationGroup, PermutationGroup
+from gossamer.networks.finite_groups import AbelianGroup, CubeRotationGroup, PermutationGroup
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Groups, Tiers
 from gossamer.plots.layouts.graphs import (

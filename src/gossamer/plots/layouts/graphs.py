@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import NetworkError
-from gossamer.networks.groups import AbelianGroup, PermutationGroup
+from gossamer.networks.finite_groups import AbelianGroup, PermutationGroup
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Groups, Tiers
 from gossamer.plots.layouts.grids import ARC_LIMIT, bit_pairs, by_digits, grid_positions

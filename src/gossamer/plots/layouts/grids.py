@@ -14,6 +14,8 @@ from gossamer.plots.layouts.layout import ARC, STRAIGHT, STUB, Layout, Points
 
 __all__ = ["bit_pairs", "by_bits", "by_digits", "grid_positions"]
 
+Ints = npt.NDArray[np.int64]
+
 Digits = npt.NDArray[np.integer]
 
 ARC_LIMIT = 300
@@ -91,9 +93,7 @@ def by_digits(
     return Layout(positions, shape, direction, _block_names(positions, digits, wide, levels), tuple(notes))
 
 
-def _ways(
-    step: npt.NDArray[np.int64], side: npt.NDArray[np.int64], wraps: npt.NDArray[np.bool_] | None
-) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64]]:
+def _ways(step: Ints, side: Ints, wraps: npt.NDArray[np.bool_] | None) -> tuple[npt.NDArray[np.bool_], Ints]:
     """Return for each link and dimension whether it goes around the rim, and the sign of its way (-1, 0, 1)."""
     if wraps is None:
         return np.zeros(step.shape, bool), np.sign(np.where(np.abs(step) * 2 > side, -step, step))
@@ -108,7 +108,7 @@ def _outer_note(dimensions: list[str], highest: int) -> str:
     return f"{turned} stubs are links to the same place in another block, along {word} {', '.join(dimensions)}."
 
 
-def _fanned(direction: Points, jump: npt.NDArray[np.int64]) -> Points:
+def _fanned(direction: Points, jump: Ints) -> Points:
     """Turn the directions of longer jumps a little, so that their stubs do not cover each other."""
     turn = np.radians(15.0 * np.clip(jump - 1, 0, 3))
     x, y = direction.T
@@ -126,7 +126,7 @@ def by_bits(network: Network, bits: int) -> Layout:
     return replace(layout, blocks=(), notes=(note, *layout.notes))
 
 
-def bit_pairs(word: npt.NDArray[np.int64], bits: int) -> tuple[tuple[int, ...], npt.NDArray[np.int64], list[int]]:
+def bit_pairs(word: Ints, bits: int) -> tuple[tuple[int, ...], Ints, list[int]]:
     """Read words as coordinates: sides, places by the Gray code, and the first bit (from the left) of each."""
     shifts = list(range(0, bits, 2))[::-1]
     pairs = word[:, None] >> np.array(shifts) & 3
@@ -144,9 +144,7 @@ def _heading(level: int, row: bool) -> tuple[float, float]:
     return math.cos(turn), math.sin(turn)
 
 
-def grid_positions(
-    sides: tuple[int, ...], at: npt.NDArray[np.int64], gap_of_blocks: float = _GAP
-) -> tuple[Points, npt.NDArray[np.int64]]:
+def grid_positions(sides: tuple[int, ...], at: Ints, gap_of_blocks: float = _GAP) -> tuple[Points, Ints]:
     """Return places and the level of each dimension."""
     plan = _level_rows(len(sides))
     levels = np.array([level for level, _ in plan])
@@ -178,9 +176,7 @@ def _across(count: int, width: float, height: float) -> int:
     return -(-count // -(-count // best))
 
 
-def _folded(
-    column: npt.NDArray[np.int64], row: npt.NDArray[np.int64], columns: int, rows: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], int, int]:
+def _folded(column: Ints, row: Ints, columns: int, rows: int) -> tuple[Ints, Ints, int, int]:
     """Cut a long grid into strips below each other (a tall one into strips side by side)."""
     if rows > columns:
         row, column, rows, columns = _folded(row, column, rows, columns)
@@ -194,7 +190,7 @@ def _folded(
 
 
 def _block_names(
-    positions: Points, digits: Digits, wide: list[int], levels: npt.NDArray[np.int64]
+    positions: Points, digits: Digits, wide: list[int], levels: Ints
 ) -> tuple[tuple[float, float, str], ...]:
     """Name the blocks of rows and columns by the coordinates that their nodes share, as in ``(3,*,*)``."""
     outer = [k for k, level in zip(wide, levels, strict=True) if level > 0]

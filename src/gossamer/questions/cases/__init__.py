@@ -1,7 +1,6 @@
 """Cases and offers: what is asked of algorithms and bounds, and what algorithms answer."""
 
-from gossamer.questions.cases.case import Case
-from gossamer.questions.cases.offers import (
+from gossamer.questions.cases.algorithm_offers import (
     EFFORTS,
     BuilderProof,
     Effort,
@@ -11,5 +10,6 @@ from gossamer.questions.cases.offers import (
     Refusal,
     first_refusal,
 )
+from gossamer.questions.cases.case import Case
 
 __all__ = ["EFFORTS", "BuilderProof", "Case", "Effort", "Needs", "Offer", "Proposer", "Refusal", "first_refusal"]

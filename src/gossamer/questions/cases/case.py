@@ -10,6 +10,7 @@ from typing import Any, ParamSpec, Self, TypeVar
 
 import numpy as np
 
+from gossamer.atomic_files import quantity
 from gossamer.errors import NetworkError
 from gossamer.networks.network import Network
 from gossamer.processes.trials import ALONE, Trials
@@ -20,7 +21,6 @@ from gossamer.questions.costs import Cost, StepCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Messages, Task
 from gossamer.reading import instance
-from gossamer.writing import quantity
 
 __all__ = ["Case"]
 

@@ -254,12 +254,11 @@ def _from_messages(network: Network, task: Task) -> tuple[Demand, ...]:
     """Group the messages of a task by discipline."""
     messages = task.messages(network)
     found: list[Demand] = []
-    for discipline in (COMBINE, COPY, MOVE):
+    for discipline, inward in ((COMBINE, True), (COPY, False), (MOVE, False)):
         rows = np.flatnonzero(messages.discipline == discipline)
         if not rows.size:
             continue
         origin = messages.origin[rows].astype(np.int64)
-        inward = bool(discipline == COMBINE)
         if messages.target_start is None or messages.targets is None:
             shared = bool(discipline != MOVE)
             hubs = np.sort(origin if messages.sizes is None else np.repeat(origin, messages.sizes[rows]))

@@ -254,6 +254,14 @@ class Links:
         return found
 
     @cached_property
+    def in_parts(self) -> Links:
+        """The links as messages in parts use them, with the same columns."""
+        found, back = replace(self, whole=False), replace(self.turned, whole=False)
+        vars(found).update(turned=back, turned_place=self.turned_place)
+        vars(back).update(turned=found, turned_place=self.turned.turned_place)
+        return found
+
+    @cached_property
     def turned_place(self) -> Counts:
         """The place of each link among the links of `turned`, int64[L]."""
         known = self.turned

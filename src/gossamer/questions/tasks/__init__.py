@@ -6,6 +6,7 @@ Each kind of task has a module; `task` gives any of them by name.
 from __future__ import annotations
 
 from gossamer.questions.tasks.chunked import Chunked, chunked
+from gossamer.questions.tasks.composite_tasks import Together
 from gossamer.questions.tasks.demand_table import DemandTable, as_table, read_table, write_table
 from gossamer.questions.tasks.exchanges import (
     PartialExchange,
@@ -15,7 +16,7 @@ from gossamer.questions.tasks.exchanges import (
     UnevenGather,
     UnevenScatter,
 )
-from gossamer.questions.tasks.group_tasks import Grouped, along_dimensions
+from gossamer.questions.tasks.group_tasks import Grouped, along_dimensions, includes
 from gossamer.questions.tasks.multinode import (
     Allreduce,
     GroupMultinodeBroadcast,
@@ -24,17 +25,18 @@ from gossamer.questions.tasks.multinode import (
     MultipleReduce,
     PartialMultinodeBroadcast,
     PartialReduceScatter,
+    PartialSumAllreduce,
     ReduceScatter,
 )
 from gossamer.questions.tasks.neighbors import NeighborExchange
 from gossamer.questions.tasks.parsing import ALIASES, TASKS, as_task, kind_of, task, task_from_dict
 from gossamer.questions.tasks.rooted import Broadcast, Gather, Reduce, Scatter
 from gossamer.questions.tasks.routing import OneToManyRouting, Permutation
-from gossamer.questions.tasks.task import COMBINE, COPY, MOVE, Messages, Task
-from gossamer.questions.tasks.united_tasks import Together
+from gossamer.questions.tasks.task import ALLCOMBINE, COMBINE, COPY, MOVE, Messages, Task
 
 __all__ = [
     "ALIASES",
+    "ALLCOMBINE",
     "COMBINE",
     "COPY",
     "MOVE",
@@ -56,6 +58,7 @@ __all__ = [
     "PartialGather",
     "PartialMultinodeBroadcast",
     "PartialReduceScatter",
+    "PartialSumAllreduce",
     "Permutation",
     "Reduce",
     "ReduceScatter",
@@ -70,6 +73,7 @@ __all__ = [
     "as_table",
     "as_task",
     "chunked",
+    "includes",
     "kind_of",
     "read_table",
     "task",

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import quantity
 from gossamer.errors import TaskError
 from gossamer.networks.network import Network
 from gossamer.questions.tasks.task import Ids, Messages, Task
 from gossamer.reading import whole
-from gossamer.writing import quantity
 
 __all__ = ["MAX_CHUNKS", "Chunked", "chunked"]
 

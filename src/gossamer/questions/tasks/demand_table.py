@@ -17,16 +17,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import quantity, whole_file
 from gossamer.errors import FileFormatError, TaskError
 from gossamer.networks import as_network
 from gossamer.networks.network import Network
 from gossamer.questions.tasks.task import COMBINE, COPY, MOVE, Ids, Messages, Task, listed, node_number
 from gossamer.reading import whole
-from gossamer.reading.demands import in_units, read_traffic
 from gossamer.reading.files import file_name
-from gossamer.reading.matrices import MATRIX_MARKET
+from gossamer.reading.matrix_market import MATRIX_MARKET
 from gossamer.reading.quantities import size
-from gossamer.writing import quantity, whole_file
+from gossamer.reading.traffic_files import in_units, read_traffic
 
 __all__ = ["TABLE_ENDINGS", "DemandTable", "as_table", "read_table", "write_table"]
 
@@ -369,7 +369,7 @@ def read_table(path: str | os.PathLike[str], network: Network | Any, unit: int |
     Parameters
     ----------
     path : str or path
-        As `gossamer.reading.demands.read_traffic` reads it.
+        As `gossamer.reading.traffic_files.read_traffic` reads it.
     network : Network, str, path or networkx graph
         Whose terminals the nodes are.
     unit : int or str, optional

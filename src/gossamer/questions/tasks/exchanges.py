@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import quantity
 from gossamer.errors import TaskError
 from gossamer.networks.network import Network
 from gossamer.questions.tasks.task import (
@@ -23,7 +24,6 @@ from gossamer.questions.tasks.task import (
     to_one,
     whole_count,
 )
-from gossamer.writing import quantity
 
 __all__ = [
     "Pairs",

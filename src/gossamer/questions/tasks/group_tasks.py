@@ -14,15 +14,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import quantity
 from gossamer.errors import FileFormatError, TaskError, shown
 from gossamer.networks.network import Network
+from gossamer.questions.tasks.chunked import Chunked
+from gossamer.questions.tasks.composite_tasks import Together, in_group, ranks, united
 from gossamer.questions.tasks.task import Ids, Messages, Task, check_node, listed, node_number
-from gossamer.questions.tasks.united_tasks import in_group, ranks, united
 from gossamer.reading.files import file_name, text_lines
 from gossamer.reading.quantities import nodes as listed_nodes
-from gossamer.writing import quantity
 
-__all__ = ["Grouped", "along_dimensions", "named_groups", "read_groups"]
+__all__ = ["Grouped", "along_dimensions", "includes", "named_groups", "read_groups"]
 
 
 @dataclass(frozen=True)
@@ -131,6 +132,21 @@ class Grouped(Task):
         nodes = quantity(sizes[0], "node") if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]} nodes"
         many = f"{len(self.groups)} groups of {nodes}" if len(self.groups) > 1 else f"a group of {nodes}"
         return f"{self.task.describe()} in {many}"
+
+
+def includes(task: Task, kind: type[Task]) -> bool:
+    """Return whether a task is of a kind, or is one of that kind in groups, in chunks or together with others.
+
+    >>> import gossamer
+    >>> from gossamer.questions.tasks import Allreduce
+    >>> includes(gossamer.task("allreduce", packets=3), Allreduce), includes(gossamer.task("reduce"), Allreduce)
+    (True, False)
+    """
+    if isinstance(task, Together):
+        return any(includes(each, kind) for each in task.tasks)
+    if isinstance(task, Grouped | Chunked):
+        return includes(task.task, kind)
+    return isinstance(task, kind)
 
 
 def _group(row: Any, g: int) -> tuple[int, ...]:

@@ -11,7 +11,18 @@ import numpy.typing as npt
 
 from gossamer.errors import TaskError
 from gossamer.networks.network import Network
-from gossamer.questions.tasks.task import COMBINE, COPY, Ids, Messages, OfActive, Task, listed, to_all, whole_count
+from gossamer.questions.tasks.task import (
+    ALLCOMBINE,
+    COMBINE,
+    COPY,
+    Ids,
+    Messages,
+    OfActive,
+    Task,
+    listed,
+    to_all,
+    whole_count,
+)
 
 __all__ = [
     "Allreduce",
@@ -23,6 +34,7 @@ __all__ = [
     "OnePerNode",
     "PartialMultinodeBroadcast",
     "PartialReduceScatter",
+    "PartialSumAllreduce",
     "ReduceScatter",
 ]
 
@@ -93,6 +105,39 @@ class Allreduce(Task):
         """Rename the roots within each half."""
         n = network.terminal_count
         return ids // n * n + by(ids % n)
+
+
+@dataclass(frozen=True)
+class PartialSumAllreduce(Task):
+    """An allreduce of one buffer of which no part has a root: partial sums are combined wherever they meet.
+
+    Message 0 is the buffer, which all contribute to and all must end with; in several packets (`Chunked`) each is
+    summed by itself. Dimension exchange, recursive doubling and all other schedules in which a node sends a sum that it
+    goes on adding to are of this form.
+
+    >>> from gossamer.networks import ring
+    >>> PartialSumAllreduce().messages(ring(3)).discipline.tolist()
+    [3]
+    """
+
+    name = "partial-sum-allreduce"
+    summary = "every node gets the sum of all contributions; partial sums may be combined anywhere"
+
+    def messages(self, network: Network, origins: npt.ArrayLike | None = None) -> Messages:
+        """One message, of all and for all."""
+        return to_all(np.zeros(1, np.int64), [0], ALLCOMBINE)
+
+    def most_messages(self, network: Network) -> int:
+        """Return 1."""
+        return 1
+
+    def dual(self, network: Network) -> Task:
+        """Raise TaskError: backwards in time a copied sum would have to be divided."""
+        raise TaskError(f"{self.name} has no dual by time reversal: a sum that is copied to two nodes has no reverse")
+
+    def renamed_ids(self, network: Network, ids: Ids, by: Callable[[Ids], Ids]) -> Ids:
+        """Keep the number."""
+        return ids
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import quantity
 from gossamer.errors import TaskError
 from gossamer.networks import as_network
 from gossamer.networks.network import Network
 from gossamer.questions.tasks.task import Ids, Messages, Task, check_node, listed, node_number, to_one
-from gossamer.writing import quantity
 
 __all__ = ["NeighborExchange"]
 

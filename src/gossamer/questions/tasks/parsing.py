@@ -12,6 +12,7 @@ from gossamer.errors import NetworkError, TaskError, nearest, shown
 from gossamer.networks import as_network
 from gossamer.networks.network import Network
 from gossamer.questions.tasks.chunked import chunked
+from gossamer.questions.tasks.composite_tasks import Together, ranks
 from gossamer.questions.tasks.demand_table import DemandTable, read_table
 from gossamer.questions.tasks.exchanges import (
     PartialExchange,
@@ -30,6 +31,7 @@ from gossamer.questions.tasks.multinode import (
     MultipleReduce,
     PartialMultinodeBroadcast,
     PartialReduceScatter,
+    PartialSumAllreduce,
     ReduceScatter,
 )
 from gossamer.questions.tasks.neighbors import NeighborExchange
@@ -37,11 +39,10 @@ from gossamer.questions.tasks.patterns import named_traffic, one_to_many, permut
 from gossamer.questions.tasks.rooted import Broadcast, Gather, Reduce, Scatter
 from gossamer.questions.tasks.routing import OneToManyRouting, Permutation
 from gossamer.questions.tasks.task import Task
-from gossamer.questions.tasks.united_tasks import Together, ranks
 from gossamer.reading import seed as read_seed
-from gossamer.reading.demands import in_units, read_traffic
 from gossamer.reading.quantities import Bytes, size
 from gossamer.reading.tables import named_nodes, named_numbers, read_destinations
+from gossamer.reading.traffic_files import in_units, read_traffic
 
 __all__ = ["ALIASES", "TASKS", "TaskWords", "as_task", "asked_task", "kind_of", "task", "task_from_dict"]
 
@@ -70,6 +71,7 @@ TASKS: dict[str, type[Task]] = {
         PartialReduceScatter,
         MultipleReduce,
         Allreduce,
+        PartialSumAllreduce,
         UnevenExchange,
         UnevenScatter,
         UnevenGather,

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import quantity
 from gossamer.errors import TaskError
 from gossamer.networks.network import Network
 from gossamer.questions.tasks.task import COPY, Ids, Messages, Task, listed, node_numbers, to_one
-from gossamer.writing import quantity
 
 __all__ = ["OneToManyRouting", "Permutation"]
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from gossamer.networks.network import Network
 from gossamer.questions.tasks.chunked import Chunked
+from gossamer.questions.tasks.composite_tasks import ranks
 from gossamer.questions.tasks.exchanges import TotalExchange
-from gossamer.questions.tasks.multinode import Allreduce, MultinodeBroadcast, ReduceScatter
+from gossamer.questions.tasks.group_tasks import Grouped
+from gossamer.questions.tasks.multinode import Allreduce, MultinodeBroadcast, PartialSumAllreduce, ReduceScatter
 from gossamer.questions.tasks.rooted import Broadcast, Gather, Reduce, Scatter
 from gossamer.questions.tasks.task import Task
 
@@ -58,7 +60,8 @@ def sizing_of(task: Task, network: Network) -> Sizing:
     pair of ranks in an alltoall, the block that a rank receives of a reduce-scatter or scatter, the whole buffer of a
     broadcast, reduce and allreduce. NCCL's tests report the largest buffer of a rank: n times that for allgather,
     reduce-scatter, alltoall, gather and scatter, and the same for the others. Tasks that neither knows count by
-    message.
+    message. In groups n is the size of the largest; of an allreduce, whose buffers are of one size in all groups,
+    that of the smallest, since blocks are of one size too. In groups of several sizes no bus bandwidth is defined.
 
     >>> from gossamer.networks import ring
     >>> from gossamer.questions.tasks import MultinodeBroadcast
@@ -67,6 +70,12 @@ def sizing_of(task: Task, network: Network) -> Sizing:
     """
     if isinstance(task, Chunked):
         task = task.task
+    if isinstance(task, Grouped):
+        sizes = [len(group) for group in task.groups]
+        found = sizing_of(task.task, ranks(max(sizes)))
+        if min(sizes) == max(sizes):
+            return found
+        return replace(sizing_of(task.task, ranks(min(sizes))) if found.split else found, bus=None)
     n = network.terminal_count
     others = Fraction(n - 1, n)
     match task:
@@ -76,6 +85,8 @@ def sizing_of(task: Task, network: Network) -> Sizing:
             return Sizing(n, False, others)
         case Scatter() | Gather():
             return Sizing(n, False, others)
+        case PartialSumAllreduce():
+            return Sizing(1, False, 2 * others)
         case Broadcast() | Reduce():
             return Sizing(1, False, Fraction(1))
         case _:

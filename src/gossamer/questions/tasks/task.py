@@ -2,12 +2,14 @@
 
 A task alone knows its messages; the checker asks only the task, never the algorithm. Each message has a *discipline*:
 
-===========  ============================================================================================
-``COPY``     the origin's packet may be copied at every node; all its targets must get it (broadcasts)
-``MOVE``     one packet travels from its origin to one target and is never copied (personalized tasks)
-``COMBINE``  every terminal, or every one that is listed, holds a contribution; they are combined on the way and
-             end at the origin, which is the root of the reduction (duals of broadcasts by time reversal)
-===========  ============================================================================================
+==============  ============================================================================================
+``COPY``        the origin's packet may be copied at every node; all its targets must get it (broadcasts)
+``MOVE``        one packet travels from its origin to one target and is never copied (personalized tasks)
+``COMBINE``     every terminal, or every one that is listed, holds a contribution; they are combined on the way
+                and end at the origin, which is the root of the reduction (duals of broadcasts by time reversal)
+``ALLCOMBINE``  every terminal, or every one that is listed, holds a contribution and must end with the sum of
+                all; partial sums may be copied and combined anywhere (allreduce without roots)
+==============  ============================================================================================
 """
 
 from __future__ import annotations
@@ -22,12 +24,13 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import quantity
 from gossamer.errors import TaskError, shown
 from gossamer.networks.network import Network
 from gossamer.reading import whole
-from gossamer.writing import quantity
 
 __all__ = [
+    "ALLCOMBINE",
     "COMBINE",
     "COPY",
     "MOVE",
@@ -49,7 +52,7 @@ Ids = npt.NDArray[np.int64]
 
 _MOST = 2**63 - 1
 
-COPY, MOVE, COMBINE = np.uint8(0), np.uint8(1), np.uint8(2)
+COPY, MOVE, COMBINE, ALLCOMBINE = np.uint8(0), np.uint8(1), np.uint8(2), np.uint8(3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,14 +64,16 @@ class Messages:
     ids : int64[m]
         Message numbers, unique within the task; their meaning is the task's own.
     origin : int32[m]
-        The node that holds the message at the start; for ``COMBINE`` the root where the result must end.
+        The node that holds the message at the start; for ``COMBINE`` the root where the result must end,
+        for ``ALLCOMBINE`` the first of those that contribute.
     discipline : uint8[m]
-        ``COPY``, ``MOVE`` or ``COMBINE``.
+        ``COPY``, ``MOVE``, ``COMBINE`` or ``ALLCOMBINE``.
     target_start : int64[m+1] or None
         Targets of row i are ``targets[target_start[i]:target_start[i+1]]``; None when every message is for all
         terminals, or from all.
     targets : int32[]
-        The target nodes; of a ``COMBINE`` message its contributors, at least one other than the root.
+        The target nodes; of a ``COMBINE`` message its contributors, at least one other than the root; of an
+        ``ALLCOMBINE`` message those that contribute and get the result.
     after : int64[m] or None
         Row of the message that must be complete at this message's origin before it can leave (-1: none).
     sizes : int64[m] or None
@@ -103,6 +108,12 @@ class Messages:
     def packet_count(self) -> int:
         """Number of packets of all messages."""
         return self.count if self.sizes is None else int(self.sizes.sum())
+
+    def targets_of(self, row: int, terminals: int) -> npt.NDArray[np.int32]:
+        """Return the targets, or contributors, of the message of a row, among so many terminals."""
+        if self.targets is None or self.target_start is None:
+            return np.arange(terminals, dtype=np.int32)
+        return self.targets[self.target_start[row] : self.target_start[row + 1]]
 
     def first_packet(self) -> Ids:
         """Return the number of packets of all messages before each message, and of all at the end, int64[m+1]."""

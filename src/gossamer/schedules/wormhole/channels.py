@@ -7,10 +7,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import bandwidth_text
 from gossamer.errors import NetworkError
 from gossamer.networks.network import IntArray, Network
 from gossamer.networks.structures import Speeds
-from gossamer.writing import bandwidth_text
 
 __all__ = ["Channels"]
 

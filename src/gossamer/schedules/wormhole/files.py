@@ -16,9 +16,9 @@ from gossamer.networks.network import Network
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.tasks import Task
 from gossamer.schedules.columns import column, whole
-from gossamer.schedules.file_formats import FileTable, OpenFile, TableRows
 from gossamer.schedules.files import FORMAT_VERSION, FileForm
 from gossamer.schedules.serialization import complete, control_phases, network_to_dict, with_control
+from gossamer.schedules.table_files import FileTable, OpenFile, TableRows
 from gossamer.schedules.wormhole.channels import Channels
 from gossamer.schedules.wormhole.payloads import Payloads, Pieces, StepPhase
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self, get_args
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import Pictured
 from gossamer.errors import ScheduleError, TaskError
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.costs import LinearCost
@@ -29,7 +30,6 @@ from gossamer.schedules.wormhole.channels import Channels
 from gossamer.schedules.wormhole.files import FORM
 from gossamer.schedules.wormhole.payloads import CONTROL, Payloads, PayloadTable, Pieces, StepPhase
 from gossamer.schedules.wormhole.worms import Worm
-from gossamer.writing import Pictured
 
 __all__ = ["CONTROL", "PayloadTable", "Payloads", "Pieces", "StepPhase", "WormholeSchedule", "load"]
 

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import quantity
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.tasks import Messages
 from gossamer.schedules.hop_descriptions import frame, message_words, table
 from gossamer.schedules.wormhole.channels import Channels
 from gossamer.schedules.wormhole.payloads import CONTROL, Payloads, Pieces, StepPhase
-from gossamer.writing import quantity
 
 __all__ = ["Worm", "chosen_worms", "to_arrow", "to_frame", "worms"]
 

@@ -11,13 +11,15 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import whole_file
 from gossamer.errors import TaskError, shown
 from gossamer.reading.files import file_name, text_lines
 from gossamer.simulation.flits.destinations import Destinations
 from gossamer.simulation.flits.settings import MessageLengths
-from gossamer.writing import whole_file
 
 __all__ = ["Created", "MessageSource", "MessageTrace", "RandomArrivals", "TraceArrivals", "read_trace", "write_trace"]
+
+Ints = npt.NDArray[np.int64]
 
 # Traces of messages: a text format of one line a message.
 
@@ -45,10 +47,10 @@ class MessageTrace:
     4
     """
 
-    when: npt.NDArray[np.int64]
-    source: npt.NDArray[np.int64]
-    target: npt.NDArray[np.int64]
-    flits: npt.NDArray[np.int64]
+    when: Ints
+    source: Ints
+    target: Ints
+    flits: Ints
 
     def __post_init__(self) -> None:
         for word, most, name in zip(_WORDS, _MOST, ("when", "source", "target", "flits"), strict=True):
@@ -113,10 +115,10 @@ _BURST_RATE = 4.0
 class Created(NamedTuple):
     """Messages in order of time: cycle, source, target and length, int64[M] each."""
 
-    when: npt.NDArray[np.int64]
-    source: npt.NDArray[np.int64]
-    target: npt.NDArray[np.int64]
-    flits: npt.NDArray[np.int64]
+    when: Ints
+    source: Ints
+    target: Ints
+    flits: Ints
 
 
 class MessageSource(Protocol):
@@ -169,7 +171,7 @@ class RandomArrivals:
         target = np.asarray(self.where.draw(source, self.terminals, self.random), np.int64)
         return Created(when, source, target, self.lengths.draw(source.size, self.random))
 
-    def _cells(self, cells: int) -> npt.NDArray[np.int64]:
+    def _cells(self, cells: int) -> Ints:
         """Return which of so many places, cycle by cycle, have a message."""
         if self.rate >= 1:
             return np.arange(cells)
@@ -182,7 +184,7 @@ class RandomArrivals:
             cell = np.concatenate([cell, cell[-1] + np.cumsum(_geometric(self.random, self.rate, draw))])
         return np.asarray(cell[: np.searchsorted(cell, cells)], np.int64)
 
-    def _in_bursts(self, cycles: int) -> npt.NDArray[np.int64]:
+    def _in_bursts(self, cycles: int) -> Ints:
         size = self.nodes.size
         found = []
         for c in range(cycles):
@@ -192,7 +194,7 @@ class RandomArrivals:
         return np.concatenate(found).astype(np.int64)
 
 
-def _geometric(random: np.random.Generator, share: float, count: int) -> npt.NDArray[np.int64]:
+def _geometric(random: np.random.Generator, share: float, count: int) -> Ints:
     """Return numbers of trials up to the first success: those of ``random.geometric``, in half the time.
 
     It takes one logarithm of `share` for every number, as long as this is below a third.

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Deadlock", "Dependencies", "dependencies", "find_deadlock"]
 
+Ints = npt.NDArray[np.int64]
+
 
 @njit(cache=True, nogil=True, _nrt=False)
 def _dependents(
@@ -86,10 +88,10 @@ class Dependencies(NamedTuple):
     ``dependent[first[m]:first[m+1]]``, `first` int64[M+1].
     """
 
-    waiting: npt.NDArray[np.int64]
+    waiting: Ints
     successor: IntArray
-    first: npt.NDArray[np.int64]
-    dependent: npt.NDArray[np.int64]
+    first: Ints
+    dependent: Ints
 
 
 def dependencies(schedule: WormholeSchedule, port: npt.NDArray[np.integer]) -> Dependencies:
@@ -156,11 +158,8 @@ def dependencies(schedule: WormholeSchedule, port: npt.NDArray[np.integer]) -> D
 
 
 def _with_contributions(
-    schedule: WormholeSchedule,
-    combined: npt.NDArray[np.bool_],
-    first: npt.NDArray[np.int64],
-    into: npt.NDArray[np.int64],
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    schedule: WormholeSchedule, combined: npt.NDArray[np.bool_], first: Ints, into: Ints
+) -> tuple[Ints, Ints]:
     """Return what waits for the arrival of each message, with what must be combined before it is sent."""
     table, messages = schedule.packets, schedule.messages
     n, m = schedule.network.node_count, schedule.message_count

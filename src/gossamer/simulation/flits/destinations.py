@@ -18,6 +18,8 @@ from gossamer.schedules.wormhole.channels import Channels
 
 __all__ = ["Destinations", "Draws", "destinations", "read_demands", "shortest_displacement"]
 
+Integers = npt.NDArray[np.integer]
+
 # Tables of demands in files: how much each terminal sends to each other one.
 
 
@@ -102,7 +104,7 @@ class Destinations:
             return np.arange(nodes)
         return np.flatnonzero((self.fixed >= 0) & (self.fixed != np.arange(nodes)))
 
-    def draw(self, source: npt.NDArray[np.integer], nodes: int, random: np.random.Generator) -> npt.NDArray[np.integer]:
+    def draw(self, source: Integers, nodes: int, random: np.random.Generator) -> Integers:
         """Return a destination other than itself for a message from each of `source`, int[...]."""
         if self.fixed is not None:
             return np.asarray(self.fixed[source])
@@ -233,10 +235,7 @@ def _hot_nodes(network: Network, text: str, per_router: int) -> IntArray:
 
 
 def shortest_displacement(
-    channels: Channels,
-    source: npt.NDArray[np.integer],
-    target: npt.NDArray[np.integer],
-    random: Draws | None = None,
+    channels: Channels, source: Integers, target: Integers, random: Draws | None = None
 ) -> npt.NDArray[np.int64]:
     """Return signed hops along each dimension on a shortest path, int64[M, d].
 

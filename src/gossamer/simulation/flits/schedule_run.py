@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import attributes
 from gossamer.errors import ScheduleError
 from gossamer.reading import choice, instance, whole
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
@@ -20,12 +21,13 @@ from gossamer.simulation.flits.routing.grids import DimensionOrder, write_paths
 from gossamer.simulation.flits.routing.routing_function import ends
 from gossamer.simulation.flits.settings import Routers
 from gossamer.simulation.flits.state import crossings, new_state, with_routes, write_messages
-from gossamer.writing import attributes
 
 if TYPE_CHECKING:
     from gossamer.simulation.flits._kernels import State
 
 __all__ = ["ScheduleRun", "Starts", "simulate_schedule"]
+
+Ints = npt.NDArray[np.int64]
 
 Starts = Literal["barrier", "dependencies"]
 
@@ -78,18 +80,18 @@ class ScheduleRun:
     settings: Routers
     starts: Starts
     startup_cycles: int
-    flits: npt.NDArray[np.int64]
-    step_cycles: npt.NDArray[np.int64]
-    predicted_step_cycles: npt.NDArray[np.int64]
+    flits: Ints
+    step_cycles: Ints
+    predicted_step_cycles: Ints
     cycles: int
-    released: npt.NDArray[np.int64]
-    latency: npt.NDArray[np.int64]
+    released: Ints
+    latency: Ints
     blocked: int
     stalled: int
     flit_hops: int
-    crossings: npt.NDArray[np.int64]
+    crossings: Ints
     deadlock: Deadlock | None
-    record: npt.NDArray[np.int64] = field(repr=False)
+    record: Ints = field(repr=False)
 
     @property
     def predicted_cycles(self) -> int:
@@ -236,7 +238,7 @@ def cycle_time(schedule: WormholeSchedule, settings: Routers) -> Fraction:
     return settings.flit_bytes * schedule.cost.per_byte or Fraction(1)
 
 
-def movements(fabric: Fabric, state: State) -> npt.NDArray[np.int64]:
+def movements(fabric: Fabric, state: State) -> Ints:
     """Return the record with the channels and virtual channels that were crossed, int64[R, 5]."""
     from gossamer.simulation.flits import _kernels
 
@@ -257,8 +259,8 @@ def movements(fabric: Fabric, state: State) -> npt.NDArray[np.int64]:
 
 
 def _prepared(
-    schedule: WormholeSchedule, fabric: Fabric, settings: Routers, flits: npt.NDArray[np.int64], moves: int
-) -> tuple[State, npt.NDArray[np.int64]]:
+    schedule: WormholeSchedule, fabric: Fabric, settings: Routers, flits: Ints, moves: int
+) -> tuple[State, Ints]:
     """Return routers with the messages of a schedule in their table, and the source queue of each at its source."""
     hops = np.asarray(schedule.hops, np.int64)
     begin = np.cumsum(hops + 1) - (hops + 1)
@@ -282,15 +284,13 @@ def _prepared(
     return state, np.asarray(into, np.int64)
 
 
-def _by_number(schedule: WormholeSchedule, fabric: Fabric, values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _by_number(schedule: WormholeSchedule, fabric: Fabric, values: Ints) -> Ints:
     found = np.zeros(schedule.channels.count, np.int64)
     found[fabric.number] = values
     return found
 
 
-def _predicted(
-    schedule: WormholeSchedule, settings: Routers, flits: npt.NDArray[np.int64], startup: int
-) -> npt.NDArray[np.int64]:
+def _predicted(schedule: WormholeSchedule, settings: Routers, flits: Ints, startup: int) -> Ints:
     """Return the cycles of each step if no message meets another."""
     head = np.array([settings.head_latency(h) for h in range(int(schedule.hops.max(initial=0)) + 1)], np.int64)
     latency = head[schedule.hops] + settings.following(flits - 1)
@@ -299,7 +299,7 @@ def _predicted(
     return np.where(longest >= 0, longest + startup, 0).astype(np.int64)
 
 
-def _least_cycles(schedule: WormholeSchedule, settings: Routers) -> npt.NDArray[np.int64]:
+def _least_cycles(schedule: WormholeSchedule, settings: Routers) -> Ints:
     """Return the cycles that the phases make each step last at least, without the start-up; -1 for none."""
     least = np.full(schedule.step_count, -1, np.int64)
     for phase in schedule.phases:
@@ -314,7 +314,7 @@ def _with_barriers(
     settings: Routers,
     state: State,
     startup: int,
-    step_cycles: npt.NDArray[np.int64],
+    step_cycles: Ints,
     tell: Callable[[str], None],
 ) -> Deadlock | None:
     from gossamer.simulation.flits import _kernels
@@ -341,10 +341,10 @@ def _with_barriers(
 def _by_dependencies(
     schedule: WormholeSchedule,
     fabric: Fabric,
-    port: npt.NDArray[np.int64],
+    port: Ints,
     state: State,
     startup: int,
-    step_cycles: npt.NDArray[np.int64],
+    step_cycles: Ints,
     tell: Callable[[str], None],
 ) -> tuple[State, Deadlock | None]:
     """Start each message as soon as its source has it; fill `step_cycles` and return the state at the end."""
@@ -371,13 +371,7 @@ def _by_dependencies(
     return state, deadlock
 
 
-def _until_done(
-    fabric: Fabric,
-    state: State,
-    when: npt.NDArray[np.int64],
-    rows: npt.NDArray[np.int64],
-    tell: Callable[[str], None],
-) -> Deadlock | None:
+def _until_done(fabric: Fabric, state: State, when: Ints, rows: Ints, tell: Callable[[str], None]) -> Deadlock | None:
     """Run until nothing is left to do or a deadlock is found."""
     from gossamer.simulation.flits import _kernels
 

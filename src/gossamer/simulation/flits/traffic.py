@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["simulate_trace", "simulate_traffic"]
 
+Ints = npt.NDArray[np.int64]
+
 _SPAN = 2048
 """Most cycles between two deadlock checks."""
 _ARRIVALS = 1 << 17
@@ -241,9 +243,7 @@ class Simulation:
             self.harvest()
             self.tell(f"cycle {first + span:,}, {int(counters[_kernels.IN_FLIGHT]):,} messages on their way")
 
-    def place(
-        self, source: npt.NDArray[np.int64], target: npt.NDArray[np.int64], flits: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.int64]:
+    def place(self, source: Ints, target: Ints, flits: Ints) -> Ints:
         """Write new messages, and their replies, in free rows of the table; return the rows."""
         from gossamer.simulation.flits import _kernels
 
@@ -255,9 +255,7 @@ class Simulation:
             self.state.message[answers, _kernels.WAITING] = 1
         return rows
 
-    def _write(
-        self, source: npt.NDArray[np.int64], target: npt.NDArray[np.int64], flits: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.int64]:
+    def _write(self, source: Ints, target: Ints, flits: Ints) -> Ints:
         if source.size > self.free:
             self.grow(max(2 * self.used.size, self.used.size + source.size))
         from gossamer.simulation.flits.state import write
@@ -345,14 +343,7 @@ class Simulation:
         return int(((created >= self.window[0]) & (created < self.window[1]) & (waits == 0)).sum())
 
     def found(
-        self,
-        load: float,
-        per: int,
-        through: int,
-        crossed: npt.NDArray[np.int64],
-        behind: bool,
-        times: tuple[int, int],
-        seconds: float,
+        self, load: float, per: int, through: int, crossed: Ints, behind: bool, times: tuple[int, int], seconds: float
     ) -> TrafficRun:
         """Return what was measured; `through` flits left in the measured cycles, `behind` what was offered or not."""
         missing = self.missing()
@@ -406,7 +397,7 @@ def _longer(values: npt.NDArray[_Item], size: int) -> npt.NDArray[_Item]:
     return found
 
 
-def _ring(state: State, size: int) -> npt.NDArray[np.int64]:
+def _ring(state: State, size: int) -> Ints:
     """Return a larger ring of released messages, those in it in their places."""
     from gossamer.simulation.flits import _kernels
 

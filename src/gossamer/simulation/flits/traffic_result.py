@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import attributes
 from gossamer.networks.network import Network
 from gossamer.simulation.flits.deadlock import Deadlock
 from gossamer.simulation.flits.settings import Energy, Routers
-from gossamer.writing import attributes
 
 __all__ = ["BATCHES", "Latencies", "TrafficRun", "settled"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 # Means, intervals and histograms of latencies, and the test for the end of the warm-up.
 
@@ -33,13 +36,7 @@ class Latencies:
         self.flows = np.zeros((2, terminals if flows else 0, terminals))
         self._ends = np.zeros((2, 2, 0 if flows else terminals))
 
-    def add(
-        self,
-        created: npt.NDArray[np.int64],
-        latency: npt.NDArray[np.int64],
-        source: npt.NDArray[np.int64],
-        target: npt.NDArray[np.int64],
-    ) -> None:
+    def add(self, created: Ints, latency: Ints, source: Ints, target: Ints) -> None:
         """Count messages that were created in the measured cycles, int64[k] each."""
         from gossamer.simulation.flits.state import count_latencies
 
@@ -54,12 +51,12 @@ class Latencies:
         )  # fmt: skip
 
     @property
-    def sent(self) -> npt.NDArray[np.float64]:
+    def sent(self) -> Floats:
         """Messages by source and the sums of their latencies, float64[2, T]."""
         return np.asarray(self.flows.sum(axis=2) if self.flows.shape[1] else self._ends[0])
 
     @property
-    def received(self) -> npt.NDArray[np.float64]:
+    def received(self) -> Floats:
         """The same by target."""
         return np.asarray(self.flows.sum(axis=1) if self.flows.shape[1] else self._ends[1])
 
@@ -218,7 +215,7 @@ class TrafficRun:
     throughput: float
     latency: float
     half_width: float
-    histogram: npt.NDArray[np.int64] = field(repr=False)
+    histogram: Ints = field(repr=False)
     messages: int
     undelivered: int
     saturated: bool
@@ -233,10 +230,10 @@ class TrafficRun:
     in_flight_peak: int
     detours: int
     energy: Energy
-    sent: npt.NDArray[np.float64] = field(repr=False)
-    received: npt.NDArray[np.float64] = field(repr=False)
-    flows: npt.NDArray[np.float64] = field(repr=False)
-    crossings: npt.NDArray[np.int64] = field(repr=False)
+    sent: Floats = field(repr=False)
+    received: Floats = field(repr=False)
+    flows: Floats = field(repr=False)
+    crossings: Ints = field(repr=False)
     flit_cycles: npt.NDArray[np.int32] = field(repr=False)
     channel_names: tuple[str, ...] = field(repr=False)
     deadlock: Deadlock | None

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from gossamer.atomic_files import attributes
 from gossamer.networks.network import Network
 from gossamer.simulation.random_arrivals.arrivals import Poisson
 from gossamer.simulation.random_arrivals.result import Result
@@ -15,7 +16,6 @@ from gossamer.simulation.random_arrivals.settings import Settings
 from gossamer.simulation.random_arrivals.simulator import simulate
 from gossamer.simulation.random_arrivals.statistics import NO_ESTIMATE, ConfidenceInterval
 from gossamer.simulation.random_arrivals.theory import PreparedScheme, best_bound, delay_estimate, in_flight_bound
-from gossamer.writing import attributes
 
 __all__ = ["Delays", "LoadLimit", "RandomBroadcasts", "TreeBroadcasts", "by_scheme"]
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import ModelError, NotApplicableError
-from gossamer.simulation.random_arrivals.scheme import Scheme
+from gossamer.simulation.random_arrivals.scheme import Scheme, slices
 from gossamer.simulation.random_arrivals.settings import CHOICES, TIES
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def _subtrees(scheme: Scheme, own: LongArray) -> tuple[LongArray, LongArray]:
     while level.size and len(order) <= scheme.row_count:
         depth[level] = len(order)
         order.append(level)
-        level = np.unique(children[_places(first, last, level)]).astype(np.int64)
+        level = np.unique(children[slices(first[level], last[level] - first[level])[0]]).astype(np.int64)
     height, below = np.zeros(scheme.row_count, np.int64), own.copy()
     for k in range(len(order) - 1, -1, -1):
         here = order[k][depth[order[k]] == k]
@@ -153,17 +153,11 @@ def _subtrees(scheme: Scheme, own: LongArray) -> tuple[LongArray, LongArray]:
         here, count = here[count > 0], count[count > 0]
         height[here] += 1
         if here.size:
-            child = children[_places(first, last, here)]
+            child = children[slices(first[here], count)[0]]
             starts = np.cumsum(count) - count
             height[here] += np.maximum.reduceat(height[child], starts)
             below[here] += np.add.reduceat(below[child], starts, axis=0)
     return height, below
-
-
-def _places(first: LongArray, last: LongArray, rows: LongArray) -> LongArray:
-    count = last[rows] - first[rows]
-    ends = np.cumsum(count)
-    return np.repeat(first[rows] - ends + count, count) + np.arange(ends[-1] if ends.size else 0)
 
 
 class QueueState:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import attributes
+from gossamer.simulation.random_arrivals.request_kinds import KindDelays
 from gossamer.simulation.random_arrivals.statistics import ConfidenceInterval, Histogram
-from gossamer.simulation.random_arrivals.traffic import KindDelays
-from gossamer.writing import attributes
 
 __all__ = ["Result"]
 

@@ -18,9 +18,9 @@ import numpy.typing as npt
 from gossamer.errors import ScheduleError
 from gossamer.networks import Network
 from gossamer.reading import instance, whole
-from gossamer.simulation.random_arrivals.traffic import RequestKinds
+from gossamer.simulation.random_arrivals.request_kinds import RequestKinds
 
-__all__ = ["Scheme", "scheme_from_parents"]
+__all__ = ["Scheme", "scheme_from_parents", "slices"]
 
 IntArray = npt.NDArray[np.int32]
 LongArray = npt.NDArray[np.int64]
@@ -28,6 +28,16 @@ LongArray = npt.NDArray[np.int64]
 T = TypeVar("T", bound=np.generic)
 
 _CHUNK = 1 << 21
+
+
+def slices(first: LongArray, count: LongArray) -> tuple[LongArray, LongArray]:
+    """Return all places of slices one after the other, and the slice that each is of.
+
+    >>> [places.tolist() for places in slices(np.array([5, 0]), np.array([2, 1]))]
+    [[5, 6, 0], [0, 0, 1]]
+    """
+    owner = np.repeat(np.arange(count.size), count)
+    return np.repeat(first - np.cumsum(count) + count, count) + np.arange(owner.size), owner
 
 
 def _frozen(values: npt.ArrayLike, kind: type[T]) -> npt.NDArray[T]:
@@ -310,10 +320,8 @@ class Scheme:
                     f"but its packet is at node {self.network.node_name(int(at[w]))}"
                 )
             yield start, row, link
-            count = self.child_last[row] - self.child_first[row]
-            ends = np.cumsum(count)
-            place = np.repeat(self.child_first[row] - ends + count, count) + np.arange(ends[-1])
-            start, at = np.repeat(start, count), np.repeat(target[link].astype(np.int64), count)
+            place, owner = slices(self.child_first[row], self.child_last[row] - self.child_first[row])
+            start, at = start[owner], target[link[owner]].astype(np.int64)
         if place.size:
             raise ScheduleError(f"scheme {self.name!r}: the rows of choice {entry[1]} go round in a circle")
 

@@ -19,12 +19,12 @@ from gossamer.reading import instance, number
 from gossamer.simulation.random_arrivals.arrivals import ArrivalProcess, Trace
 from gossamer.simulation.random_arrivals.queueing_state import SchemeTables
 from gossamer.simulation.random_arrivals.replication import Replication, Setup, replicate
+from gossamer.simulation.random_arrivals.request_kinds import KindDelays
 from gossamer.simulation.random_arrivals.result import Result
 from gossamer.simulation.random_arrivals.scheme import Scheme
 from gossamer.simulation.random_arrivals.settings import Settings
 from gossamer.simulation.random_arrivals.statistics import NO_ESTIMATE, Histogram, over_replications
 from gossamer.simulation.random_arrivals.theory import stability_limit
-from gossamer.simulation.random_arrivals.traffic import KindDelays
 
 __all__ = ["simulate"]
 

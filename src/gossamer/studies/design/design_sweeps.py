@@ -24,13 +24,14 @@ from gossamer.studies.design.ranked_designs import (
     Design,
     DesignedNetwork,
     PlannedTask,
+    best_designs,
     chosen_candidates,
     plan_candidate,
     work,
 )
 from gossamer.studies.design.search import CandidateNetwork, Say, candidates
 from gossamer.studies.sweeps import sweep
-from gossamer.studies.sweeps.points import Progress, file_contents
+from gossamer.studies.sweeps.stored_points import Progress, file_contents
 
 __all__ = ["NetworkPoint", "SearchPoint", "asked_words", "candidates_of", "designs", "found_of"]
 
@@ -169,7 +170,7 @@ class NetworkPoint:
         row = found.to_dict()
         told = {name: row[name] for name in ("family", "nodes", "degree", "diameter", "mean_distance", "bisection")}
         unit = "seconds" if self.problem.timed else "time"
-        tasks = [[t.task, str(t.time), str(t.bound), t.limit, t.algorithm] for t in found.tasks]
+        tasks = [[t.task, str(t.time), str(t.bound), t.limit, t.algorithm, t.bound_scope] for t in found.tasks]
         if len(tasks) > 1:
             told |= {f"{t.task}_{unit}": row[f"{t.task}_time"] for t in found.tasks}
         total = float(found.total) if self.problem.timed else row["total"]
@@ -183,8 +184,8 @@ class NetworkPoint:
 def found_of(problem: Problem, candidate: CandidateNetwork, row: Mapping[str, Any]) -> DesignedNetwork:
     """Return a network that was planned, from its row; the plans themselves are not in it."""
     tasks = tuple(
-        PlannedTask(task, Fraction(time), Fraction(bound), limit, algorithm)
-        for task, time, bound, limit, algorithm in json.loads(row["tasks"])
+        PlannedTask(task, Fraction(time), Fraction(bound), limit, algorithm, *scope)
+        for task, time, bound, limit, algorithm, *scope in json.loads(row["tasks"])
     )
     weights = {goal.task: goal.weight for goal in problem.goals}
     total = sum((weights[t.task] * t.time for t in tasks), start=Fraction(0))
@@ -250,8 +251,7 @@ def designs(
     >>> [(each.problem.degree, str(each.best.total), each.best.tasks[0].limit) for each in found]
     [(3, '20', 20), (4, '13', 13)]
     """
-    given = [tasks] if isinstance(tasks, str) else list(tasks)
-    goals = read_goals([t for text in given for t in text.split(",") if t.strip()])
+    goals = read_goals(tasks)
     low, high = read_degrees(degree)
     problems = [Problem(read_nodes(nodes), d, goals, wishes or Wishes()) for d in range(low, high + 1)]
     seconds, most = number(budget, "budget", above=0), whole(top, "top", 1, 1000)
@@ -288,11 +288,9 @@ def _designed(
     problem: Problem, planned: Sequence[tuple[CandidateNetwork, Mapping[str, Any]]], looked: int, top: int
 ) -> Design:
     """Return the best of what was planned, the best torus among them."""
-    found = [found_of(problem, c, row) for c, row in planned if row["status"] == "done"]
-    found.sort(key=lambda f: (f.score, f.candidate.diameter, f.candidate.spec))
-    torus = [f for f in found[top:] if f.candidate.family == "torus"][:1]
+    found = best_designs([found_of(problem, c, row) for c, row in planned if row["status"] == "done"], top)
     lost = [row["reason"] for _, row in planned if row["status"] != "done"]
-    return Design(problem, (*found[: top - len(torus)], *torus), looked, 0.0, f"not planned: {lost[0]}" if lost else "")
+    return Design(problem, found, looked, 0.0, f"not planned: {lost[0]}" if lost else "")
 
 
 def _with_schedules(design: Design) -> Design:

@@ -269,8 +269,8 @@ class Goal:
         return f"{self.task}{weight}{f'@{self.bytes}' if self.bytes else ''}"
 
 
-def read_goals(texts: Sequence[str]) -> tuple[Goal, ...]:
-    """Return the tasks of texts ``NAME``, ``NAME=WEIGHT``, ``NAME@BYTES`` or ``NAME=WEIGHT@BYTES``.
+def read_goals(texts: str | Sequence[str]) -> tuple[Goal, ...]:
+    """Return the tasks of texts ``NAME``, ``NAME=WEIGHT``, ``NAME@BYTES`` or ``NAME=WEIGHT@BYTES``, one or more each.
 
     Raises
     ------
@@ -283,7 +283,8 @@ def read_goals(texts: Sequence[str]) -> tuple[Goal, ...]:
     ['total-exchange', 'allreduce=3']
     """
     goals = []
-    for text in texts:
+    given = [texts] if isinstance(texts, str) else texts
+    for text in (part for words in given for part in words.split(",") if part.strip()):
         head, _, size = text.partition("@")
         name, _, weight = head.partition("=")
         task = kind_of(name.strip()).name

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
+from gossamer.atomic_files import Rows, attributes, plain
 from gossamer.errors import GossamerError, ModelError, NotApplicableError
 from gossamer.networks import Network
 from gossamer.networks.bottleneck import bottleneck
@@ -18,9 +19,8 @@ from gossamer.reading import seed as read_seed
 from gossamer.studies.design.cabling import Cabling, cabled
 from gossamer.studies.design.fixed_links import fixed_candidates
 from gossamer.studies.design.problem import Goal, Problem, Wishes, read_goals, read_nodes
-from gossamer.studies.design.search import CandidateNetwork, Say, candidates, priced, single_paths
+from gossamer.studies.design.search import CandidateNetwork, Say, candidates, single_paths
 from gossamer.studies.sweeps.faults import faults
-from gossamer.writing import Rows, attributes, plain
 
 __all__ = [
     "MOST_WORK",
@@ -28,6 +28,7 @@ __all__ = [
     "Design",
     "DesignedNetwork",
     "PlannedTask",
+    "best_designs",
     "chosen_candidates",
     "design",
     "plan_candidate",
@@ -61,6 +62,8 @@ class PlannedTask:
         In steps, what no network of that size and degree can beat.
     algorithm : str
         What built the schedule.
+    bound_scope : str
+        The schedules that do not beat the bound, empty if none does.
     outcome : Outcome or None
         The plan, where it was made here and not read from a file.
     """
@@ -70,6 +73,7 @@ class PlannedTask:
     bound: Fraction
     limit: int
     algorithm: str
+    bound_scope: str = ""
     outcome: Outcome | None = field(default=None, repr=False, compare=False)
 
 
@@ -126,6 +130,7 @@ class DesignedNetwork:
         for each in self.tasks:
             row[f"{each.task}_time"] = plain(each.time)
             row[f"{each.task}_bound"] = plain(each.bound)
+            row[f"{each.task}_bound_scope"] = each.bound_scope
             row[f"{each.task}_any_network"] = each.limit
             row[f"{each.task}_algorithm"] = each.algorithm
         row |= {"total": plain(self.total), "ratio": round(self.ratio, 6), "score": round(self.score, 6)}
@@ -238,9 +243,7 @@ def design(
     >>> found.best.tasks[0].time <= 25, found.best.tasks[0].limit
     (True, 20)
     """
-    given = [tasks] if isinstance(tasks, str) else list(tasks)
-    goals = read_goals([t for text in given for t in text.split(",") if t.strip()])
-    problem = Problem(read_nodes(nodes), whole(degree, "degree", 1, 1024), goals, wishes or Wishes())
+    problem = Problem(read_nodes(nodes), whole(degree, "degree", 1, 1024), read_goals(tasks), wishes or Wishes())
     seconds, most = number(budget, "budget", above=0), whole(top, "top", 1, 1000)
     steps = None if rounds is None else whole(rounds, "rounds", 1)
     began = time.process_time()
@@ -324,9 +327,14 @@ def planned(
         stopped = f"the budget was too small; {skipped + late} of {len(chosen)} were not planned"
     if not found:
         raise ModelError(f"no network that was found could be planned: {why}")
-    found.sort(key=lambda f: (f.score, f.candidate.diameter, f.candidate.spec))
-    torus = [f for f in found[top:] if f.candidate.family == "torus"][:1]
-    return tuple(found[: top - len(torus)] + torus), stopped
+    return best_designs(found, top), stopped
+
+
+def best_designs(found: list[DesignedNetwork], top: int) -> tuple[DesignedNetwork, ...]:
+    """Return so many networks of a table, the best first, the best torus among them."""
+    ranked = sorted(found, key=lambda f: (f.score, f.candidate.diameter, f.candidate.spec))
+    torus = [f for f in ranked[top:] if f.candidate.family == "torus"][:1]
+    return (*ranked[: top - len(torus)], *torus)
 
 
 def work(candidate: CandidateNetwork) -> float:
@@ -354,7 +362,7 @@ def plan_candidate(problem: Problem, candidate: CandidateNetwork, deadline: floa
         most = problem.task_limit(goal, candidate.nodes)
         unit = outcome.seconds / outcome.completion_time if outcome.seconds is not None else Fraction(1)
         spent, bound = outcome.completion_time * unit, outcome.bound * unit
-        tasks.append(PlannedTask(goal.task, spent, bound, most, outcome.algorithm, outcome))
+        tasks.append(PlannedTask(goal.task, spent, bound, most, outcome.algorithm, outcome.bound_scope, outcome))
         total += goal.weight * spent
         least += goal.weight * (bound if problem.timed else most)
     ratio = float(total / least) if least else 1.0
@@ -390,17 +398,3 @@ def _wished(problem: Problem, found: DesignedNetwork) -> DesignedNetwork:
     single = single_paths(found.network) if wishes.diversity_weight else None
     score *= 1 + wishes.diversity_weight * (single or 0.0)
     return replace(found, score=score, cabling=cabling, worst_failure=worst, mean_failure=mean, single_paths=single)
-
-
-def row_of(network: Network, problem: Problem, family: str, deadline: float | None = None) -> DesignedNetwork:
-    """Plan one network of one's own for a problem, such as one to compare with.
-
-    Raises
-    ------
-    ModelError
-        If it does not fit the problem.
-    """
-    candidate = priced(network, problem, family)
-    if candidate is None:
-        raise ModelError(f"{network.spec} has not the nodes or links that are asked for, or is not connected")
-    return plan_candidate(problem, candidate, deadline)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import wraps
 from typing import Any, TypeAlias
 
 from gossamer.studies.sweeps.engines import run_points
 
-__all__ = ["Cell", "Curve", "Table", "TablePoint", "computed_tables", "number"]
+__all__ = ["Cell", "Curve", "Row", "Table", "TablePoint", "computed_tables", "number", "tabulated"]
 
 Cell: TypeAlias = str | int | float | Fraction | None
+Row: TypeAlias = tuple[Cell, ...]
 
 
 def number(value: Cell) -> str:
@@ -80,7 +82,7 @@ class Table:
 
     title: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[Row, ...]
     note: str = ""
 
     def __post_init__(self) -> None:
@@ -114,6 +116,28 @@ class Table:
         """Return plain values for JSON; fractions as text."""
         rows = [[str(c) if isinstance(c, Fraction) else c for c in row] for row in self.rows]
         return {"title": self.title, "columns": list(self.columns), "rows": rows, "note": self.note}
+
+
+def tabulated(
+    title: str, columns: tuple[str, ...], note: str = ""
+) -> Callable[[Callable[[], Iterable[Row]]], Callable[[], Table]]:
+    """Return a decorator for a function that gives rows: it makes their `Table`, with its name and description.
+
+    >>> @tabulated("Squares", ("n", "n^2"))
+    ... def squares():
+    ...     yield 2, 4
+    >>> squares().rows
+    ((2, 4),)
+    """
+
+    def decorated(rows: Callable[[], Iterable[Row]]) -> Callable[[], Table]:
+        @wraps(rows)
+        def make() -> Table:
+            return Table(title, columns, tuple(rows()), note)
+
+        return make
+
+    return decorated
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from gossamer.atomic_files import Rows, attributes, plain, quantity, seconds_text
 from gossamer.errors import FileFormatError, GossamerError, ModelError
 from gossamer.networks import as_network
 from gossamer.networks.cable_orbits import cable_orbits
@@ -28,7 +29,6 @@ from gossamer.questions.tasks import Task, as_task
 from gossamer.reading import seed as read_seed
 from gossamer.reading import whole
 from gossamer.studies.sweeps.engines import run_points
-from gossamer.writing import Rows, attributes, plain, quantity, seconds_text
 
 __all__ = ["Fault", "FaultReport", "faults"]
 
@@ -170,7 +170,7 @@ class FaultReport(Rows):
         found = [
             ("network", f"{sound.case.network.spec}: {quantity(sound.case.network.node_count, 'node')}"),
             ("task", sound.case.task.describe()),
-            ("without failures", f"{text(time)}, by {sound.algorithm}; bound {text(bound)}"),
+            ("without failures", f"{text(time)}, by {sound.algorithm}; bound {text(bound)}{_holds(sound)}"),
             ("failures", f"{self.covered:,} of {self.possible:,}{self._alike()}"),
         ]
         if (worst := self.worst) is not None and worst.time is not None and worst.bound is not None:
@@ -355,6 +355,11 @@ class FaultPoint:
         time, bound = _times(found)
         slowdown = float(time / self.before) if self.before else 1.0
         return Fault(words, self.weight, time, bound, slowdown, found.algorithm, file=file)
+
+
+def _holds(outcome: Outcome) -> str:
+    """Return the schedules for which the bound of an outcome holds, for people; nothing if all."""
+    return f", for {outcome.bound_scope}" if outcome.bound_scope else ""
 
 
 def _times(outcome: Outcome) -> tuple[Fraction, Fraction]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from gossamer.atomic_files import Tabled, bandwidth_text, bytes_text, seconds_text
 from gossamer.errors import ModelError, ScheduleError
 from gossamer.networks import as_network
 from gossamer.networks.network import Network
@@ -19,7 +20,6 @@ from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Task, as_task
 from gossamer.reading.quantities import sizes as read_sizes
 from gossamer.studies.sweeps.engines import run_points
-from gossamer.writing import Tabled, bandwidth_text, bytes_text, seconds_text
 
 __all__ = ["Crossover", "SizeComparison", "compare_sizes"]
 
@@ -98,13 +98,14 @@ class SizeComparison(Tabled):
         for size, outcome in zip(self.sizes, self.best, strict=True):
             times = ["-" if t is None else seconds_text(t) for t in (outcome.seconds, outcome.bound_seconds)]
             rates = ["-" if r is None else bandwidth_text(r) for r in (outcome.bandwidth, outcome.bus_bandwidth)]
-            ratio = "-" if outcome.ratio is None else "optimal" if outcome.optimal else f"{outcome.ratio:.3f}"
-            rows.append((bytes_text(size), outcome.algorithm, *times, ratio, *rates))
+            rows.append((bytes_text(size), outcome.algorithm, *times, outcome.ratio_text, *rates))
         return columns, tuple(rows)
 
     def remarks(self) -> list[tuple[str, str]]:
         """Return where the best algorithm changes."""
-        return [("crossover", crossover_text(c)) for c in self.crossovers]
+        starred = {outcome.among for outcome in self.best if outcome.optimal and outcome.among}
+        found = [("optimal*", f"among {scope}") for scope in sorted(starred)]
+        return found + [("crossover", crossover_text(c)) for c in self.crossovers]
 
 
 def crossover_text(crossover: Crossover) -> str:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gossamer.atomic_files import plain
 from gossamer.errors import GossamerError, ModelError
 from gossamer.networks import as_network, network_size
 from gossamer.networks.bottleneck import bottleneck
@@ -37,8 +38,7 @@ from gossamer.simulation.random_arrivals.schemes import broadcasts
 from gossamer.simulation.random_arrivals.schemes.registry import SCHEMES
 from gossamer.simulation.random_arrivals.settings import Settings
 from gossamer.studies.sweeps.faults import faults
-from gossamer.studies.sweeps.points import Progress, file_contents
-from gossamer.writing import plain
+from gossamer.studies.sweeps.stored_points import Progress, file_contents
 
 __all__ = [
     "BOUNDS",
@@ -301,7 +301,7 @@ def _bounds(words: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     best = found[0] if found else None
     told = {} if best is None else {
         "bound": plain(best.value), "bound_exact": str(best.value), "bound_name": best.name,
-        "witness": best.witness,
+        "bound_scope": best.scope, "witness": best.witness,
     }  # fmt: skip
     cost = how["cost"]
     if best is not None and isinstance(cost, TimeCost):

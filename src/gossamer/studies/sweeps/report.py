@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gossamer.atomic_files import bytes_text, seconds_text
 from gossamer.errors import ModelError, nearest
 from gossamer.studies.sweeps.conditions import formula
 from gossamer.studies.sweeps.results import SweepResults
 from gossamer.studies.sweeps.store import Row, natural
 from gossamer.studies.sweeps.study import Shown
-from gossamer.writing import bytes_text, seconds_text
 
 __all__ = ["ComparedGroup", "Front", "Report", "cell_text", "front", "report"]
 

@@ -10,10 +10,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gossamer.atomic_files import Rows, quantity, whole_file
 from gossamer.errors import FileFormatError, ModelError, nearest
-from gossamer.studies.sweeps.points import Line
 from gossamer.studies.sweeps.store import Row, row_values
-from gossamer.writing import Rows, quantity, whole_file
+from gossamer.studies.sweeps.stored_points import Line
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,15 +7,15 @@ import itertools
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gossamer.atomic_files import whole_file
 from gossamer.errors import FileFormatError
 from gossamer.reading.files import file_name, guarded
 from gossamer.reading.parquet import parquet_table
-from gossamer.studies.sweeps.points import canonical, identity
-from gossamer.writing import whole_file
+from gossamer.studies.sweeps.stored_points import canonical, identity
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,7 +26,6 @@ __all__ = [
     "Row",
     "Store",
     "columns_of",
-    "in_order",
     "joined",
     "journal_of",
     "journal_rows",
@@ -62,11 +61,6 @@ def _cell(value: Any) -> Any:
     if isinstance(value, bool | int | float | str):
         return value
     return json.dumps(value, sort_keys=True)
-
-
-def in_order(rows: Iterable[Row]) -> list[Row]:
-    """Return rows in the order of files: by what was asked, numbers in texts as numbers."""
-    return sorted(rows, key=lambda row: (natural(row["point"]), row["identity"]))
 
 
 def natural(text: str) -> list[tuple[int, float, str]]:

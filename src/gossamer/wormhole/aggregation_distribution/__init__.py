@@ -29,7 +29,7 @@ from gossamer.wormhole.aggregation_distribution.collection import aggregate, col
 from gossamer.wormhole.aggregation_distribution.prefix_sums import prefix_sums, ranks, tell_all
 from gossamer.wormhole.aggregation_distribution.recording import ScheduleRecorder
 from gossamer.wormhole.algorithm import WormholeAlgorithm
-from gossamer.wormhole.contraction import group_tree
+from gossamer.wormhole.group_trees import group_tree
 from gossamer.wormhole.partition import TorusPartition, common_divisors
 
 __all__ = [

@@ -17,7 +17,7 @@ from gossamer.questions.costs import LinearCost
 from gossamer.wormhole.aggregation_distribution.collection import collection_cost, contraction_cost
 from gossamer.wormhole.aggregation_distribution.prefix_sums import gathering_cost, prefix_cost
 from gossamer.wormhole.aggregation_distribution.recording import PhaseCost, ScheduleRecorder
-from gossamer.wormhole.contraction import balanced_digits, ceil_log, group_tree
+from gossamer.wormhole.group_trees import balanced_digits, ceil_log, group_tree
 from gossamer.wormhole.partition import Ints, TorusPartition, common_divisors
 
 __all__ = [

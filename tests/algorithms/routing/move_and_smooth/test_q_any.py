@@ -13,13 +13,10 @@ from hypothesis import strategies as st
 import gossamer
 from algorithms.routing.move_and_smooth.enumeration import column_movement, worst_row
 from gossamer import Rules
-from gossamer.algorithms.routing.move_and_smooth import table as q_any
+from gossamer.algorithms.routing.move_and_smooth import move_registry as q_any
 from gossamer.algorithms.routing.move_and_smooth.lines import column_bound, row_movement
 from gossamer.algorithms.routing.move_and_smooth.mappings import MAPPINGS, multiplicity, second_mapping, variant_c
-from gossamer.algorithms.routing.move_and_smooth.regions import RegionCells, Regions, Routes, halves
-from gossamer.algorithms.routing.move_and_smooth.smoothing import MovingItems
-from gossamer.algorithms.routing.move_and_smooth.stages import family, guaranteed_times
-from gossamer.algorithms.routing.move_and_smooth.table import (
+from gossamer.algorithms.routing.move_and_smooth.move_registry import (
     Q_ANY,
     any_stages,
     buffers_seen,
@@ -27,6 +24,9 @@ from gossamer.algorithms.routing.move_and_smooth.table import (
     run,
     worst_lengths,
 )
+from gossamer.algorithms.routing.move_and_smooth.regions import RegionCells, Regions, Routes, halves
+from gossamer.algorithms.routing.move_and_smooth.smoothing import MovingItems
+from gossamer.algorithms.routing.move_and_smooth.stages import family, guaranteed_times
 from gossamer.errors import NotApplicableError
 from gossamer.questions.cases import Case
 from gossamer.questions.costs import StepCost

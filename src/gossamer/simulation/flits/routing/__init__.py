@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gossamer.simulation.flits.routing.freedom_from_deadlock import DeadlockFreedom, deadlock_freedom
+from gossamer.simulation.flits.routing.deadlock_freedom import DeadlockFreedom, deadlock_freedom
 from gossamer.simulation.flits.routing.registry import ROUTINGS, routing, routing_on
 from gossamer.simulation.flits.routing.routing_function import Routing
 

@@ -26,6 +26,9 @@ from gossamer.simulation.flits.settings import Routers
 
 __all__ = ["DimensionOrder", "OneTurn", "ReverseOrder", "Ugal", "Valiant", "grid_of", "needs_dateline", "write_paths"]
 
+Ints = npt.NDArray[np.int64]
+Integers = npt.NDArray[np.integer]
+
 _DATELINES = {"none": 0, "plain": 1, "balanced": 2}
 _CHUNK = 1 << 20
 
@@ -62,14 +65,7 @@ class DimensionOrder(Legs):
         self.draws = sum(w and s % 2 == 0 for s, w in zip(self.grid.sides, self.grid.wraps, strict=True))
         self.longest = sum(s // 2 if w else s - 1 for s, w in zip(self.grid.sides, self.grid.wraps, strict=True))
 
-    def leg(
-        self,
-        sent: RoutedMessages,
-        at: npt.NDArray[np.integer],
-        to: npt.NDArray[np.integer],
-        kind: int,
-        hops: npt.NDArray[np.int64],
-    ) -> None:
+    def leg(self, sent: RoutedMessages, at: Integers, to: Integers, kind: int, hops: Ints) -> None:
         """Write ways between routers; see `Legs.leg`."""
         move = shortest_displacement(self.grid, at, to, sent.random)
         order = np.full(at.size, self.order, np.int64)
@@ -86,9 +82,7 @@ class DimensionOrder(Legs):
         for source, move in every_displacement(self.grid):
             yield self.laid_out(source, move, self.order, 0)
 
-    def laid_out(
-        self, source: npt.NDArray[np.integer], move: npt.NDArray[np.integer], order: int, kind: int
-    ) -> IntArray:
+    def laid_out(self, source: Integers, move: Integers, order: int, kind: int) -> IntArray:
         """Return the steps of paths as rows, int32[M, longest], for a class `kind` and the two behind it."""
         width = int(np.abs(move).sum(axis=1).max(initial=0)) + 1
         rows = np.full(source.size * width, NO_STEP, np.int32)
@@ -159,7 +153,7 @@ class Ugal(Choosing, Valiant):
     """The shortest way in dimension order, or Valiant's where that promises to be faster."""
 
 
-def every_displacement(grid: Channels) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
+def every_displacement(grid: Channels) -> Iterator[tuple[Ints, Ints]]:
     """Yield sources and shortest displacements that have every two successive steps; in parts.
 
     Two dimensions suffice: a step is followed by one in its own dimension or by the first one in another.
@@ -189,14 +183,14 @@ def every_displacement(grid: Channels) -> Iterator[tuple[npt.NDArray[np.int64], 
 def write_paths(
     routing: DimensionOrder,
     route: IntArray,
-    begin: npt.NDArray[np.int64],
-    source: npt.NDArray[np.integer],
-    move: npt.NDArray[np.integer],
-    order: npt.NDArray[np.integer],
+    begin: Ints,
+    source: Integers,
+    move: Integers,
+    order: Integers,
     kind: int,
-    ends: npt.NDArray[np.integer],
-    hops: npt.NDArray[np.int64] | None = None,
-) -> npt.NDArray[np.int64]:
+    ends: Integers,
+    hops: Ints | None = None,
+) -> Ints:
     """Write dimension-ordered paths behind `hops` steps that are there; return the steps that are then there."""
     from gossamer.simulation.flits.routing import path_tables
 

@@ -28,6 +28,9 @@ from gossamer.simulation.flits.settings import Routers
 
 __all__ = ["Layered", "ShortestPath", "UgalTable", "UpDown", "ValiantTable", "WrittenRoutes", "ranks", "written_routes"]
 
+Ints = npt.NDArray[np.int64]
+Integers = npt.NDArray[np.integer]
+
 # All routes of a routing function written once, where messages need not have routes of their own.
 
 _MOST = 1 << 22
@@ -65,7 +68,7 @@ class WrittenRoutes:
         begin = (np.cumsum(length) - length.reshape(-1) + 1).reshape(shape[:2])
         self.begin = np.where(other, begin, begin[:, :1]).reshape(-1)
 
-    def draw(self, count: int, random: Draws) -> npt.NDArray[np.int64]:
+    def draw(self, count: int, random: Draws) -> Ints:
         """Return what is drawn for so many messages, int64[draws, count]: what `Routing.write` would draw."""
         drawn = np.empty((self.draws, count), np.int64)
         for row in drawn:
@@ -76,10 +79,10 @@ class WrittenRoutes:
 class _Drawn:
     """Draws of 0 or 1 that are known: the bits of numbers, the lowest first."""
 
-    def __init__(self, bits: npt.NDArray[np.int64]) -> None:
+    def __init__(self, bits: Ints) -> None:
         self.bits = bits
 
-    def integers(self, low: int, high: int, size: tuple[int, ...] | int, /) -> npt.NDArray[np.int64]:
+    def integers(self, low: int, high: int, size: tuple[int, ...] | int, /) -> Ints:
         """Return the next bit of each."""
         found = self.bits & 1
         self.bits = self.bits >> 1
@@ -338,18 +341,11 @@ class ShortestPath(Legs):
         self.longest = int(np.diff(self.first).max(initial=0))
         self.classes = np.array([(1 << settings.virtual_channels) - 1], np.int64)
 
-    def pairs(self, at: npt.NDArray[np.integer], to: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+    def pairs(self, at: Integers, to: Integers) -> Ints:
         """Return the table entries of paths between routers, int64[M]."""
         return np.asarray(to, np.int64) * self.fabric.router_count + at
 
-    def leg(
-        self,
-        sent: RoutedMessages,
-        at: npt.NDArray[np.integer],
-        to: npt.NDArray[np.integer],
-        kind: int,
-        hops: npt.NDArray[np.int64],
-    ) -> None:
+    def leg(self, sent: RoutedMessages, at: Integers, to: Integers, kind: int, hops: Ints) -> None:
         """Copy paths between routers; see `Legs.leg`."""
         ends = self.ends(sent.target)
         copy_paths(self.first, self.step, self.pairs(at, to), kind, sent.begin, hops, ends, sent.route)
@@ -454,7 +450,7 @@ def ranks(fabric: Fabric) -> IntArray:
     return rank
 
 
-def _paths(fabric: Fabric, legal: bool, rounds: int) -> tuple[npt.NDArray[np.int64], IntArray]:
+def _paths(fabric: Fabric, legal: bool, rounds: int) -> tuple[Ints, IntArray]:
     """Return the paths to router 0 from all, then to router 1 from all, ...: first int64[R*R+1], steps int32[...].
 
     Each goes over the links that are least loaded at the time; in further rounds they are led anew, one target after

@@ -19,6 +19,9 @@ from gossamer.simulation.flits.state import Adaptive
 
 __all__ = ["NO_STEP", "Choosing", "Joined", "Legs", "RoutedMessages", "Routing", "TwoLegs", "ends", "halves", "phases"]
 
+Ints = npt.NDArray[np.int64]
+Integers = npt.NDArray[np.integer]
+
 NO_STEP = -9
 """Behind the end of a route in a table of routes."""
 EJECT = -1
@@ -38,9 +41,9 @@ class RoutedMessages(NamedTuple):
     """
 
     route: IntArray
-    begin: npt.NDArray[np.int64]
-    source: npt.NDArray[np.integer]
-    target: npt.NDArray[np.integer]
+    begin: Ints
+    source: Integers
+    target: Integers
     random: Draws
 
 
@@ -75,7 +78,7 @@ class Routing(ABC):
     draws: int | None = None
     adaptive: Adaptive | None = None
     escape = 0
-    classes: npt.NDArray[np.int64]
+    classes: Ints
 
     def __init__(self, fabric: Fabric, settings: Routers) -> None:
         self.fabric, self.settings = fabric, settings
@@ -85,7 +88,7 @@ class Routing(ABC):
         """Places that the routes of a message take: for each the number of its links, its steps and its end."""
         return self.routes * (self.longest + 2)
 
-    def ends(self, target: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+    def ends(self, target: Integers) -> Ints:
         """Return the last step of messages to the terminals `target`, int64[M]."""
         return ends(self.fabric, self.settings, target)
 
@@ -108,7 +111,7 @@ class Routing(ABC):
         return []
 
 
-def ends(fabric: Fabric, settings: Routers, target: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+def ends(fabric: Fabric, settings: Routers, target: Integers) -> Ints:
     """Return the last step of messages to the terminals `target`, int64[M]."""
     if settings.ejection == "channels":
         return np.full(target.size, EJECT, np.int64)
@@ -148,14 +151,7 @@ class Legs(Routing):
     """A routing function with one way, or one that is drawn, between two routers."""
 
     @abstractmethod
-    def leg(
-        self,
-        sent: RoutedMessages,
-        at: npt.NDArray[np.integer],
-        to: npt.NDArray[np.integer],
-        kind: int,
-        hops: npt.NDArray[np.int64],
-    ) -> None:
+    def leg(self, sent: RoutedMessages, at: Integers, to: Integers, kind: int, hops: Ints) -> None:
         """Write ways between routers behind `hops` steps, which grow; `kind` is added to the classes."""
 
     def write(self, sent: RoutedMessages) -> None:

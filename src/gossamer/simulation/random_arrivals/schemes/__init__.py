@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from gossamer.graphs.disjoint_trees import disjoint_tree, grown_trees
-from gossamer.simulation.random_arrivals.schemes.arc import arc, arc_limit
+from gossamer.simulation.random_arrivals.schemes.arc_inner_nodes import arc, arc_limit
+from gossamer.simulation.random_arrivals.schemes.dimension_orders import (
+    background_target,
+    redo,
+    redo_probabilities,
+    star,
+    star_probabilities,
+)
 from gossamer.simulation.random_arrivals.schemes.edge_disjoint_trees import edge_disjoint_trees
 from gossamer.simulation.random_arrivals.schemes.mini_packets import mini_packets, star_minis
 from gossamer.simulation.random_arrivals.schemes.mixed_traffic import Mix, mixed
@@ -21,14 +28,7 @@ from gossamer.simulation.random_arrivals.schemes.stamoulis_tsitsiklis import (
     stamoulis_tsitsiklis_direct,
     stamoulis_tsitsiklis_indirect,
 )
-from gossamer.simulation.random_arrivals.schemes.star import (
-    background_target,
-    redo,
-    redo_probabilities,
-    star,
-    star_probabilities,
-)
-from gossamer.simulation.random_arrivals.schemes.symmetric import symmetric
+from gossamer.simulation.random_arrivals.schemes.symmetric_trees import symmetric
 from gossamer.simulation.random_arrivals.schemes.varvarigos_banerjee import (
     varvarigos_banerjee_direct,
     varvarigos_banerjee_indirect,

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gossamer.errors import NotApplicableError
 from gossamer.graphs.disjoint_trees import disjoint_tree, grown_trees, grown_trees_reason
+from gossamer.simulation.random_arrivals.schemes.dimension_orders import star_orders, star_reason
 from gossamer.simulation.random_arrivals.schemes.factor_trees import flattened, product_factors
 from gossamer.simulation.random_arrivals.schemes.product_broadcasts import product_scheme
-from gossamer.simulation.random_arrivals.schemes.scheme_rows import SchemeRows, add_tree
-from gossamer.simulation.random_arrivals.schemes.star import star_orders, star_reason
+from gossamer.simulation.random_arrivals.schemes.scheme_rows import SchemeRows, add_tree, refuse_uncovered
 
 if TYPE_CHECKING:
     from gossamer.networks.network import IntArray, Network
@@ -67,9 +66,7 @@ def mini_packets(network: Network, *, priority: str = "fifo") -> Scheme:
     4
     >>> mini_packets(gossamer.network("torus:5x5")).check()
     """
-    reason = mini_packets_reason(network)
-    if reason is not None:
-        raise NotApplicableError(f"scheme 'mini-packets' does not cover {network.spec}: it {reason}")
+    refuse_uncovered("mini-packets", network, mini_packets_reason(network))
     p, n = network.degree, network.node_count
     rows, parts = SchemeRows(), []
     if hypercube_reason(network) is None:
@@ -147,9 +144,7 @@ def star_minis(network: Network, *, priority: str = "fifo") -> Scheme:
     >>> import gossamer
     >>> star_minis(gossamer.network("torus:5x5")).check()
     """
-    reason = minis_reason(network)
-    if reason is not None:
-        raise NotApplicableError(f"scheme 'star-minis' does not cover {network.spec}: it {reason}")
+    refuse_uncovered("star-minis", network, minis_reason(network))
     factors = product_factors(network)
     live = [i for i, f in enumerate(factors) if f.network.node_count > 1]
     share = Fraction(1, len(live))

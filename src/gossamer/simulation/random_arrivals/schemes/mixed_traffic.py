@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,13 +18,10 @@ from gossamer.errors import ModelError, NotApplicableError, nearest
 from gossamer.networks.network import Network
 from gossamer.reading import choice, number, whole
 from gossamer.reading import seed as read_seed
-from gossamer.simulation.random_arrivals.scheme import Scheme
+from gossamer.simulation.random_arrivals.request_kinds import KINDS, RequestKinds
+from gossamer.simulation.random_arrivals.scheme import Scheme, slices
 from gossamer.simulation.random_arrivals.schemes.scheme_rows import SchemeRows
 from gossamer.simulation.random_arrivals.theory.loads import distances
-from gossamer.simulation.random_arrivals.traffic import KINDS, RequestKinds
-
-if TYPE_CHECKING:
-    from gossamer.simulation.random_arrivals.scheme import Scheme
 
 __all__ = ["Mix", "at_each_source", "mixed"]
 
@@ -145,9 +142,9 @@ def at_each_source(scheme: Scheme) -> Scheme:
     def spread(first: Any, last: Any, where: Any) -> tuple[Any, Any, Any]:
         """Return the children ``first:last`` of rows whose packets are at the nodes `where`, and where they stand."""
         count = (last - first).reshape(-1)
+        place, owner = slices(first.reshape(-1), count)
         ends = np.cumsum(count)
-        place = np.repeat(first.reshape(-1) - ends + count, count) + np.arange(ends[-1] if ends.size else 0)
-        return scheme.children[place].astype(np.int64) * n + np.repeat(where.reshape(-1), count), ends - count, ends
+        return scheme.children[place].astype(np.int64) * n + where.reshape(-1)[owner], ends - count, ends
 
     shape = (scheme.row_count, n)
     first, last = (np.broadcast_to(c[:, None], shape) for c in (scheme.child_first, scheme.child_last))

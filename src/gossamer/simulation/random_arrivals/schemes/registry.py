@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gossamer.errors import NotApplicableError, nearest
 from gossamer.simulation.random_arrivals.delays import TreeBroadcasts
-from gossamer.simulation.random_arrivals.intervals import IntervalBroadcasts, interval_reason, interval_scheme
+from gossamer.simulation.random_arrivals.interval_broadcasts import IntervalBroadcasts, interval_reason, interval_scheme
 from gossamer.simulation.random_arrivals.scheme import Scheme
-from gossamer.simulation.random_arrivals.schemes.arc import arc, arc_reason
+from gossamer.simulation.random_arrivals.schemes.arc_inner_nodes import arc, arc_reason
+from gossamer.simulation.random_arrivals.schemes.dimension_orders import redo, star, star_reason
 from gossamer.simulation.random_arrivals.schemes.edge_disjoint_trees import trees_reason
 from gossamer.simulation.random_arrivals.schemes.factor_trees import flattened
 from gossamer.simulation.random_arrivals.schemes.mini_packets import (
@@ -27,8 +28,7 @@ from gossamer.simulation.random_arrivals.schemes.stamoulis_tsitsiklis import (
     stamoulis_tsitsiklis_direct,
     stamoulis_tsitsiklis_indirect,
 )
-from gossamer.simulation.random_arrivals.schemes.star import redo, star, star_reason
-from gossamer.simulation.random_arrivals.schemes.symmetric import symmetric, symmetric_reason
+from gossamer.simulation.random_arrivals.schemes.symmetric_trees import symmetric, symmetric_reason
 from gossamer.simulation.random_arrivals.schemes.varvarigos_banerjee import (
     varvarigos_banerjee_direct,
     varvarigos_banerjee_indirect,
@@ -37,7 +37,7 @@ from gossamer.simulation.random_arrivals.schemes.varvarigos_banerjee import (
 if TYPE_CHECKING:
     from gossamer.networks.network import Network
     from gossamer.simulation.random_arrivals.delays import RandomBroadcasts
-    from gossamer.simulation.random_arrivals.intervals import IntervalScheme
+    from gossamer.simulation.random_arrivals.interval_broadcasts import IntervalScheme
 
 __all__ = ["SCHEMES", "SCHEME_ALIASES", "KnownScheme", "broadcasts", "covering", "options_of", "scheme"]
 
@@ -86,41 +86,25 @@ def _balanced(name: str, rule: str, network: Network) -> Scheme:
     return replace(build(network, priority=rule), name=name)
 
 
-def _ruled(name: str, rule: str, summary: str, source: str) -> KnownScheme:
-    return KnownScheme(partial(_balanced, name, rule), _balanced_reason, summary, source)
-
+_RULED: tuple[tuple[str, str, str, str], ...] = (
+    ("fifo", "fifo", "balanced trees (STAR, else rotated trees), first come, first served", f"{_YEH}, section 2.1"),
+    ("priority", "two-class", "balanced trees, copies of the last dimension or for leaves last",
+     f"{_YEH}, section 2.2"),
+    ("optimal", "optimal", "balanced trees, copies with the most descendants first", f"{_YEH}, section 4"),
+    ("three-class", "three-class", "balanced trees, as optimal in three classes, by thresholds of the descendants",
+     f"{_YEH}, section 4"),
+    ("critical-path", "critical-path", "balanced trees, copies with the longest way to go first",
+     f"{_YEH}, section 4"),
+    ("reversed", "reversed", "balanced trees, copies with the fewest descendants first; unstable, a control",
+     "gossamer"),
+)  # fmt: skip
+"""Name, priority rule, summary and source of the schemes on balanced trees."""
 
 SCHEMES: dict[str, KnownScheme] = {
-    "fifo": _ruled(
-        "fifo", "fifo", "balanced trees (STAR, else rotated trees), first come, first served", f"{_YEH}, section 2.1"
-    ),
-    "priority": _ruled(
-        "priority",
-        "two-class",
-        "balanced trees, copies of the last dimension or for leaves last",
-        f"{_YEH}, section 2.2",
-    ),
-    "optimal": _ruled(
-        "optimal", "optimal", "balanced trees, copies with the most descendants first", f"{_YEH}, section 4"
-    ),
-    "three-class": _ruled(
-        "three-class",
-        "three-class",
-        "balanced trees, as optimal in three classes, by thresholds of the descendants",
-        f"{_YEH}, section 4",
-    ),
-    "critical-path": _ruled(
-        "critical-path",
-        "critical-path",
-        "balanced trees, copies with the longest way to go first",
-        f"{_YEH}, section 4",
-    ),
-    "reversed": _ruled(
-        "reversed",
-        "reversed",
-        "balanced trees, copies with the fewest descendants first; unstable, a control",
-        "gossamer",
-    ),
+    **{
+        name: KnownScheme(partial(_balanced, name, rule), _balanced_reason, summary, source)
+        for name, rule, summary, source in _RULED
+    },
     "star": KnownScheme(
         star,
         star_reason,

@@ -20,7 +20,24 @@ if TYPE_CHECKING:
     from gossamer.networks.network import IntArray, Network
     from gossamer.simulation.random_arrivals.scheme import Scheme
 
-__all__ = ["PRIORITIES", "Entries", "SchemeRows", "add_tree", "classes", "flooded", "links_between", "over_the_root"]
+__all__ = [
+    "PRIORITIES",
+    "Entries",
+    "SchemeRows",
+    "add_tree",
+    "classes",
+    "drawn_trees",
+    "flooded",
+    "over_the_root",
+    "refuse_uncovered",
+]
+
+
+def refuse_uncovered(name: str, network: Network, reason: str | None) -> None:
+    """Raise a NotApplicableError if there is a reason why a scheme does not cover a network."""
+    if reason is not None:
+        raise NotApplicableError(f"scheme {name!r} does not cover {network.spec}: it {reason}")
+
 
 # Rules that give each transmission of a tree a priority class; class 0 is served first.
 #
@@ -249,10 +266,24 @@ def add_tree(
 # Broadcast on fixed trees: directly from the source, or over the root of the tree.
 
 
-def links_between(network: Network) -> dict[tuple[int, int], int]:
-    """Return the link from each node to each of its neighbors."""
-    pairs = zip(network.link_source.tolist(), network.link_target.tolist(), strict=True)
-    return {pair: link for link, pair in enumerate(pairs)}
+def drawn_trees(
+    rows: SchemeRows, name: str, network: Network, source: str, trees: Sequence[Sequence[list[int]]], priority: str
+) -> Scheme:
+    """Return the scheme that draws one of some trees for each broadcast; `trees` are the rows that each source sends.
+
+    Rows are those of `flooded` or `over_the_root`, and steps are links.
+    """
+    n = network.node_count
+    return rows.scheme(
+        name,
+        network,
+        source,
+        [[[tree[s]] for tree in trees] for s in range(n)],
+        [[Fraction(1, len(trees))] * len(trees)] * n,
+        priority=priority,
+        translated=False,
+        receivers=n - 1,
+    )
 
 
 def flooded(rows: SchemeRows, network: Network, parent: IntArray) -> list[list[int]]:
@@ -276,17 +307,16 @@ def flooded(rows: SchemeRows, network: Network, parent: IntArray) -> list[list[i
     -----
     A row stands for a directed edge and all that follows beyond it, whatever the source was.
     """
-    link, n = links_between(network), parent.size
-    order, below = _from_root(parent)
+    n, (order, below), (into, out) = parent.size, _from_root(parent), _tree_links(network, parent)
     down = [-1] * n
     for v in reversed(order[1:]):
         following = [down[c] for c in below[v]]
-        down[v] = rows.add(link[int(parent[v]), v], following, low=not following)
+        down[v] = rows.add(into[v], following, low=not following)
     up = [-1] * n  # the row that goes from v to its parent
     for v in order[1:]:
         p = int(parent[v])
         following = ([up[p]] if parent[p] >= 0 else []) + [down[c] for c in below[p] if c != v]
-        up[v] = rows.add(link[v, p], following, low=not following)
+        up[v] = rows.add(out[v], following, low=not following)
     return [([up[v]] if parent[v] >= 0 else []) + [down[c] for c in below[v]] for v in range(n)]
 
 
@@ -300,11 +330,10 @@ def over_the_root(rows: SchemeRows, network: Network, parent: IntArray) -> list[
     -----
     About twice the depth of a source in rows of its own, for each source.
     """
-    link, n = links_between(network), parent.size
-    order, below = _from_root(parent)
+    n, (order, below), (into, out) = parent.size, _from_root(parent), _tree_links(network, parent)
     down = [-1] * n
     for v in reversed(order[1:]):
-        down[v] = rows.add(link[int(parent[v]), v], [down[c] for c in below[v]], low=True)
+        down[v] = rows.add(into[v], [down[c] for c in below[v]], low=True)
     entries: list[list[int]] = []
     for source in range(n):
         # the way down again along the path, from the source up
@@ -312,13 +341,19 @@ def over_the_root(rows: SchemeRows, network: Network, parent: IntArray) -> list[
         while parent[v] >= 0:
             path.append(v)
             following = [again if path[-2:-1] == [c] else down[c] for c in below[v]]
-            again = rows.add(link[int(parent[v]), v], following, counted=False, low=True)
+            again = rows.add(into[v], following, counted=False, low=True)
             v = int(parent[v])
         sent = [again if path[-1:] == [c] else down[c] for c in below[v]]
         for v in reversed(path):
-            sent = [rows.add(link[v, int(parent[v])], sent)]
+            sent = [rows.add(out[v], sent)]
         entries.append(sent)
     return entries
+
+
+def _tree_links(network: Network, parent: IntArray) -> tuple[list[int], list[int]]:
+    """Return the links of a tree into each node from its parent, and back to it; -1 of the root."""
+    node = np.arange(parent.size)
+    return network.links_between(parent, node).tolist(), network.links_between(node, parent).tolist()
 
 
 def _from_root(parent: IntArray) -> tuple[list[int], list[list[int]]]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from gossamer.errors import NotApplicableError
 from gossamer.graphs.disjoint_trees import disjoint_tree
+from gossamer.simulation.random_arrivals.schemes.dimension_orders import star
 from gossamer.simulation.random_arrivals.schemes.mini_packets import hypercube_reason
-from gossamer.simulation.random_arrivals.schemes.scheme_rows import SchemeRows, over_the_root
-from gossamer.simulation.random_arrivals.schemes.star import star
+from gossamer.simulation.random_arrivals.schemes.scheme_rows import (
+    SchemeRows,
+    drawn_trees,
+    over_the_root,
+    refuse_uncovered,
+)
 
 if TYPE_CHECKING:
     from gossamer.networks.network import Network
@@ -41,7 +44,7 @@ def stamoulis_tsitsiklis_direct(network: Network, *, priority: str = "fifo") -> 
     >>> stamoulis_tsitsiklis_direct(gossamer.network("hypercube:3")).class_count
     1
     """
-    _check("stamoulis-tsitsiklis-direct", network, hypercube_reason(network))
+    refuse_uncovered("stamoulis-tsitsiklis-direct", network, hypercube_reason(network))
     return replace(star(network, priority=priority), name="stamoulis-tsitsiklis-direct", source=SOURCE)
 
 
@@ -76,28 +79,13 @@ def stamoulis_tsitsiklis_indirect(network: Network, *, priority: str = "fifo") -
     >>> str(stability_limit(stamoulis_tsitsiklis_indirect(gossamer.network("hypercube:4"))).load)
     '5/8'
     """
-    _check("stamoulis-tsitsiklis-indirect", network, indirect_reason(network))
-    d = network.degree
-    rows = SchemeRows()
+    name, d, rows = "stamoulis-tsitsiklis-indirect", network.degree, SchemeRows()
+    refuse_uncovered(name, network, indirect_reason(network))
     trees = [over_the_root(rows, network, disjoint_tree(d, k)) for k in range(d)]
-    return rows.scheme(
-        "stamoulis-tsitsiklis-indirect",
-        network,
-        SOURCE,
-        [[[tree[s]] for tree in trees] for s in range(network.node_count)],
-        [[Fraction(1, d)] * d] * network.node_count,
-        priority=priority,
-        translated=False,
-        receivers=network.node_count - 1,
-    )
+    return drawn_trees(rows, name, network, SOURCE, trees, priority)
 
 
 def indirect_reason(network: Network) -> str | None:
     """Say why the indirect scheme does not cover a network, or None if it does."""
     reason = hypercube_reason(network)
     return "needs at least 2 dimensions" if reason is None and network.degree < 2 else reason
-
-
-def _check(name: str, network: Network, reason: str | None) -> None:
-    if reason is not None:
-        raise NotApplicableError(f"scheme {name!r} does not cover {network.spec}: it {reason}")

@@ -6,12 +6,16 @@ Baselines of Yeh, Varvarigos and Lee 1998.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from gossamer.errors import NotApplicableError
 from gossamer.simulation.random_arrivals.schemes.edge_disjoint_trees import edge_disjoint_trees, trees_reason
-from gossamer.simulation.random_arrivals.schemes.scheme_rows import SchemeRows, flooded, over_the_root
+from gossamer.simulation.random_arrivals.schemes.scheme_rows import (
+    SchemeRows,
+    drawn_trees,
+    flooded,
+    over_the_root,
+    refuse_uncovered,
+)
 
 if TYPE_CHECKING:
     from gossamer.networks.network import IntArray, Network
@@ -105,20 +109,8 @@ def _scheme(
     count: int | None,
     seed: int,
 ) -> Scheme:
-    reason = trees_reason(network)
-    if reason is not None:
-        raise NotApplicableError(f"scheme {name!r} does not cover {network.spec}: it {reason}")
+    refuse_uncovered(name, network, trees_reason(network))
     chosen = edge_disjoint_trees(network, count, seed=seed) if trees is None else list(trees)
     rows = SchemeRows()
     make = flooded if name.endswith("-direct") else over_the_root
-    entries = [make(rows, network, tree) for tree in chosen]
-    return rows.scheme(
-        name,
-        network,
-        SOURCE,
-        [[[tree[s]] for tree in entries] for s in range(network.node_count)],
-        [[Fraction(1, len(chosen))] * len(chosen)] * network.node_count,
-        priority=priority,
-        translated=False,
-        receivers=network.node_count - 1,
-    )
+    return drawn_trees(rows, name, network, SOURCE, [make(rows, network, tree) for tree in chosen], priority)

@@ -17,7 +17,7 @@ from gossamer.errors import ModelError
 from gossamer.jit import njit
 from gossamer.simulation.random_arrivals.scheme import Scheme
 from gossamer.simulation.random_arrivals.statistics import NO_ESTIMATE, ConfidenceInterval, batch_means
-from gossamer.simulation.random_arrivals.theory.loads import whole_chances
+from gossamer.simulation.random_arrivals.theory.loads import deepest, queued_rows, whole_chances
 from gossamer.simulation.random_arrivals.theory.queues import (
     PreparedScheme,
     checked_load,
@@ -159,19 +159,12 @@ def delay_estimate(scheme: Scheme | PreparedScheme, load: float) -> DelayEstimat
 def _deepest(scheme: Scheme, longest: Floats) -> float:
     """Return the mean over sources and choices of the longest way from an entry row to a counted receipt."""
     chances, denominator = whole_chances(scheme)
-    deepest = np.zeros(scheme.entry_first.shape)
-    for place in np.ndindex(deepest.shape):
-        rows = scheme.children[scheme.entry_first[place] : scheme.entry_last[place]]
-        deepest[place] = longest[rows].max(initial=0)
-    return float((deepest.max(axis=2) * (np.array(chances, float) / denominator)).sum(axis=1).mean())
+    return float((deepest(scheme, longest) * (np.array(chances, float) / denominator)).sum(axis=1).mean())
 
 
 def _below(scheme: Scheme, hop: Floats) -> tuple[Floats, Floats, Floats]:
     """Return, of each row: whether it counts, counted receipts by it and after it, and the longest way to one."""
-    count = scheme.child_last - scheme.child_first
-    parent = np.repeat(np.arange(scheme.row_count), count)
-    ends = np.cumsum(count)
-    child = scheme.children[np.repeat(scheme.child_first - ends + count, count) + np.arange(parent.size)]
+    parent, child = queued_rows(scheme)
     counted = scheme.counted.astype(np.float64)
     size, longest = counted.copy(), np.where(scheme.counted, hop, 0.0)
     while True:

@@ -12,11 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.networks.network import Network
-from gossamer.simulation.random_arrivals.scheme import Scheme
+from gossamer.simulation.random_arrivals.scheme import Scheme, slices
 
 __all__ = [
     "LinkLoads",
     "StabilityLimit",
+    "deepest",
     "distances",
     "eccentricity_mean",
     "last_parts",
@@ -25,10 +26,13 @@ __all__ = [
     "mean_distance",
     "mean_height",
     "mean_receipt",
+    "queued_rows",
     "rate_of",
     "row_heights",
     "stability_limit",
 ]
+
+Ints = npt.NDArray[np.int64]
 
 _INT64_SAFE = 2**40
 
@@ -132,7 +136,7 @@ def link_loads(scheme: Scheme) -> LinkLoads:
     Examples
     --------
     >>> import gossamer
-    >>> from gossamer.simulation.random_arrivals.schemes.star import star
+    >>> from gossamer.simulation.random_arrivals.schemes.dimension_orders import star
     >>> loads = link_loads(star(gossamer.network("torus:4x8")))
     >>> loads.even, str(loads.largest)
     (True, '31/128')
@@ -185,7 +189,7 @@ def row_weights(scheme: Scheme) -> tuple[npt.NDArray[Any], int]:
     return total, levels[0][3]
 
 
-def row_levels(scheme: Scheme) -> Iterator[tuple[int, npt.NDArray[np.int64], npt.NDArray[Any], int]]:
+def row_levels(scheme: Scheme) -> Iterator[tuple[int, Ints, npt.NDArray[Any], int]]:
     """Yield, for each depth from 1, the rows that are sent there, how often over a denominator, and the denominator."""
     chance, denominator = whole_chances(scheme)
     tables = scheme.entry_first.shape[0]
@@ -193,7 +197,7 @@ def row_levels(scheme: Scheme) -> Iterator[tuple[int, npt.NDArray[np.int64], npt
     weight = np.zeros(scheme.row_count, kind)
     count = (scheme.entry_last - scheme.entry_first).reshape(-1)
     chances = np.broadcast_to(np.array(chance, kind)[:, :, None], scheme.entry_first.shape).reshape(-1)
-    place, owner = _slices(scheme.entry_first.reshape(-1), count)
+    place, owner = slices(scheme.entry_first.reshape(-1), count)
     np.add.at(weight, scheme.children[place], chances[owner])
     row = np.unique(scheme.children[place]).astype(np.int64)
     depth = 1
@@ -203,20 +207,11 @@ def row_levels(scheme: Scheme) -> Iterator[tuple[int, npt.NDArray[np.int64], npt
         yield depth, row, sent, denominator * tables * scheme.parts
         weight[row] = 0
         count = scheme.child_last[row] - scheme.child_first[row]
-        place, owner = _slices(scheme.child_first[row], count)
+        place, owner = slices(scheme.child_first[row], count)
         child = scheme.children[place]
         np.add.at(weight, child, sent[owner])
         row = np.unique(child).astype(np.int64)
         depth += 1
-
-
-def _slices(
-    first: npt.NDArray[np.int64], count: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return all places of slices one after the other, and the slice that each is of."""
-    owner = np.repeat(np.arange(count.size), count)
-    ends = np.cumsum(count)
-    return np.repeat(first - ends + count, count) + np.arange(owner.size), owner
 
 
 @dataclass(frozen=True)
@@ -261,7 +256,7 @@ def stability_limit(scheme: Scheme) -> StabilityLimit:
     Examples
     --------
     >>> import gossamer
-    >>> from gossamer.simulation.random_arrivals.schemes.star import star
+    >>> from gossamer.simulation.random_arrivals.schemes.dimension_orders import star
     >>> str(stability_limit(star(gossamer.network("torus:4x4"), coin=False)).load)
     '3/4'
     """
@@ -330,16 +325,13 @@ def mean_receipt(scheme: Scheme) -> float:
     return total / count
 
 
-def row_heights(scheme: Scheme) -> npt.NDArray[np.int64]:
+def row_heights(scheme: Scheme) -> Ints:
     """Return the transmissions on the longest path of counted receipts that begins with each row, int64[R].
 
     Transmissions that nothing counts after are 0.
     """
     height = scheme.counted.astype(np.int64)
-    count = scheme.child_last - scheme.child_first
-    parent = np.repeat(np.arange(scheme.row_count), count)
-    ends = np.cumsum(count)
-    child = scheme.children[np.repeat(scheme.child_first - ends + count, count) + np.arange(parent.size)]
+    parent, child = queued_rows(scheme)
     while True:
         new = height.copy()
         below = height[child]
@@ -351,12 +343,22 @@ def row_heights(scheme: Scheme) -> npt.NDArray[np.int64]:
 
 def mean_height(scheme: Scheme) -> float:
     """Return the mean over sources and choices of the depth of the last counted receipt among all parts."""
-    height = row_heights(scheme)
-    deepest = np.zeros(scheme.entry_first.shape, np.int64)
-    for place in np.ndindex(deepest.shape):
+    return float((deepest(scheme, row_heights(scheme)) * scheme.probability).sum(axis=1).mean())
+
+
+def queued_rows(scheme: Scheme) -> tuple[Ints, npt.NDArray[np.int32]]:
+    """Return every pair of a row and a row that is queued when its packet has arrived, int64[K] and int32[K]."""
+    place, parent = slices(scheme.child_first, scheme.child_last - scheme.child_first)
+    return parent, scheme.children[place]
+
+
+def deepest(scheme: Scheme, longest: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the longest way of a broadcast of each source and choice, [S, C], given that from each row on."""
+    found = np.zeros(scheme.entry_first.shape, longest.dtype)
+    for place in np.ndindex(found.shape):
         rows = scheme.children[scheme.entry_first[place] : scheme.entry_last[place]]
-        deepest[place] = height[rows].max(initial=0)
-    return float((deepest.max(axis=2) * scheme.probability).sum(axis=1).mean())
+        found[place] = longest[rows].max(initial=0)
+    return np.asarray(found.max(axis=2))
 
 
 def last_parts(scheme: Scheme) -> tuple[float, bool]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from statistics import median
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.studies.reproductions.chen_chen.formulas import best_theorem_1, trees
-from gossamer.studies.reproductions.chen_chen.runs import (
+from gossamer.studies.reproductions.chen_chen.schedule_costs import (
     MESSAGE,
     VARIANTS,
     automatic,
@@ -24,7 +24,7 @@ from gossamer.studies.reproductions.chen_chen.runs import (
     rival,
     with_movement,
 )
-from gossamer.studies.reproductions.table import Cell, Curve, Table
+from gossamer.studies.reproductions.table import Cell, Curve, Row, Table, tabulated
 from gossamer.wormhole.aggregation_distribution import ATD_5
 from gossamer.wormhole.aggregation_distribution.closed_forms import MOVEMENTS, closed_form, closed_form_time
 from gossamer.wormhole.partition import common_divisors
@@ -133,20 +133,19 @@ def _points() -> Iterator[ComparisonPoint]:
             yield compared(n, sources, tau)
 
 
-def broadcasts() -> Table:
+@tabulated(
+    "Aggregation-then-distribution at its best h (section 4)",
+    ("n", "s", "tau", "bound", "Theorem 1", "h", "ATD-5", "h", "ATD-opt", "h", "ATD-piece", "h"),
+    "Times in units of m T_c. Theorem 1 is the formula as printed, with the h that makes it least. The others are "
+    "measured on n x n nodes with s random sources, m = 1024 bytes, counters of 4, and the fastest h.",
+)
+def broadcasts() -> Iterable[Row]:
     """Aggregation-then-distribution against its bound, at the best h."""
     names = ("Theorem 1", "ATD-5", "ATD-opt", "ATD-piece")
-    rows = [
+    return [
         (p.n, p.sources, p.tau, p.bound, *(cell for name in names for cell in (p.times[name], p.h[name])))
         for p in _points()
     ]
-    return Table(
-        "Aggregation-then-distribution at its best h (section 4)",
-        ("n", "s", "tau", "bound", "Theorem 1", "h", "ATD-5", "h", "ATD-opt", "h", "ATD-piece", "h"),
-        tuple(rows),
-        "Times in units of m T_c. Theorem 1 is the formula as printed, with the h that makes it least. The others are "
-        "measured on n x n nodes with s random sources, m = 1024 bytes, counters of 4, and the fastest h.",
-    )
 
 
 def others() -> Table:
@@ -166,23 +165,21 @@ def others() -> Table:
     )
 
 
-def headlines() -> Table:
+@tabulated(
+    "Who is faster at how many of the 32 points",
+    ("A", "B", "A faster", "equal", "A slower", "the rarer case: A is"),
+    "Points are n, s: tau.",
+)
+def headlines() -> Iterator[Row]:
     """Who is faster at how many of the points."""
     points = list(_points())
-    rows = []
     for first, second in PAIRS:
         gaps = [(p.times[second] - p.times[first], p) for p in points]
         wins = [p for gap, p in gaps if gap > 0]
         losses = [p for gap, p in gaps if gap < 0]
         few = losses if len(losses) <= len(wins) else wins
         told = f"{'slower' if few is losses else 'faster'} at {_grouped(few)}" if few else ""
-        rows.append((first, second, len(wins), sum(gap == 0 for gap, _ in gaps), len(losses), told))
-    return Table(
-        "Who is faster at how many of the 32 points",
-        ("A", "B", "A faster", "equal", "A slower", "the rarer case: A is"),
-        tuple(rows),
-        "Points are n, s: tau.",
-    )
+        yield first, second, len(wins), sum(gap == 0 for gap, _ in gaps), len(losses), told
 
 
 def _grouped(points: list[ComparisonPoint]) -> str:
@@ -193,26 +190,29 @@ def _grouped(points: list[ComparisonPoint]) -> str:
     return "; ".join(f"{place}: {' '.join(at)}" for place, at in taus.items())
 
 
-def standing() -> Table:
+@tabulated(
+    "Times in multiples of the bound over the 32 points",
+    ("algorithm", "fastest of all at", "least", "median", "most"),
+    "Measured times over the lower bound.",
+)
+def standing() -> Iterator[Row]:
     """How far each algorithm is from the bound."""
     points = list(_points())
     measured = [name for name in points[0].times if name not in ("Theorem 1", "EDST as printed")]
-    rows = []
     for name in measured:
         ratios = [p.times[name] / p.bound for p in points]
         best = sum(p.times[name] == min(p.times[m] for m in measured) for p in points)
-        rows.append((name, best, min(ratios), Fraction(median(ratios)), max(ratios)))
-    return Table(
-        "Times in multiples of the bound over the 32 points",
-        ("algorithm", "fastest of all at", "least", "median", "most"),
-        tuple(rows),
-        "Measured times over the lower bound.",
-    )
+        yield name, best, min(ratios), Fraction(median(ratios)), max(ratios)
 
 
-def source_sets() -> Table:
+@tabulated(
+    "ATD-piece against rings on five source sets",
+    ("n", "s", "tau", "ATD-piece faster", "rings: least", "most", "bound"),
+    "The comparison has one source set for each n and s. Here are five: the time of the rings, and the bound at "
+    "most, in multiples of the time of ATD-piece.",
+)
+def source_sets() -> Iterator[Row]:
     """Whether the source sets matter: ATD-piece against rings on five of them."""
-    rows: list[tuple[Cell, ...]] = []
     for n, s in POINTS:
         if s == n * n or n > _SMALL:
             continue
@@ -222,14 +222,7 @@ def source_sets() -> Table:
                 rival(n, chosen, RIVALS["rings"]).time(tau) / fastest(n, chosen, "atd-piece", tau)[1] for chosen in sets
             ]
             least = max(bound(n, chosen, tau) / fastest(n, chosen, "atd-piece", tau)[1] for chosen in sets)
-            rows.append((n, s, tau, sum(r > 1 for r in ratios), min(ratios), max(ratios), least))
-    return Table(
-        "ATD-piece against rings on five source sets",
-        ("n", "s", "tau", "ATD-piece faster", "rings: least", "most", "bound"),
-        tuple(rows),
-        "The comparison has one source set for each n and s. Here are five: the time of the rings, and the bound at "
-        "most, in multiples of the time of ATD-piece.",
-    )
+            yield n, s, tau, sum(r > 1 for r in ratios), min(ratios), max(ratios), least
 
 
 _SMALL = 25
@@ -269,20 +262,18 @@ def curves() -> Iterator[Curve]:
 # The number h of data-distribution networks: what is best, and what the closed form chooses.
 
 
-def larger_is_slower() -> Table:
+@tabulated(
+    "ATD-5 for 25 sources on 25 x 25 nodes by h (section 3.1.1)",
+    ("tau", "h", "start-ups", "messages", "time", "bound"),
+    '"The higher the value of h is, the lower latency will be": start-ups grow with h, and with tau = 100 the best '
+    "h is 1 (errata X15). Times in units of m T_c.",
+)
+def larger_is_slower() -> Iterator[Row]:
     """Whether a larger h always lowers the latency."""
-    rows: list[tuple[Cell, ...]] = []
     for tau in TAUS:
         for h in common_divisors((25, 25)):
             run = partitioned(25, 25, ATD_5, h)
-            rows.append((tau, h, run.startups, run.data.messages, run.time(tau), bound(25, 25, tau)))
-    return Table(
-        "ATD-5 for 25 sources on 25 x 25 nodes by h (section 3.1.1)",
-        ("tau", "h", "start-ups", "messages", "time", "bound"),
-        tuple(rows),
-        '"The higher the value of h is, the lower latency will be": start-ups grow with h, and with tau = 100 the best '
-        "h is 1 (errata X15). Times in units of m T_c.",
-    )
+            yield tau, h, run.startups, run.data.messages, run.time(tau), bound(25, 25, tau)
 
 
 def best_choice() -> Table:
@@ -302,9 +293,14 @@ def best_choice() -> Table:
     )
 
 
-def automatic_choice() -> Table:
+@tabulated(
+    "The h of the closed form over the 32 points of the comparison",
+    ("algorithm", "as fast as the best h", "mean loss %", "largest %", "at n, s: tau"),
+    "The closed form bounds alignment and all-gather for the worst set of sources, so it can miss the best h where "
+    "these weigh.",
+)
+def automatic_choice() -> Iterator[Row]:
     """Choice of h by the closed form, and what it costs."""
-    rows: list[tuple[Cell, ...]] = []
     for name in VARIANTS:
         losses = []
         for n, s in POINTS:
@@ -313,17 +309,10 @@ def automatic_choice() -> Table:
                 losses.append((chosen[1] / best[1] - 1, f"{n}, {s}: {float(tau):g}"))
         most, where = max(losses)
         mean = sum((loss for loss, _ in losses), Fraction(0)) / len(losses)
-        rows.append((
+        yield (
             name.replace("atd", "ATD"), sum(loss == 0 for loss, _ in losses), mean * 100, most * 100,
             where if most else "",
-        ))  # fmt: skip
-    return Table(
-        "The h of the closed form over the 32 points of the comparison",
-        ("algorithm", "as fast as the best h", "mean loss %", "largest %", "at n, s: tau"),
-        tuple(rows),
-        "The closed form bounds alignment and all-gather for the worst set of sources, so it can miss the best h where "
-        "these weigh.",
-    )
+        )  # fmt: skip
 
 
 def chosen(n: int, name: str, counts: Sequence[int], taus: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 
 from gossamer.simulation.flits import simulate_schedule
 from gossamer.studies.reproductions.chen_chen.formulas import lemma_1
-from gossamer.studies.reproductions.chen_chen.runs import (
+from gossamer.studies.reproductions.chen_chen.schedule_costs import (
     VARIANTS,
     Cost,
     ScheduleCost,
@@ -18,11 +18,11 @@ from gossamer.studies.reproductions.chen_chen.runs import (
     partitioned,
     with_movement,
 )
-from gossamer.studies.reproductions.table import Cell, Table
+from gossamer.studies.reproductions.table import Cell, Row, Table, tabulated
 from gossamer.wormhole import verify
 from gossamer.wormhole.aggregation_distribution import ATD_5, ATD_OPT, ATD_PIECE, Variant, aggregation_distribution
 from gossamer.wormhole.aggregation_distribution.closed_forms import MOVEMENTS
-from gossamer.wormhole.contraction import ceil_log, group_tree
+from gossamer.wormhole.group_trees import ceil_log, group_tree
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 
 __all__ = [
@@ -66,64 +66,58 @@ def _phase(run: ScheduleCost, name: str) -> Cost:
     return run.phases.get(name, Cost(0, Fraction(0)))
 
 
-def aggregation() -> Table:
+@tabulated(
+    "Data aggregation (Lemma 1)",
+    ("h", "start-ups", "measured", "messages: sum", "closed form", "corrected", "measured", "bound"),
+    "All nodes are sources. The printed sum ends one level too early; the closed form is right for h = 5^t and an "
+    "upper bound otherwise (errata X14). Bound: h - 1 messages for a node enter by four channels. No start-up can "
+    "be spared: a step makes at most one node of five.",
+)
+def aggregation() -> Iterator[Row]:
     """Lemma 1: h diagonals to one."""
-    rows: list[tuple[Cell, ...]] = []
     for h in (2, 3, 4, 5, 6, 8, 10, 15, 25, 26):
         printed, levels = lemma_1(h), ceil_log(5, h)
         found = _phase(_full(4 if h == 2 else h, ATD_5, h), "aggregation")
         as_summed = sum(5 ** (i - 1) for i in range(1, levels))
         corrected = sum(group_tree(h).loads)
-        rows.append((
+        yield (
             h, printed.startups, found.startups, as_summed, printed.messages, corrected, found.messages,
             Fraction(h - 1, 4),
-        ))  # fmt: skip
-    return Table(
-        "Data aggregation (Lemma 1)",
-        ("h", "start-ups", "measured", "messages: sum", "closed form", "corrected", "measured", "bound"),
-        tuple(rows),
-        "All nodes are sources. The printed sum ends one level too early; the closed form is right for h = 5^t and an "
-        "upper bound otherwise (errata X14). Bound: h - 1 messages for a node enter by four channels. No start-up can "
-        "be spared: a step makes at most one node of five.",
-    )
+        )  # fmt: skip
 
 
-def prefix_sums() -> Table:
+@tabulated(
+    "Prefix sums (section 3.1.2): steps",
+    ("n", "h", "printed", "groups of 5", "groups of 3", "bound"),
+    "Groups of 3 on the diagonal take one step a level where groups of 5 take two. Bound: the last rank depends on "
+    "all n N counters, N = n/h, and in a step a node hears from four others.",
+)
+def prefix_sums() -> Iterator[Row]:
     """Prefix sums: steps of counters."""
-    rows = []
     for n, h in ((5, 5), (10, 5), (10, 2), (16, 4), (20, 5), (25, 5), (25, 25), (30, 6), (30, 15), (50, 10)):
         blocks = n // h
         printed = 4 * ceil_log(5, n) + 2 * ceil_log(5, blocks)
         found = [_phase(partitioned(n, (0,), v, h, _FEW), "prefix sums").startups for v in (ATD_5, ATD_OPT)]
-        rows.append((n, h, printed, *found, ceil_log(5, n * blocks)))
-    return Table(
-        "Prefix sums (section 3.1.2): steps",
-        ("n", "h", "printed", "groups of 5", "groups of 3", "bound"),
-        tuple(rows),
-        "Groups of 3 on the diagonal take one step a level where groups of 5 take two. Bound: the last rank depends on "
-        "all n N counters, N = n/h, and in a step a node hears from four others.",
-    )
+        yield (n, h, printed, *found, ceil_log(5, n * blocks))
 
 
-def tuning() -> Table:
+@tabulated(
+    "Data tuning (section 3.1.2): steps and messages",
+    ("h", "claimed", *(c for name in MOVEMENTS for c in (name, "messages")), "least, m a step", "bound"),
+    "All nodes are sources. Claimed are as many steps as messages. mix5 is the source's hierarchy, mix3 and direct "
+    "are Gossamer's. A node with h messages of all destinations sends h - 1 of them: that many messages over four "
+    "channels (bound), and one message a channel and step in no fewer steps than the last column but one. So the "
+    "claim holds by direct for h <= 13 and for no h >= 16 by any means (errata X4).",
+)
+def tuning() -> Iterator[Row]:
     """Tuning: steps and messages of the three movements."""
-    rows: list[tuple[Cell, ...]] = []
     for h in (2, 3, 4, 5, 6, 8, 10, 13, 14, 15, 16, 20, 25, 30):
         cells: list[Cell] = []
         for name in ("mix5", "mix3", "direct"):
             found = _phase(_full(4 if h == 2 else h, with_movement(ATD_OPT, name), h), "tuning")
             cells += [found.startups, found.messages]
         least = 1 + max(0, -(-(h - 3) // 4))
-        rows.append((h, 2 * ceil_log(5, h), *cells, least, Fraction(h - 1, 4)))
-    return Table(
-        "Data tuning (section 3.1.2): steps and messages",
-        ("h", "claimed", *(c for name in MOVEMENTS for c in (name, "messages")), "least, m a step", "bound"),
-        tuple(rows),
-        "All nodes are sources. Claimed are as many steps as messages. mix5 is the source's hierarchy, mix3 and direct "
-        "are Gossamer's. A node with h messages of all destinations sends h - 1 of them: that many messages over four "
-        "channels (bound), and one message a channel and step in no fewer steps than the last column but one. So the "
-        "claim holds by direct for h <= 13 and for no h >= 16 by any means (errata X4).",
-    )
+        yield (h, 2 * ceil_log(5, h), *cells, least, Fraction(h - 1, 4))
 
 
 def plain_pattern_collides(nodes: int) -> bool:
@@ -144,50 +138,46 @@ def plain_pattern_collides(nodes: int) -> bool:
     return False
 
 
-def all_to_all() -> Table:
+@tabulated(
+    "All-to-all broadcast on a diagonal of N nodes (section 3.2.1)",
+    ("N", "printed pattern", "steps", "messages", "4 partners", "messages", "2 partners", "messages", "bound",
+     "messages"),
+    "One message at each node of the diagonal. The printed pattern collides if u < N < 3u for a power u of 5 "
+    "(errata X5); with the last partners cut short it does not.",
+)  # fmt: skip
+def all_to_all() -> Iterator[Row]:
     """All-to-all broadcast on a diagonal of N nodes."""
-    rows = []
     for nodes in (2, 3, 4, 5, 6, 8, 9, 10, 14, 15, 16, 20, 25, 26, 27, 30):
         diagonal = tuple(i * nodes + i for i in range(nodes))
         found = [_phase(partitioned(nodes, diagonal, v, 1, _FEW), "all-gather") for v in (ATD_5, ATD_OPT)]
         steps = 2 * ceil_log(5, nodes)
         plain = "collides" if plain_pattern_collides(nodes) else "is free"
         cells = [c for cost in found for c in (cost.startups, cost.messages)]
-        rows.append((nodes, plain, steps, steps * nodes, *cells, ceil_log(5, nodes), Fraction(nodes - 1, 4)))
-    return Table(
-        "All-to-all broadcast on a diagonal of N nodes (section 3.2.1)",
-        ("N", "printed pattern", "steps", "messages", "4 partners", "messages", "2 partners", "messages", "bound",
-         "messages"),
-        tuple(rows),
-        "One message at each node of the diagonal. The printed pattern collides if u < N < 3u for a power u of 5 "
-        "(errata X5); with the last partners cut short it does not.",
-    )  # fmt: skip
+        yield (nodes, plain, steps, steps * nodes, *cells, ceil_log(5, nodes), Fraction(nodes - 1, 4))
 
 
-def collection() -> Table:
+@tabulated(
+    "Data collection (section 3.2.3): steps and messages",
+    ("h", "rows", "in DCNs", "windows", "bound", "columns", "ring", "shift", "bound", "messages", "ATD-5",
+     "ATD-opt", "bound"),
+    "One message in each DDN. Rows inside the DCNs take log_3(2h - 1) steps rounded up, more than printed for "
+    "h = 3, 6 to 9, 15, ... (errata X6); windows around each copy cross their borders. ATD-opt sends halves both "
+    "ways at once, and shifts instead of rings. The bounds on steps are for one message a channel, along rows or "
+    "columns alone; that on messages is for four channels.",
+)  # fmt: skip
+def collection() -> Iterator[Row]:
     """Rows and columns of the data collection."""
-    rows = []
     inside = replace(ATD_5, name="inside DCNs", rows="block")
     for h in (2, 3, 4, 5, 6, 7, 8, 9, 10, 15, 25):
         chosen = tuple(range(h))
         block, window, halves = (partitioned(2 * h, chosen, v, h, _FEW) for v in (inside, ATD_5, ATD_OPT))
         row, column = ceil_log(3, h), h - 1
-        rows.append((
+        yield (
             h, row, _phase(block, "rows").startups, _phase(window, "rows").startups, row,
             column, _phase(window, "columns").startups, _phase(halves, "columns").startups, -(-(h - 1) // 2),
             row + column, *(_phase(r, "rows").messages + _phase(r, "columns").messages for r in (window, halves)),
             Fraction(h - 1, 4),
-        ))  # fmt: skip
-    return Table(
-        "Data collection (section 3.2.3): steps and messages",
-        ("h", "rows", "in DCNs", "windows", "bound", "columns", "ring", "shift", "bound", "messages", "ATD-5",
-         "ATD-opt", "bound"),
-        tuple(rows),
-        "One message in each DDN. Rows inside the DCNs take log_3(2h - 1) steps rounded up, more than printed for "
-        "h = 3, 6 to 9, 15, ... (errata X6); windows around each copy cross their borders. ATD-opt sends halves both "
-        "ways at once, and shifts instead of rings. The bounds on steps are for one message a channel, along rows or "
-        "columns alone; that on messages is for four channels.",
-    )  # fmt: skip
+        )  # fmt: skip
 
 
 def _by_phase(title: str, cases: list[tuple[Cell, Cell, Variant, ScheduleCost, Cost]], note: str) -> Table:
@@ -246,10 +236,17 @@ ALGORITHMS = (
 """The algorithms that are run, aggregation-then-distribution with h = 5."""
 
 
-def flit_by_flit() -> Table:
+@tabulated(
+    "Flit by flit: twenty sources on 10 x 10 nodes, tau = 0.1",
+    ("algorithm", "start-ups", "model", "predicted", "with barriers", "blocked", "without", "blocked", "deadlock"),
+    "Cycles in which a channel carries one flit of 4 bytes; m = 1024 bytes, routers of 1 cycle, buffers of 4 "
+    "flits, 2 virtual channels. Rules: the schedule's time, distance left out. Predicted: with the way of the "
+    "slowest head in each step. Blocked: cycles that flits waited for a channel. Without barriers a message starts "
+    "as soon as its source has what it carries; then messages of different steps can meet.",
+)
+def flit_by_flit() -> Iterator[Row]:
     """Schedules for twenty sources on 10 x 10 nodes, flit by flit."""
     case = case_of(10, TWENTY, cost_of(Fraction(1, 10)))
-    rows: list[tuple[Cell, ...]] = []
     for name in ALGORITHMS:
         if name in VARIANTS:
             schedule = aggregation_distribution(case, h=5, variant=VARIANTS[name])
@@ -258,19 +255,10 @@ def flit_by_flit() -> Table:
         verify(schedule).raise_if_invalid()
         barrier = simulate_schedule(schedule, starts="barrier")
         free = simulate_schedule(schedule, starts="dependencies")
-        rows.append((
+        yield (
             name, schedule.startups, barrier.model_cycles, barrier.predicted_cycles, barrier.cycles, barrier.blocked,
             free.cycles, free.blocked, "none" if free.deadlock is None else str(free.deadlock),
-        ))  # fmt: skip
-    return Table(
-        "Flit by flit: twenty sources on 10 x 10 nodes, tau = 0.1",
-        ("algorithm", "start-ups", "model", "predicted", "with barriers", "blocked", "without", "blocked", "deadlock"),
-        tuple(rows),
-        "Cycles in which a channel carries one flit of 4 bytes; m = 1024 bytes, routers of 1 cycle, buffers of 4 "
-        "flits, 2 virtual channels. Rules: the schedule's time, distance left out. Predicted: with the way of the "
-        "slowest head in each step. Blocked: cycles that flits waited for a channel. Without barriers a message starts "
-        "as soon as its source has what it carries; then messages of different steps can meet.",
-    )
+        )  # fmt: skip
 
 
 FLITS_TABLES: tuple[Callable[[], Table], ...] = (flit_by_flit,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -13,7 +13,7 @@ from gossamer.planning.planner import plan
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import task as parse_task
 from gossamer.schedules import Schedule
-from gossamer.studies.reproductions.table import Cell, Table
+from gossamer.studies.reproductions.table import Cell, Row, Table, tabulated
 
 __all__ = [
     "BROADCASTS",
@@ -62,31 +62,34 @@ def small_network() -> Network:
     """
     from networkx import Graph
 
-    from gossamer.networks.conversion import from_networkx
+    from gossamer.networks.networkx_conversion import from_networkx
 
     return from_networkx(Graph([(0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (3, 5)]), "two-cycles-and-leaves")
 
 
-def broadcasts() -> Table:
+@tabulated(
+    "Broadcast from one source (3.1, 3.2)",
+    ("network", "source", "tree", "claimed", "measured", "bound", "one port: measured", "bound"),
+    "Claimed, measured and the first bound are for all ports. With one port the thesis has bounds only; the "
+    "largest of Theorem 3.3 and Gossamer's others is shown.",
+)
+def broadcasts() -> Iterator[Row]:
     """Chapter 3: broadcasts down the trees of 3.1, and with one port."""
-    rows = []
     for spec, root, algorithm in BROADCASTS:
         every = plan(spec, parse_task("broadcast", root=root), algorithm=algorithm)
         one = plan(spec, parse_task("broadcast", root=root), rules=Rules(ports="one"))
         name = every.schedule.network.node_name(root)
-        rows.append(
-            (spec, name, algorithm, every.claim, every.completion_time, every.bound, one.completion_time, one.bound)
-        )
-    return Table(
-        "Broadcast from one source (3.1, 3.2)",
-        ("network", "source", "tree", "claimed", "measured", "bound", "one port: measured", "bound"),
-        tuple(rows),
-        "Claimed, measured and the first bound are for all ports. With one port the thesis has bounds only; the "
-        "largest of Theorem 3.3 and Gossamer's others is shown.",
-    )
+        yield spec, name, algorithm, every.claim, every.completion_time, every.bound, one.completion_time, one.bound
 
 
-def scatters() -> Table:
+@tabulated(
+    "Scatter from one source (3.3, 3.4)",
+    ("network", "algorithm", "claimed", "measured", "bound", "one port: measured", "bound"),
+    "Claimed: Theorem 3.8, the largest branch of the tree (Theorem 3.7), (nm-1)/4 in tori. In the network of Fig. "
+    "3.4b (edges va, vb, ac, bc, cd, ce) paths that form no tree are faster than every tree. One port: n - 1 "
+    "(Theorem 3.6).",
+)
+def scatters() -> Iterator[Row]:
     """Chapter 3: scatters, in extended rings and elsewhere, all ports and one."""
     cases: list[tuple[Network | str, int, str, int]] = [
         (f"extended-ring:{n},{rho}", 0, "extended-ring-paths", -(-(n - 1) // (2 * rho)))
@@ -95,36 +98,24 @@ def scatters() -> Table:
     cases += [("ring:9", 0, "extended-ring-paths", 4), ("array:9", 2, "furthest-first", 6)]
     cases += [("torus:7x7", 0, "area-division", 12), ("torus:8x4", 0, "area-division", 8)]
     cases += [(small_network(), 0, "furthest-first", 4), (small_network(), 0, "flow-over-time", 3)]
-    rows = []
     for where, root, algorithm, claimed in cases:
         every = plan(where, parse_task("scatter", root=root), algorithm=algorithm)
         one = plan(where, parse_task("scatter", root=root), rules=Rules(ports="one"))
         name = where if isinstance(where, str) else "Fig. 3.4b"
-        rows.append((name, algorithm, claimed, every.completion_time, every.bound, one.completion_time, one.bound))
-    return Table(
-        "Scatter from one source (3.3, 3.4)",
-        ("network", "algorithm", "claimed", "measured", "bound", "one port: measured", "bound"),
-        tuple(rows),
-        "Claimed: Theorem 3.8, the largest branch of the tree (Theorem 3.7), (nm-1)/4 in tori. In the network of Fig. "
-        "3.4b (edges va, vb, ac, bc, cd, ce) paths that form no tree are faster than every tree. One port: n - 1 "
-        "(Theorem 3.6).",
-    )
+        yield name, algorithm, claimed, every.completion_time, every.bound, one.completion_time, one.bound
 
 
-def torus_areas() -> Table:
+@tabulated(
+    "Scatter in tori by area division (3.4.2)",
+    ("rows x columns", "A", "B", "C", "D", "claimed", "measured", "bound"),
+    "A, B, C and D count the nodes of each area. 4x4, 6x4 and 3x3 follow the corrections and additions of errata 9.5.",
+)
+def torus_areas() -> Iterator[Row]:
     """Section 3.4.2: areas of tori and the time of the scatter."""
-    rows = []
     for n, m in TORI:
         sizes = np.bincount(area_division(n, m).region + 1)[1:].tolist()
         found = plan(f"torus:{n}x{m}", parse_task("scatter", root=0), algorithm="area-division")
-        rows.append((f"{n}x{m}", *sizes, -(-(n * m - 1) // 4), found.completion_time, found.bound))
-    return Table(
-        "Scatter in tori by area division (3.4.2)",
-        ("rows x columns", "A", "B", "C", "D", "claimed", "measured", "bound"),
-        tuple(rows),
-        "A, B, C and D count the nodes of each area. 4x4, 6x4 and 3x3 follow the corrections and additions of errata "
-        "9.5.",
-    )
+        yield (f"{n}x{m}", *sizes, -(-(n * m - 1) // 4), found.completion_time, found.bound)
 
 
 SINGLE_SOURCE_TABLES: tuple[Callable[[], Table], ...] = (broadcasts, scatters, torus_areas)
@@ -159,27 +150,27 @@ def _of_node(schedule: Schedule, columns: int) -> list[tuple[Cell, ...]]:
     return [(f"v_{r + 1}", *(steps.get(r * columns + c, "") for c in range(columns))) for r in range(rows)]
 
 
-def messages_of_a2() -> Table:
+@tabulated(
+    "Messages to be transferred from s = (v_1, u_1), 4 x 3 torus (Table 5.1)",
+    ("m_s of", "u_1", "u_2", "u_3"),
+    "The steps from which and until which m_s(v_r, u_c) travels by algorithm A2. Row r is the batch R_r of the "
+    "r-th total exchange in the copies of B, the rings of 3; the total exchanges in the copies of A follow.",
+)
+def messages_of_a2() -> Iterable[Row]:
     """Table 5.1: the messages of node (v_1, u_1) of the 4 x 3 torus of Fig. 5.1, by algorithm A2."""
     made = plan("torus:4x3", "total-exchange", algorithm="two-phase-product", rules=Rules(ports="one")).schedule
-    return Table(
-        "Messages to be transferred from s = (v_1, u_1), 4 x 3 torus (Table 5.1)",
-        ("m_s of", "u_1", "u_2", "u_3"),
-        tuple(_of_node(made, 3)),
-        "The steps from which and until which m_s(v_r, u_c) travels by algorithm A2. Row r is the batch R_r of the "
-        "r-th total exchange in the copies of B, the rings of 3; the total exchanges in the copies of A follow.",
-    )
+    return _of_node(made, 3)
 
 
-def messages_of_a3() -> Table:
+@tabulated(
+    "Messages to be transferred from node (1, 1), 3 x 3 mesh (Table 5.2)",
+    ("m of (1, 1)", "1", "2", "3"),
+    "The steps from which and until which the message to (row, column) travels by algorithm A3, in 6 steps in all.",
+)
+def messages_of_a3() -> Iterable[Row]:
     """Table 5.2: the messages of node (1, 1) of the 3 x 3 mesh of Fig. 5.4, by algorithm A3."""
     made = plan("array:3x3", "total-exchange", algorithm="homogeneous-product").schedule
-    return Table(
-        "Messages to be transferred from node (1, 1), 3 x 3 mesh (Table 5.2)",
-        ("m of (1, 1)", "1", "2", "3"),
-        tuple((str(r + 1), *row[1:]) for r, row in enumerate(_of_node(made, 3))),
-        "The steps from which and until which the message to (row, column) travels by algorithm A3, in 6 steps in all.",
-    )
+    return ((str(r + 1), *row[1:]) for r, row in enumerate(_of_node(made, 3)))
 
 
 WORKED_TABLES: tuple[Callable[[], Table], ...] = (messages_of_a2, messages_of_a3)
@@ -217,85 +208,79 @@ def departures(schedule: Schedule, node: int, link: int | None = None) -> dict[i
     return dict(zip(explicit.slot[sent].tolist(), ends, strict=True))
 
 
-def arrays() -> Table:
+@tabulated(
+    "Total exchange in linear arrays (Theorem 4.3)",
+    ("n", "n scatters in turn", "claimed", "measured", "bound"),
+)
+def arrays() -> Iterator[Row]:
     """Section 4.2: total exchange in linear arrays."""
-    rows = []
     for n in range(2, 11):
         found = plan(f"array:{n}", "total-exchange")
         best = n // 2 * ((n + 1) // 2)
-        rows.append((n, 3 * best - n // 2, best, found.completion_time, found.bound))
-    return Table(
-        "Total exchange in linear arrays (Theorem 4.3)",
-        ("n", "n scatters in turn", "claimed", "measured", "bound"),
-        tuple(rows),
-    )
+        yield n, 3 * best - n // 2, best, found.completion_time, found.bound
 
 
-def six_node_array() -> Table:
+@tabulated(
+    "Total exchange in the linear array of 6 nodes (Fig. 4.2)",
+    ("step", *(f"node {i} sends" for i in range(1, 6))),
+    "Source > destination of the messages to the right, nodes 1 to 6; those to the left are the mirror image.",
+)
+def six_node_array() -> Iterable[Row]:
     """Fig. 4.2: what each node of the array of 6 sends to the right, step by step."""
     found = plan("array:6", "total-exchange").schedule
     sent = [departures(found, node) for node in range(5)]
-    rows: list[tuple[Cell, ...]] = [
-        (slot + 1, *(_ends(s.get(slot), 1) for s in sent)) for slot in range(found.slot_count)
-    ]
-    return Table(
-        "Total exchange in the linear array of 6 nodes (Fig. 4.2)",
-        ("step", *(f"node {i} sends" for i in range(1, 6))),
-        tuple(rows),
-        "Source > destination of the messages to the right, nodes 1 to 6; those to the left are the mirror image.",
-    )
+    return [(slot + 1, *(_ends(s.get(slot), 1) for s in sent)) for slot in range(found.slot_count)]
 
 
 def _ends(pair: tuple[int, int] | None, first: int) -> str:
     return "" if pair is None else f"{pair[0] + first} > {pair[1] + first}"
 
 
-def single_port_arrays() -> Table:
+@tabulated(
+    "Total exchange with one port in linear arrays",
+    ("n", "(4.4)", "floor((n^2-1)/2)", "measured", "bound"),
+    "The thesis has only (4.4), the mean status, for them. The middle nodes must send more than that: no exchange "
+    "meets (4.4) for n >= 3, so Theorem 5.5 does not cover arrays (errata 9.8).",
+)
+def single_port_arrays() -> Iterator[Row]:
     """Linear arrays with one port."""
-    rows = []
     for n in range(2, 13):
         found = plan(f"array:{n}", "total-exchange", rules=Rules(ports="one"))
-        rows.append((n, Fraction(n * n - 1, 3), (n * n - 1) // 2, found.completion_time, found.bound))
-    return Table(
-        "Total exchange with one port in linear arrays",
-        ("n", "(4.4)", "floor((n^2-1)/2)", "measured", "bound"),
-        tuple(rows),
-        "The thesis has only (4.4), the mean status, for them. The middle nodes must send more than that: no exchange "
-        "meets (4.4) for n >= 3, so Theorem 5.5 does not cover arrays (errata 9.8).",
-    )
+        yield n, Fraction(n * n - 1, 3), (n * n - 1) // 2, found.completion_time, found.bound
 
 
-def rings() -> Table:
+@tabulated(
+    "Total exchange in rings (Theorems 4.5 and 4.6)",
+    ("n", "algorithm", "claimed", "measured", "bound"),
+)
+def rings() -> Iterator[Row]:
     """Section 4.3: total exchange in rings."""
-    rows = []
     for n in range(3, 13):
         found = plan(f"ring:{n}", "total-exchange", algorithm="message-shift" if n % 2 else "parity-shift")
-        rows.append((n, found.algorithm, -(-(n * n - 1) // 8), found.completion_time, found.bound))
-    return Table(
-        "Total exchange in rings (Theorems 4.5 and 4.6)",
-        ("n", "algorithm", "claimed", "measured", "bound"),
-        tuple(rows),
-    )
+        yield n, found.algorithm, -(-(n * n - 1) // 8), found.completion_time, found.bound
 
 
-def ring_queues() -> Table:
+@tabulated(
+    "Queues in the rings of 7 and 6 nodes (Fig. 4.4)",
+    ("step", "of 7: node 0 sends", "of 6: node 0 sends", "of 6: node 1 sends"),
+    "Source > destination of the messages that go clockwise. In the ring of 7 every node does as node 0. In "
+    "that of 6 every even node does as node 0 and every odd one as node 1; counterclockwise the other way round.",
+)
+def ring_queues() -> Iterable[Row]:
     """Fig. 4.4: what nodes of the rings of 7 and of 6 send clockwise."""
     seven = plan("ring:7", "total-exchange", algorithm="message-shift").schedule
     six = plan("ring:6", "total-exchange", algorithm="parity-shift").schedule
     sent = [departures(seven, 0), departures(six, 0), departures(six, 1)]
-    rows: list[tuple[Cell, ...]] = [
-        (slot + 1, *(_ends(s.get(slot), 0) for s in sent)) for slot in range(seven.slot_count)
-    ]
-    return Table(
-        "Queues in the rings of 7 and 6 nodes (Fig. 4.4)",
-        ("step", "of 7: node 0 sends", "of 6: node 0 sends", "of 6: node 1 sends"),
-        tuple(rows),
-        "Source > destination of the messages that go clockwise. In the ring of 7 every node does as node 0. In "
-        "that of 6 every even node does as node 0 and every odd one as node 1; counterclockwise the other way round.",
-    )
+    return [(slot + 1, *(_ends(s.get(slot), 0) for s in sent)) for slot in range(seven.slot_count)]
 
 
-def hypercube_queues() -> Table:
+@tabulated(
+    "Total exchange with one port in hypercubes (Fig. 4.6)",
+    ("step", "Q_2: node 0 sends", "Q_3: node 0 sends"),
+    "Source > destination, and the neighbor that gets the message. The others send the same, all addresses xor "
+    "their own.",
+)
+def hypercube_queues() -> Iterable[Row]:
     """Fig. 4.6: what node 0 of the hypercubes Q_2 and Q_3 sends with one port."""
     sent = []
     for dimensions in (2, 3):
@@ -310,35 +295,31 @@ def hypercube_queues() -> Table:
             for link in np.flatnonzero(made.network.link_source == 0).tolist()
             for slot, pair in departures(made, 0, link).items()
         })  # fmt: skip
-    rows: list[tuple[Cell, ...]] = [(t + 1, *(s.get(t, "") for s in sent)) for t in range(len(sent[1]))]
-    return Table(
-        "Total exchange with one port in hypercubes (Fig. 4.6)",
-        ("step", "Q_2: node 0 sends", "Q_3: node 0 sends"),
-        tuple(rows),
-        "Source > destination, and the neighbor that gets the message. The others send the same, all addresses xor "
-        "their own.",
-    )
+    return [(t + 1, *(s.get(t, "") for s in sent)) for t in range(len(sent[1]))]
 
 
-def statuses() -> Table:
+@tabulated(
+    "Total exchange with one port in Cayley networks (Theorem 4.11)",
+    ("network", "nodes", "status", "measured", "bound", "hops stored"),
+    "The status of a node is the sum of its distances to all others. The schedules are invariant: the hops of one "
+    "node's messages are stored.",
+)
+def statuses() -> Iterator[Row]:
     """Section 4.4: total exchange with one port in Cayley networks."""
-    rows = []
     for spec, status in STATUSES:
         found = plan(spec, "total-exchange", algorithm="node-invariant-fifo", rules=Rules(ports="one"))
         nodes = found.schedule.network.node_count
-        rows.append((spec, nodes, status, found.completion_time, found.bound, found.schedule.stored_hops))
-    return Table(
-        "Total exchange with one port in Cayley networks (Theorem 4.11)",
-        ("network", "nodes", "status", "measured", "bound", "hops stored"),
-        tuple(rows),
-        "The status of a node is the sum of its distances to all others. The schedules are invariant: the hops of one "
-        "node's messages are stored.",
-    )
+        yield spec, nodes, status, found.completion_time, found.bound, found.schedule.stored_hops
 
 
-def single_port_products() -> Table:
+@tabulated(
+    "Total exchange with one port in products (Corollary 5.4)",
+    ("network", "nodes n", "n sum T_i/n_i", "A2 measured", "best measured", "bound"),
+    "T_i is the measured time in factor i of n_i nodes. A2 is optimal where the factors meet their mean status, "
+    "which arrays do not.",
+)
+def single_port_products() -> Iterator[Row]:
     """Section 5.3: total exchange with one port in products by algorithm A2."""
-    rows = []
     factors = {"torus:4x3": ("ring:4", "ring:3"), "torus:5x5": ("ring:5", "ring:5"),
                "product:(ring:4)x(extended-ring:7,2)": ("ring:4", "extended-ring:7,2"),
                "hypercycle:7,3x4,2": ("extended-ring:7,3", "extended-ring:4,2"),
@@ -351,19 +332,17 @@ def single_port_products() -> Table:
         nodes = found.schedule.network.node_count
         times = [plan(part, "total-exchange", rules=Rules(ports="one")) for part in parts]
         shares = [t.completion_time / t.schedule.network.node_count for t in times]
-        rows.append((spec, nodes, nodes * sum(shares, Fraction(0)), found.completion_time, best, found.bound))
-    return Table(
-        "Total exchange with one port in products (Corollary 5.4)",
-        ("network", "nodes n", "n sum T_i/n_i", "A2 measured", "best measured", "bound"),
-        tuple(rows),
-        "T_i is the measured time in factor i of n_i nodes. A2 is optimal where the factors meet their mean status, "
-        "which arrays do not.",
-    )
+        yield spec, nodes, nodes * sum(shares, Fraction(0)), found.completion_time, best, found.bound
 
 
-def products() -> Table:
+@tabulated(
+    "Total exchange with all ports in products H^d (Corollary 5.7)",
+    ("network", "n^(d-1) T_H", "A3 measured", "best measured", "bound"),
+    "T_H is the measured time in the factor H of n nodes. The thesis has d = 2, 4, 8, ...; 3 is Gossamer's. In "
+    "tori with n = 2 mod 4 and n >= 6 algorithm A3 is not optimal, and edge coloring is (errata 9.6).",
+)
+def products() -> Iterator[Row]:
     """Section 5.4: total exchange with all ports in products of equal factors by algorithm A3."""
-    rows = []
     for family, line, sides in (("array", "array", range(2, 8)), ("torus", "ring", (*range(3, 9), 10))):
         shapes = [(n, 2) for n in sides] + [(n, d) for d in (3, 4) for n in (2, 3) if n in sides]
         for n, d in shapes:
@@ -371,14 +350,7 @@ def products() -> Table:
             spec = f"{family}:{'x'.join([str(n)] * d)}"
             found = plan(spec, "total-exchange", algorithm="homogeneous-product")
             best = plan(spec, "total-exchange").completion_time
-            rows.append((f"{family} {n}^{d}", n ** (d - 1) * factor, found.completion_time, best, found.bound))
-    return Table(
-        "Total exchange with all ports in products H^d (Corollary 5.7)",
-        ("network", "n^(d-1) T_H", "A3 measured", "best measured", "bound"),
-        tuple(rows),
-        "T_H is the measured time in the factor H of n nodes. The thesis has d = 2, 4, 8, ...; 3 is Gossamer's. In "
-        "tori with n = 2 mod 4 and n >= 6 algorithm A3 is not optimal, and edge coloring is (errata 9.6).",
-    )
+            yield f"{family} {n}^{d}", n ** (d - 1) * factor, found.completion_time, best, found.bound
 
 
 TABLES: tuple[Callable[[], Table], ...] = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from functools import partial
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from gossamer.planning.outcome import Outcome
 from gossamer.planning.planner import plan
 from gossamer.questions.rules import Ports, Rules
 from gossamer.questions.tasks import task as parse_task
-from gossamer.studies.reproductions.table import Curve, Table
+from gossamer.studies.reproductions.table import Cell, Curve, Row, Table, tabulated
 from gossamer.verification import buffer_peak
 
 __all__ = [
@@ -85,16 +85,16 @@ def _plan(k: int, h: int, task: str, ports: Ports, capacity: str = "constant", a
     return plan(spec, parse_task(task), algorithm=algorithm, rules=Rules(ports=ports))
 
 
-def formulas() -> Table:
+@tabulated(
+    "Formulas of Tables 6.1 and 6.2 (fat trees)",
+    ("table, ports", "task", "as printed", "as corrected"),
+    "Arity k, height h, n = k^h leaves, capacity c_h at the root. One port: a node sends one packet a step and "
+    "receives on all links. See the errata 9.7, 9.10 and 9.12.",
+)
+def formulas() -> Iterable[Row]:
     """Tables 6.1 and 6.2: the formulas as printed and as corrected."""
     ports = {"one-send": "6.1, one", "all": "6.2, all"}
-    return Table(
-        "Formulas of Tables 6.1 and 6.2 (fat trees)",
-        ("table, ports", "task", "as printed", "as corrected"),
-        tuple((ports[f.ports], f.task, f.printed, f.corrected) for f in FORMULAS),
-        "Arity k, height h, n = k^h leaves, capacity c_h at the root. One port: a node sends one packet a step and "
-        "receives on all links. See the errata 9.7, 9.10 and 9.12.",
-    )
+    return ((ports[f.ports], f.task, f.printed, f.corrected) for f in FORMULAS)
 
 
 def _measured(ports: Ports, title: str, note: str) -> Table:
@@ -120,9 +120,17 @@ def table_6_2() -> Table:
     return _measured("all", "Table 6.2, measured (fat trees, all ports, capacities 1)", note)
 
 
-def fat_tree_times() -> Table:
+@tabulated(
+    "All algorithms on fat trees, measured (chapter 6)",
+    (
+        "k", "h", "n", "1: bcast", "scatter", "MNB", "TE",
+        "all: bcast", "MNB", "no queue", "TE c=1, phases", "best", "TE exp., phases", "best",
+    ),
+    "1: one send at a time; all: all ports. MNB is the multinode broadcast, TE the total exchange, "
+    "phases are those of 6.3.3. Exponential capacities are c_i = k^(i-1). Every best time meets its lower bound.",
+)  # fmt: skip
+def fat_tree_times() -> Iterator[Row]:
     """Chapter 6: every algorithm for fat trees on trees of up to 64 leaves."""
-    rows = []
     for k, h in SHAPES:
         single = [_plan(k, h, f.task, "one-send").completion_time for f in FORMULAS[:4]]
         waiting, queue_free = "fat-tree-flooding", "fat-tree-climbing-star-exchanges"
@@ -135,17 +143,7 @@ def fat_tree_times() -> Table:
             _plan(k, h, "total-exchange", "all", "exponential", "fat-tree-phases"),
             _plan(k, h, "total-exchange", "all", "exponential"),
         ]
-        rows.append((k, h, k**h, *single, *(p.completion_time for p in several)))
-    return Table(
-        "All algorithms on fat trees, measured (chapter 6)",
-        (
-            "k", "h", "n", "1: bcast", "scatter", "MNB", "TE",
-            "all: bcast", "MNB", "no queue", "TE c=1, phases", "best", "TE exp., phases", "best",
-        ),
-        tuple(rows),
-        "1: one send at a time; all: all ports. MNB is the multinode broadcast, TE the total exchange, "
-        "phases are those of 6.3.3. Exponential capacities are c_i = k^(i-1). Every best time meets its lower bound.",
-    )  # fmt: skip
+        yield (k, h, k**h, *single, *(p.completion_time for p in several))
 
 
 def curves() -> Iterator[Curve]:
@@ -180,27 +178,25 @@ def _phased(capacity: str, k: int, h: int) -> Fraction:
     return Fraction(n + 2 * h - 2 if capacity == "exponential" else (n * n - 1) // (k + 1) + 2 * h - 1)
 
 
-def queues() -> Table:
+@tabulated(
+    "Queues of the multinode broadcast, all ports, capacities 1 (6.3.2.1, 6.3.2.2)",
+    (
+        "k", "h", "n", "flooding", "packets", "kept", "packets", "climbing again", "packets",
+        "rising", "packets", "n + 2h - 2", "bound",
+    ),
+    "Steps, and packets in transit at the fullest node. Climbing again is the thesis's algorithm of Fig. 6.10: a "
+    "node gives away what it got and gets it again for the next phase. Kept: messages climb once and wait, which "
+    "saves hops and costs memory. Rising: the lowest phase first, so that leaves receive all the time. "
+    "Neither is the thesis's.",
+)  # fmt: skip
+def queues() -> Iterator[Row]:
     """6.3.2.1 and 6.3.2.2: what the multinode broadcast leaves waiting at nodes, with queues and without."""
-    rows = []
     for k, h in ((2, 3), (2, 4), (2, 6), (3, 3), (4, 3)):
-        cells = []
+        cells: list[Cell] = []
         for name in ("flooding", "star-exchanges", "climbing-star-exchanges", "rising-star-exchanges"):
             found = _plan(k, h, "multinode-broadcast", "all", algorithm=f"fat-tree-{name}")
             cells += [found.completion_time, buffer_peak(found.schedule).packets]
-        rows.append((k, h, k**h, *cells, k**h + 2 * h - 2, found.bound))
-    return Table(
-        "Queues of the multinode broadcast, all ports, capacities 1 (6.3.2.1, 6.3.2.2)",
-        (
-            "k", "h", "n", "flooding", "packets", "kept", "packets", "climbing again", "packets",
-            "rising", "packets", "n + 2h - 2", "bound",
-        ),
-        tuple(rows),
-        "Steps, and packets in transit at the fullest node. Climbing again is the thesis's algorithm of Fig. 6.10: a "
-        "node gives away what it got and gets it again for the next phase. Kept: messages climb once and wait, which "
-        "saves hops and costs memory. Rising: the lowest phase first, so that leaves receive all the time. "
-        "Neither is the thesis's.",
-    )  # fmt: skip
+        yield (k, h, k**h, *cells, k**h + 2 * h - 2, found.bound)
 
 
 def flooding_by_steps() -> Table:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gossamer.studies.reproductions.han import families, worked
-from gossamer.studies.reproductions.han.families import FACTS_TABLES, curves
+from gossamer.studies.reproductions.han import comparison_tables, worked_examples
+from gossamer.studies.reproductions.han.comparison_tables import FACTS_TABLES, curves
 from gossamer.studies.reproductions.table import Table
 
 __all__ = ["ABOUT", "TABLES", "curves"]
@@ -17,5 +17,5 @@ ABOUT = """Steps with messages (data) and steps of counting (control) stand apar
 one step each. Every measured figure comes from schedules that the checker accepted."""
 """What the page of the reproduction says first."""
 
-TABLES: tuple[Callable[[], Table], ...] = (*FACTS_TABLES, *worked.TABLES, *families.TABLES)
+TABLES: tuple[Callable[[], Table], ...] = (*FACTS_TABLES, *worked_examples.TABLES, *comparison_tables.TABLES)
 """The functions that make the tables, in the order of the thesis."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import lru_cache
 
 from gossamer.networks.spec import network
 from gossamer.simulation.random_arrivals.delays import Delays
-from gossamer.simulation.random_arrivals.intervals import interval_scheme
+from gossamer.simulation.random_arrivals.interval_broadcasts import interval_scheme
 from gossamer.simulation.random_arrivals.result import Result
 from gossamer.simulation.random_arrivals.scheme import Scheme
 from gossamer.simulation.random_arrivals.schemes import arc, scheme, star, star_probabilities
@@ -22,7 +22,7 @@ from gossamer.simulation.random_arrivals.theory import (
     printed_waits,
     stability_limit,
 )
-from gossamer.studies.reproductions.table import Cell, Table
+from gossamer.studies.reproductions.table import Row, Table, tabulated
 from gossamer.studies.sweeps import delay_load
 
 __all__ = [
@@ -44,7 +44,12 @@ _TRIES = 7
 _STEPS = 20_000  # in shorter runs loads some percent above the limit may pass for stable
 
 
-def load_factors() -> Table:
+@tabulated(
+    "Load factor rho of rate lambda = 1 (section 1)",
+    ("network", "N", "links per node", "rho"),
+    "rho = lambda (N - 1) / d_ave. rho < 1 is necessary for any scheme.",
+)
+def load_factors() -> Iterator[Row]:
     """Section 1: load factors of one broadcast per node and step."""
     specs = (
         "hypercube:6",
@@ -56,21 +61,20 @@ def load_factors() -> Table:
         "array:10x10",
         "star:5",
     )
-    rows: list[tuple[Cell, ...]] = []
     for spec in specs:
         net = network(spec)
-        rows.append((spec, net.node_count, Fraction(net.link_count, net.node_count), load_factor(net, Fraction(1))))
-    return Table(
-        "Load factor rho of rate lambda = 1 (section 1)",
-        ("network", "N", "links per node", "rho"),
-        tuple(rows),
-        "rho = lambda (N - 1) / d_ave. rho < 1 is necessary for any scheme.",
-    )
+        yield spec, net.node_count, Fraction(net.link_count, net.node_count), load_factor(net, Fraction(1))
 
 
-def star_choice() -> Table:
+@tabulated(
+    "STAR: probability of ending in dimension 1, 2, ... (section 2.1)",
+    ("torus", "equal shares", "shares by links", "largest rho without coin", "largest rho"),
+    "'Equal shares' solves the system as printed, (N-1)/d transmissions in each dimension; where a side has 2 "
+    "nodes a dimension has half the links, and shares go by links. Without a fair coin for the longer way round an "
+    "even ring the links are not balanced (errata X1).",
+)
+def star_choice() -> Iterator[Row]:
     """Section 2.1: the probabilities with which STAR ends in each dimension."""
-    rows: list[tuple[Cell, ...]] = []
     for spec in ("torus:3x5", "torus:2x3", "torus:4x8", "torus:3x4x5", "torus:2x2x8", "torus:4x4", "torus:8x8"):
         net = network(spec)
         assert net.grid is not None
@@ -78,15 +82,7 @@ def star_choice() -> Table:
         chosen = _last_dimension(made, len(net.grid.sides))
         plain = stability_limit(star(net, coin=False)).load
         solved = star_probabilities(net.grid.sides)
-        rows.append((spec, ", ".join(map(str, solved)), chosen, plain, stability_limit(made).load))
-    return Table(
-        "STAR: probability of ending in dimension 1, 2, ... (section 2.1)",
-        ("torus", "equal shares", "shares by links", "largest rho without coin", "largest rho"),
-        tuple(rows),
-        "'Equal shares' solves the system as printed, (N-1)/d transmissions in each dimension; where a side has 2 "
-        "nodes a dimension has half the links, and shares go by links. Without a fair coin for the longer way round an "
-        "even ring the links are not balanced (errata X1).",
-    )
+        yield spec, ", ".join(map(str, solved)), chosen, plain, stability_limit(made).load
 
 
 def _last_dimension(made: Scheme, dimensions: int) -> str:
@@ -116,7 +112,13 @@ def limit_by_simulation(made: Scheme, low: float, high: float) -> float:
     return (low + high) / 2
 
 
-def limits() -> Table:
+@tabulated(
+    "Largest stable load (sections 1, 2.1 and 3.1)",
+    ("scheme", "network", "printed", "exact", "exact, decimal", "by simulation"),
+    "Exact: the load at which the busiest link is busy all the time. By simulation: bisection on what is reported "
+    f"as unstable in {_STEPS:,} steps. Intervals: t_p = 0.1; by (14).",
+)
+def limits() -> Iterator[Row]:
     """Where links are saturated: as printed, from link loads, and by simulation."""
     cases: tuple[tuple[str, Scheme, str], ...] = (
         ("STAR", star(network("torus:4x4")), "1"),
@@ -129,22 +131,14 @@ def limits() -> Table:
         ("indirect (S.-T.)", scheme("stamoulis-tsitsiklis-indirect", network("hypercube:6")), "0.667"),
         ("direct (V.-B.)", scheme("varvarigos-banerjee-direct", network("hypercube:4")), "0.5"),
     )
-    rows: list[tuple[Cell, ...]] = []
     for name, made, printed in cases:
         exact = stability_limit(made).load
         found = limit_by_simulation(made, 0.7 * float(exact), min(1.3 * float(exact), 1.2))
-        rows.append((name, made.network.spec, printed, str(exact), float(exact), found))
+        yield name, made.network.spec, printed, str(exact), float(exact), found
     for spec in ("hypercube:6", "torus:8x8", "array:8x8"):
         intervals = interval_scheme(network(spec), control_time=Fraction(1, 10))
         limit = intervals.load(intervals.largest_rate)
-        rows.append(("intervals (V.-B.)", spec, "", "", limit, None))
-    return Table(
-        "Largest stable load (sections 1, 2.1 and 3.1)",
-        ("scheme", "network", "printed", "exact", "exact, decimal", "by simulation"),
-        tuple(rows),
-        "Exact: the load at which the busiest link is busy all the time. By simulation: bisection on what is reported "
-        f"as unstable in {_STEPS:,} steps. Intervals: t_p = 0.1; by (14).",
-    )
+        yield "intervals (V.-B.)", spec, "", "", limit, None
 
 
 BALANCE_TABLES: tuple[Callable[[], Table], ...] = (load_factors, star_choice, limits)
@@ -199,9 +193,18 @@ def delay_text(result: Result, what: str) -> str:
     return f"{estimate.mean:.2f}±{estimate.half_width:.2f}" if result.stable else "unstable"
 
 
-def delays() -> Table:
+@tabulated(
+    "Delays by priority rule (sections 2.2, 4 and 5)",
+    (
+        *("network", "rho", "reception at least", "FIFO", "two-class", "optimal"),
+        *("broadcast at least", "FIFO", "two-class", "optimal", "waits high / low"),
+    ),
+    "Steps, with 95% intervals by batch means over 5,000 measured steps, 40,000 at 0.8 and 150,000 at 0.9. Lower "
+    "bounds hold for any order of service on these trees. Optimal priorities shorten reception; on tori and star "
+    "graphs they can lengthen the broadcast (errata X2).",
+)
+def delays() -> Iterator[Row]:
     """Sections 2.2 and 4: reception and broadcast delays of three priority rules."""
-    rows: list[tuple[Cell, ...]] = []
     for spec in NETWORKS:
         for load in _LOADS:
             found = {name: simulated(name, spec, load) for name in RULES}
@@ -210,23 +213,21 @@ def delays() -> Table:
             high_low = f"{waits[0]:.2f} / {waits[1]:.2f}" if len(waits) == 2 else "-"
             reception = [delay_text(found[name], "reception") for name in RULES]
             broadcast = [delay_text(found[name], "broadcast") for name in RULES]
-            rows.append((spec, load, f"{bound[0]:.2f}", *reception, f"{bound[1]:.2f}", *broadcast, high_low))
-    return Table(
-        "Delays by priority rule (sections 2.2, 4 and 5)",
-        (
-            *("network", "rho", "reception at least", "FIFO", "two-class", "optimal"),
-            *("broadcast at least", "FIFO", "two-class", "optimal", "waits high / low"),
-        ),
-        tuple(rows),
-        "Steps, with 95% intervals by batch means over 5,000 measured steps, 40,000 at 0.8 and 150,000 at 0.9. Lower "
-        "bounds hold for any order of service on these trees. Optimal priorities shorten reception; on tori and star "
-        "graphs they can lengthen the broadcast (errata X2).",
-    )
+            yield (spec, load, f"{bound[0]:.2f}", *reception, f"{bound[1]:.2f}", *broadcast, high_low)
 
 
-def waits() -> Table:
+@tabulated(
+    "Mean waits at rho = 0.9 (section 2.2)",
+    (
+        *("network", "high", "M/D/1 priorities", "printed", "in slots", "low", "M/D/1 priorities", "printed"),
+        *("FIFO", "M/D/1"),
+    ),
+    "In continuous time the printed wait of the high class leaves out the copy of the low class that is being "
+    "sent; it tends to rho/2, not to 0 (errata X3). Where all copies start with a slot nothing of the kind is "
+    "waited for.",
+)
+def waits() -> Iterator[Row]:
     """Section 2.2: the waits of the two classes, as printed, by the queue formulas, and simulated (errata X3)."""
-    rows: list[tuple[Cell, ...]] = []
     load = 0.9
     for spec, side in (("hypercube:4", 2), ("hypercube:8", 2), ("torus:5x5", 5), ("torus:8x8", 8)):
         net = network(spec)
@@ -235,23 +236,17 @@ def waits() -> Table:
         exact = head_of_line_waits(class_loads(made, load).mean(axis=0).tolist())
         fifo, slots = simulated("fifo", spec, load), simulated("priority", spec, load, time="slotted")
         both = (found.wait[0], exact[0], high, slots.wait[0], found.wait[1], exact[1], low)
-        rows.append((spec, *both, fifo.wait[0], load / (2 * (1 - load))))
-    return Table(
-        "Mean waits at rho = 0.9 (section 2.2)",
-        (
-            *("network", "high", "M/D/1 priorities", "printed", "in slots", "low", "M/D/1 priorities", "printed"),
-            *("FIFO", "M/D/1"),
-        ),
-        tuple(rows),
-        "In continuous time the printed wait of the high class leaves out the copy of the low class that is being "
-        "sent; it tends to rho/2, not to 0 (errata X3). Where all copies start with a slot nothing of the kind is "
-        "waited for.",
-    )
+        yield (spec, *both, fifo.wait[0], load / (2 * (1 - load)))
 
 
-def controls() -> Table:
+@tabulated(
+    "Orders of service on hypercube:5 at rho = 0.9 (section 4)",
+    ("order", "reception", "broadcast", "utilization"),
+    "Serving the copies with the fewest descendants first is unstable although no link idles while it has work: "
+    "rho < 1 is enough only for some orders.",
+)
+def controls() -> Iterator[Row]:
     """Orders of service on the hypercube of dimension 5 at rho = 0.9: ties by age, and reversed priority."""
-    rows: list[tuple[Cell, ...]] = []
     for title, name, ties in (
         ("first come, first served", "fifo", "fifo"),
         ("oldest broadcast first", "fifo", "age"),
@@ -263,31 +258,20 @@ def controls() -> Table:
         ("fewest descendants first", "reversed", "fifo"),
     ):
         found = simulated(name, "hypercube:5", 0.9, ties)
-        rows.append(
-            (title, delay_text(found, "reception"), delay_text(found, "broadcast"), float(found.utilization.mean()))
-        )
-    return Table(
-        "Orders of service on hypercube:5 at rho = 0.9 (section 4)",
-        ("order", "reception", "broadcast", "utilization"),
-        tuple(rows),
-        "Serving the copies with the fewest descendants first is unstable although no link idles while it has work: "
-        "rho < 1 is enough only for some orders.",
-    )
+        yield title, delay_text(found, "reception"), delay_text(found, "broadcast"), float(found.utilization.mean())
 
 
-def growth() -> Table:
+@tabulated(
+    "Reception delay at rho = 0.9 against the dimension d (section 2.2)",
+    ("d", "FIFO", "optimal", "at least"),
+    "Optimal priorities add about 0.7 steps a dimension, FIFO about 2.",
+)
+def growth() -> Iterator[Row]:
     """Section 5: reception delay against the dimension of the hypercube, O(d + 1/(1-rho)) or O(d/(1-rho))."""
-    rows: list[tuple[Cell, ...]] = []
     for d in range(4, 9):
         spec = f"hypercube:{d}"
         fifo, optimal = (simulated(name, spec, 0.9).reception.mean for name in ("fifo", "optimal"))
-        rows.append((d, fifo, optimal, best_bound(scheme("fifo", network(spec)), 0.9)[0]))
-    return Table(
-        "Reception delay at rho = 0.9 against the dimension d (section 2.2)",
-        ("d", "FIFO", "optimal", "at least"),
-        tuple(rows),
-        "Optimal priorities add about 0.7 steps a dimension, FIFO about 2.",
-    )
+        yield d, fifo, optimal, best_bound(scheme("fifo", network(spec)), 0.9)[0]
 
 
 COMPARED: dict[str, tuple[str, ...]] = {

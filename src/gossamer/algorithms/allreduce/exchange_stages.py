@@ -1,0 +1,309 @@
+"""Who exchanges which sums with whom, stage by stage, in an allreduce among ranks.
+
+A *stage* divides ranks into groups; in an exchange every member of a group sends its sum to all others of it. Stages
+that together connect all ranks, each rank once, make an allreduce: recursive doubling where groups are pairs, dimension
+exchange where they are lines of a grid. The first of them may be *halvings* instead, in which a chunk is sent to one
+member of each group only, and which are taken back in opposite order at the end: reduce-scatter and allgather. Chunks
+go through the dimensions in different orders, so that all links have something to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.networks.network import Network
+
+__all__ = [
+    "PATTERNS",
+    "ExchangePlan",
+    "Groups",
+    "Transfers",
+    "doubling",
+    "exchange_plans",
+    "rank_sides",
+    "swing",
+    "transfers",
+]
+
+Groups = npt.NDArray[np.int64]
+"""Ranks by group, int64[groups, members]."""
+
+_LARGEST_RADIX = 7
+_MOST_DIRECT = 64
+"""Most ranks of a line in which each sends to all others at once."""
+
+
+def _prime_factors(count: int) -> list[int]:
+    """Return the prime factors of a number, ascending.
+
+    >>> _prime_factors(12)
+    [2, 2, 3]
+    """
+    found, p = [], 2
+    while p * p <= count:
+        while count % p == 0:
+            found.append(p)
+            count //= p
+        p += 1
+    return found + [count] * (count > 1)
+
+
+def doubling(count: int) -> list[Groups]:
+    """Return the stages of recursive doubling: pairs at distances 1, 2, 4, and groups of 3, 5 or 7 where need be.
+
+    Where the number has another prime factor, those beyond the largest power of two first give their sums to partners,
+    from which they get the result (Thakur, Rabenseifner and Gropp 2005, section 4.4).
+
+    >>> [stage.tolist() for stage in doubling(4)]
+    [[[0, 1], [2, 3]], [[0, 2], [1, 3]]]
+    """
+    ranks = np.arange(count)
+    radices = _prime_factors(count)
+    if radices and radices[-1] > _LARGEST_RADIX:
+        power = 1 << (count.bit_length() - 1)
+        return [np.stack([ranks[: count - power], ranks[power:]], axis=1), *doubling(power)]
+    stages, stride = [], 1
+    for radix in radices:
+        blocks = ranks.reshape(-1, radix, stride)
+        stages.append(np.swapaxes(blocks, 1, 2).reshape(-1, radix))
+        stride *= radix
+    return stages
+
+
+def _swinging(count: int, turn: int) -> list[Groups] | None:
+    if count < 4 or count & (count - 1):
+        return None
+    ranks, stages = np.arange(count), []
+    for stage in range(count.bit_length() - 1):
+        far = (1 - (-2) ** (stage + 1)) // 3
+        partner = (ranks + turn * np.where(ranks % 2, -far, far)) % count
+        stages.append(np.stack([ranks, partner], axis=1)[ranks < partner])
+    return stages
+
+
+def swing(count: int) -> list[Groups] | None:
+    """Return the stages of Swing: pairs at distances 1, 1, 3, 5, 11 in turning directions, shorter ways on a ring.
+
+    Sensi, Bonato, Saam and Hoefler 2024, section 3. None where the number is no power of two of at least 4.
+
+    >>> [stage.tolist() for stage in swing(4)]
+    [[[0, 1], [2, 3]], [[0, 3], [1, 2]]]
+    """
+    return _swinging(count, 1)
+
+
+def _mirrored_swing(count: int) -> list[Groups] | None:
+    """Return the stages of Swing in the other direction round, for other chunks at the same time."""
+    return _swinging(count, -1)
+
+
+def trivance(count: int) -> list[Groups] | None:
+    """Return the stages of Trivance: every rank sends to both that are 1, 3, 9, 27 away and adds up what both send.
+
+    After k stages a rank has the sum of the 3**k around it. The pairs of a stage meet in ranks, so that both ports of a
+    ring are used: the joint reductions of Juerss, Addanki and Schmid 2026. None where the number is no power of three
+    of at least 9.
+
+    >>> [stage[:2].tolist() for stage in trivance(9)]
+    [[[0, 1], [1, 2]], [[0, 3], [1, 4]]]
+    """
+    ranks, stages, far = np.arange(count), [], 1
+    while far < count:
+        stages.append(np.stack([ranks, (ranks + far) % count], axis=1))
+        far *= 3
+    return stages if far == count > 3 else None
+
+
+def direct(count: int) -> list[Groups] | None:
+    """Return one stage in which each rank sends to all others; None of more than 64 ranks.
+
+    >>> direct(3)[0].tolist()
+    [[0, 1, 2]]
+    """
+    return [np.arange(count)[None, :]] if 2 < count <= _MOST_DIRECT else None
+
+
+def rank_sides(network: Network, count: int) -> tuple[int, ...]:
+    """Return the grid in which so many ranks lie: that of the network where they are all its nodes, else a line.
+
+    >>> from gossamer.networks import torus
+    >>> rank_sides(torus(4, 3), 12), rank_sides(torus(4, 3), 5)
+    ((4, 3), (5,))
+    """
+    grid = network.grid
+    return tuple(map(int, grid.sides)) if grid is not None and count == network.node_count else (count,)
+
+
+PATTERNS: dict[str, tuple[Callable[[int], list[Groups] | None], ...]] = {
+    "doubling": (doubling,),
+    "swing": (swing, _mirrored_swing),
+    "direct": (direct,),
+    "trivance": (trivance,),
+}
+"""Stages by name: functions of a number of ranks in a line or ring; of several the chunks take turns."""
+
+
+class ExchangePlan(NamedTuple):
+    """How an allreduce goes on: a pattern along the dimensions of a grid of ranks.
+
+    Attributes
+    ----------
+    pattern : str
+        A name of `PATTERNS`.
+    sides : tuple of int
+        Of the grid; its ranks are numbered with the last dimension fastest.
+    halvings : int
+        Stages that are halved, from the first on.
+    turns : int
+        Orders of the dimensions, and directions, that chunks take; 1, or as many as there are.
+    """
+
+    pattern: str
+    sides: tuple[int, ...]
+    halvings: int
+    turns: int
+
+    @property
+    def options(self) -> dict[str, object]:
+        """What tells the plan from others of its pattern."""
+        return {"sides": "x".join(map(str, self.sides)), "halvings": self.halvings, "turns": self.turns}
+
+
+class Transfers(NamedTuple):
+    """What is sent: rows in the order of steps, int64[T] each.
+
+    Attributes
+    ----------
+    step : int64[T]
+    source, target : int64[T]
+        Ranks.
+    chunk : int64[T]
+    chunks : int
+        Number of chunks of the buffer.
+    """
+
+    step: npt.NDArray[np.int64]
+    source: npt.NDArray[np.int64]
+    target: npt.NDArray[np.int64]
+    chunk: npt.NDArray[np.int64]
+    chunks: int
+
+
+class _Stage(NamedTuple):
+    """Groups of ranks; where it `folds`, the second of a pair gives its sum to the first and gets the result back."""
+
+    groups: Groups
+    folds: bool
+
+
+def _along(sides: Sequence[int], dimension: int, stages: Sequence[Groups]) -> list[_Stage]:
+    """Return stages in a line as stages in all lines of a grid along a dimension."""
+    ranks = np.arange(int(np.prod(sides))).reshape(tuple(sides))
+    lines = np.moveaxis(ranks, dimension, -1).reshape(-1, sides[dimension])
+    folded = bool(stages) and stages[0].size < sides[dimension]
+    return [_Stage(lines[:, stage].reshape(-1, stage.shape[1]), folded and k == 0) for k, stage in enumerate(stages)]
+
+
+def _orders(plan: ExchangePlan) -> list[list[_Stage]] | None:
+    """Return the stages in each order that some chunks take; those that fold come first."""
+    makers = PATTERNS[plan.pattern]
+    dimensions = [d for d, side in enumerate(plan.sides) if side > 1]
+    found = []
+    for make in makers:
+        lines = {d: make(plan.sides[d]) for d in dimensions}
+        if all(line is None for line in lines.values()):
+            return None
+        for turn in range(len(dimensions)):
+            order = dimensions[turn:] + dimensions[:turn]
+            stages = [stage for d in order for stage in _along(plan.sides, d, lines[d] or doubling(plan.sides[d]))]
+            found.append(sorted(stages, key=lambda stage: not stage.folds))
+    return found[: plan.turns]
+
+
+def exchange_plans(pattern: str, sides: Sequence[int]) -> Iterator[ExchangePlan]:
+    """Yield the plans of a pattern among ranks in a grid of the given sides, without halvings first."""
+    longest = tuple(sides)
+    orders = _orders(ExchangePlan(pattern, longest, 0, 1))
+    if orders is None:
+        return
+    stages = sum(not stage.folds for stage in orders[0])
+    most = len(PATTERNS[pattern]) * sum(side > 1 for side in sides)
+    for halvings in range(stages + 1):
+        if (halvings and pattern == "trivance") or (pattern == "swing" and 0 < halvings < stages):
+            continue  # partners of partners are not the same ranks
+        for turns in sorted({1, most}):
+            yield ExchangePlan(pattern, longest, halvings, turns)
+
+
+def _grown(some: npt.NDArray[np.bool_], stage: Groups) -> npt.NDArray[np.bool_]:
+    """Return ranks and all members of the groups of a stage that have one of them."""
+    grown = some.copy()
+    grown[stage[some[stage].any(axis=1)]] = True
+    return grown
+
+
+def transfers(plan: ExchangePlan) -> Transfers | None:
+    """Return what an allreduce sends, or None where the pattern does not suit the numbers of ranks.
+
+    Notes
+    -----
+    With h halvings and groups of r members the buffer is cut into so many chunks for each order: the product of the r
+    of the halved stages. O(chunks times ranks times stages).
+
+    Examples
+    --------
+    >>> found = transfers(ExchangePlan("doubling", (2, 2), 0, 2))
+    >>> found.chunks, found.source[found.step == 0].tolist(), found.target[found.step == 0].tolist()
+    (2, [0, 2, 1, 3, 0, 1, 2, 3], [2, 0, 3, 1, 1, 0, 3, 2])
+    """
+    orders = _orders(plan)
+    if orders is None:
+        return None
+    n = int(np.prod(plan.sides))
+    rows: list[tuple[npt.NDArray[np.int64], ...]] = []
+    chunks = 0
+
+    def send(step: int, stage: Groups, has: npt.NDArray[np.bool_], gets: npt.NDArray[np.bool_]) -> None:
+        members = stage.shape[1]
+        a, b = np.nonzero(~np.eye(members, dtype=bool))
+        source, target = stage[:, a].reshape(-1), stage[:, b].reshape(-1)
+        kept = has[source] & gets[target]
+        source, target = source[kept], target[kept]
+        rows.append((np.full(source.size, step), source, target, np.full(source.size, chunks)))
+
+    for turn in orders:
+        stages = [some.groups for some in turn]
+        folded = np.concatenate([np.zeros(0, np.int64), *(some.groups[:, 1] for some in turn if some.folds)])
+        halvings = plan.halvings + sum(some.folds for some in turn)
+        seen: set[bytes] = set()
+        for root in np.setdiff1d(np.arange(n), folded).tolist():
+            middle = np.zeros(n, np.bool_)
+            middle[root] = True
+            for stage in stages[halvings:]:
+                middle = _grown(middle, stage)
+            if middle.tobytes() in seen:
+                continue
+            seen.add(middle.tobytes())
+            active = [middle]
+            for stage in stages[:halvings][::-1]:
+                active.append(_grown(active[-1], stage))
+            active.reverse()
+            if not active[0].all():
+                return None
+            for k, stage in enumerate(stages[:halvings]):
+                send(k, stage, active[k] & ~active[k + 1], active[k + 1])
+            for k, stage in enumerate(stages[halvings:], halvings):
+                send(k, stage, middle, middle)
+            for k in range(halvings):  # back, the last halving first
+                back = halvings - 1 - k
+                send(len(stages) + k, stages[back], active[back + 1], active[back] & ~active[back + 1])
+            chunks += 1
+            if not plan.halvings:
+                break  # one chunk, whoever adds up
+    steps, sources, targets, whose = (np.concatenate(column) for column in zip(*rows, strict=True))
+    order = np.argsort(steps, kind="stable")
+    return Transfers(steps[order], sources[order], targets[order], whose[order], chunks)

@@ -1,0 +1,426 @@
+"""Collectives of message passing libraries, in rounds among ranks, laid over any network.
+
+Who sends what to whom in which round is a pattern of a number of ranks in a line or ring; on grids it goes along one
+dimension after the other. Ways that pass other nodes, and what they then need not be sent again, come from
+`gossamer.graphs.shared_ways`, and when hops begin from list scheduling.
+
+Packets are neither combined nor delayed here: a packet leaves a rank when it is there, so that rounds say the ways of
+packets only. Recursive doubling, Bruck's algorithm and Bine trees differ by the links that they use, and by these only.
+
+The bucket algorithm on tori (Jain and Sabharwal 2010), rings along one dimension after the other in rotated orders, is
+that of `gossamer.algorithms.multinode_broadcast.partial` where all nodes are active, with its reversal and both in
+turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.allreduce.exchange_stages import Groups, doubling, rank_sides, swing
+from gossamer.algorithms.any_network.packet_demands import demand_of
+from gossamer.algorithms.any_network.priced_routing import branching, timed
+from gossamer.algorithms.multinode_broadcast.hamiltonian_cycle import disjoint_hamiltonian_cycles
+from gossamer.graphs.precedence_scheduling import LinkResources, scheduled
+from gossamer.graphs.shared_ways import SentPackets, carried_trees
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.tasks import MOVE, Chunked, MultinodeBroadcast, Scatter, Task, TotalExchange
+from gossamer.schedules import Schedule
+
+__all__ = ["ALLGATHERS", "EXCHANGES", "HALVING_SCATTER", "MULTI_RING", "exchanged_in_rounds"]
+
+_MOST_RANKS = 256
+_MOST_WORK = 2_000_000
+"""Packets times ranks that are looked at at the most."""
+
+Longs = npt.NDArray[np.int64]
+LinePattern = Callable[[int], Longs | None]
+"""From ranks in a line to int64[roots, transfers, 3]: round, source and target of what each root has; or None."""
+
+
+def _shifted(count: int, edges: Sequence[tuple[int, int, int]]) -> Longs:
+    """Return a tree of rounds, sources and targets, for root 0, moved to every root.
+
+    >>> _shifted(3, [(0, 0, 1), (1, 0, 2)])[2].tolist()
+    [[0, 2, 0], [1, 2, 1]]
+    """
+    tree = np.array(edges, np.int64).reshape(-1, 3)
+    found = np.repeat(tree[None], count, axis=0)
+    found[:, :, 1:] = (found[:, :, 1:] + np.arange(count)[:, None, None]) % count
+    return found
+
+
+def bruck_tree(count: int) -> Longs:
+    """Return dissemination: in round k each of the ranks that have a packet sends it 2**k further.
+
+    Bruck, Ho, Kipnis, Upfal and Weathersby 1997, section 3.
+
+    >>> bruck_tree(4)[0].tolist()
+    [[0, 0, 1], [1, 0, 2], [1, 1, 3]]
+    """
+    far = [1 << k for k in range((count - 1).bit_length())]
+    return _shifted(count, [(k, p, p + d) for k, d in enumerate(far) for p in range(d) if p + d < count])
+
+
+def parallel_aggregated_tree(count: int) -> Longs:
+    """Return the shifted binomial trees of PAT: the furthest first, so that the last rounds, with most data, are near.
+
+    Jeaugey 2025, without the linear part that limits what a rank keeps.
+
+    >>> parallel_aggregated_tree(4)[0].tolist()
+    [[0, 0, 2], [1, 0, 1], [1, 2, 3]]
+    """
+    far = [1 << k for k in range((count - 1).bit_length())][::-1]
+    return _shifted(count, [(k, p, p + d) for k, d in enumerate(far) for p in range(0, count, 2 * d) if p + d < count])
+
+
+def ring_tree(count: int) -> Longs:
+    """Return both ways round a ring, each to half of it; of an even number the last goes on in turns.
+
+    >>> ring_tree(4)[:2].tolist()
+    [[[0, 0, 1], [0, 0, 3], [1, 1, 2]], [[0, 1, 2], [0, 1, 0], [1, 0, 3]]]
+    """
+    near = range((count - 1) // 2)
+    tree = _shifted(count, [(k, way * k % count, way * (k + 1) % count) for k in near for way in (1, -1)])
+    if count % 2 == 0:
+        root, k = np.arange(count), count // 2 - 1
+        before = (root + np.where(root % 2, -k, k)) % count
+        last = np.stack([np.full(count, k), before, (root + count // 2) % count], axis=1)
+        tree = np.concatenate([tree, last[:, None]], axis=1)
+    return tree
+
+
+def _spread(count: int, stages: Sequence[Groups]) -> Longs | None:
+    """Return how a packet of each rank goes to all where members of groups tell each other all; None if it does not."""
+    has = np.eye(count, dtype=np.bool_)
+    rows: list[Longs] = []
+    for step, stage in enumerate(stages):
+        members = stage.shape[1]
+        new: list[Longs] = []
+        for a in range(members):
+            for b in range(members):
+                root, group = np.nonzero(has[:, stage[:, a]] & ~has[:, stage[:, b]])
+                new.append(np.stack([root, np.full(root.size, step), stage[group, a], stage[group, b]], axis=1))
+        sent = np.concatenate(new)
+        _, first = np.unique(sent[:, 0] * count + sent[:, 3], return_index=True)
+        sent = sent[np.sort(first)]
+        has[sent[:, 0], sent[:, 3]] = True
+        rows.append(sent)
+    if not has.all():
+        return None
+    every = np.concatenate(rows)
+    return every[np.argsort(every[:, 0], kind="stable"), 1:].reshape(count, count - 1, 3)
+
+
+def doubling_tree(count: int) -> Longs | None:
+    """Return recursive doubling; those beyond a power of two give to partners first and are told at the end.
+
+    Thakur, Rabenseifner and Gropp 2005, section 4.1.
+
+    >>> doubling_tree(4)[1].tolist()
+    [[0, 1, 0], [1, 0, 2], [1, 1, 3]]
+    """
+    stages = doubling(count)
+    folds = bool(stages) and stages[0].size < count
+    return _spread(count, [*stages, stages[0]] if folds else stages)
+
+
+def bine_tree(count: int) -> Longs | None:
+    """Return Bine trees: distances 1, 1, 3, 5, 11 in turning directions as Swing has them, the furthest first.
+
+    De Sensi et al. 2025: the sums of powers of -2 of a tree with ranks numbered in base -2. Their allreduce of short
+    vectors exchanges whole buffers between the same pairs as Swing, which `exchange_stages` has. None where the number
+    is no power of two of at least 4.
+
+    >>> bine_tree(4)[0].tolist()
+    [[0, 0, 3], [1, 0, 1], [1, 3, 2]]
+    """
+    stages = swing(count)
+    return None if stages is None else _spread(count, stages[::-1])
+
+
+def _along_dimensions(sides: Sequence[int], pattern: LinePattern, packets: int) -> SentPackets | None:
+    """Return what ranks send in a grid along each dimension; packets, so many a rank, take orders of them in turns."""
+    n, strides = int(np.prod(sides)), [int(np.prod(sides[i + 1 :])) for i in range(len(sides))]
+    lines = {side: pattern(side) for side in set(sides) if side > 1}
+    turns = [i for i, side in enumerate(sides) if side > 1]
+    rank = np.arange(n)
+    turn_of = sum((rank // strides[i] % sides[i] for i in turns), np.zeros(n, np.int64))
+    columns: list[tuple[Longs, ...]] = []
+    for turn, _ in enumerate(turns):
+        chosen = [rank[(turn_of + p) % len(turns) == turn] for p in range(packets)]
+        packet = np.concatenate([ranks * packets + p for p, ranks in enumerate(chosen)])
+        place, held, begun = np.concatenate(chosen)[:, None], np.zeros(1, np.int64), 0
+        for i in turns[turn:] + turns[:turn]:
+            line = lines[sides[i]]
+            if line is None:
+                return None
+            own = place // strides[i] % sides[i]
+            place = place - own * strides[i]  # what is left is where others have it that differ in dimensions done
+            rows = line[own[:, 0]][:, None]
+            ends = (place + held)[..., None, None] + rows[..., 1:] * strides[i]
+            step = np.broadcast_to(rows[..., 0] + begun, ends.shape[:3])
+            whose = np.broadcast_to(packet[:, None, None], ends.shape[:3])
+            columns.append(tuple(column.reshape(-1) for column in (step, ends[..., 0], ends[..., 1], whose)))
+            held = (held[:, None] + np.arange(sides[i]) * strides[i]).reshape(-1)
+            begun += int(line[..., 0].max(initial=-1)) + 1
+    return _in_order(columns)
+
+
+def _in_order(columns: Sequence[tuple[Longs, ...]]) -> SentPackets:
+    """Return what is sent, by rounds."""
+    step, source, target, packet = (np.concatenate(column) for column in zip(*columns, strict=True))
+    order = np.argsort(step, kind="stable")
+    return SentPackets(step[order], source[order], target[order], packet[order])
+
+
+# What is moved: a packet corrects one digit of the difference of its ranks a round.
+
+
+def _by_digits(sides: Sequence[int], origin: Longs, target: Longs, far_first: bool) -> SentPackets:
+    """Return how packets go by powers of two of the distance that they have to go round each dimension."""
+    now, packet, stride, step = origin.copy(), np.arange(origin.size), 1, 0
+    columns: list[tuple[Longs, ...]] = []
+    for side in reversed(sides):
+        away = (target // stride - origin // stride) % side
+        bits = range((side - 1).bit_length())
+        for k in reversed(bits) if far_first else bits:
+            place = now // stride % side
+            then = now + ((place + (away & (1 << k))) % side - place) * stride
+            moved = np.flatnonzero(then != now)
+            columns.append((np.full(moved.size, step), now[moved], then[moved], packet[moved]))
+            now, step = then, step + 1
+        stride *= side
+    return SentPackets(*(np.concatenate(column) for column in zip(*columns, strict=True)))
+
+
+def bruck_exchange(sides: Sequence[int], origin: Longs, target: Longs) -> SentPackets:
+    """Return Bruck's exchange: in round k go those of which digit k of the distance is 1, 2**k ranks on.
+
+    Bruck, Ho, Kipnis, Upfal and Weathersby 1997, section 2, with radix 2.
+
+    >>> bruck_exchange((8,), np.array([1]), np.array([7])).target.tolist()
+    [3, 7]
+    """
+    return _by_digits(sides, origin, target, far_first=False)
+
+
+def halving_scatter(sides: Sequence[int], origin: Longs, target: Longs) -> SentPackets:
+    """Return a scatter by halving: a binomial tree, in which half of what a rank has goes half of the ranks on.
+
+    Chan, Heimlich, Purkayastha and van de Geijn 2007, section 4.
+
+    >>> halving_scatter((8,), np.array([0]), np.array([6])).target.tolist()
+    [4, 6]
+    """
+    return _by_digits(sides, origin, target, far_first=True)
+
+
+def pairwise_exchange(sides: Sequence[int], origin: Longs, target: Longs) -> SentPackets:
+    """Return the pairwise exchange: in round k between ranks that differ by k in binary, or that are k apart.
+
+    Thakur, Rabenseifner and Gropp 2005, section 4.3.
+
+    >>> pairwise_exchange((4,), np.array([0, 1, 2]), np.array([1, 0, 0])).step.tolist()
+    [1, 1, 2]
+    """
+    n = int(np.prod(sides))
+    step = origin ^ target if n & (n - 1) == 0 else (target - origin) % n
+    order = np.argsort(step, kind="stable")
+    order = order[step[order] > 0]
+    return SentPackets(step[order], origin[order], target[order], order)
+
+
+MovePattern = Callable[[Sequence[int], Longs, Longs], SentPackets]
+
+
+def _multi_ring(case: Case) -> SentPackets:
+    """Return rings around cycles of all ranks that share no link, of which packets take one each, in turns."""
+    grid = case.network.grid
+    assert grid is not None
+    cycles = disjoint_hamiltonian_cycles(grid)
+    packets, n = _packets(case), case.network.node_count
+    tree = ring_tree(n)
+    columns: list[tuple[Longs, ...]] = []
+    for number, cycle in enumerate(cycles):
+        place = np.empty(n, np.int64)
+        place[cycle] = np.arange(n)
+        for p in range(packets):
+            ranks = np.flatnonzero((np.arange(n) + p) % len(cycles) == number)
+            rows = tree[place[ranks]]
+            packet = np.repeat(ranks * packets + p, n - 1)
+            nodes = cycle.astype(np.int64)[rows[..., 1:]]
+            columns.append((rows[..., 0].reshape(-1), nodes[..., 0].reshape(-1), nodes[..., 1].reshape(-1), packet))
+    return _in_order(columns)
+
+
+def exchanged_in_rounds(case: Case, sent: SentPackets) -> Schedule:
+    """Build the schedule of what ranks send in rounds, laid over a network.
+
+    Parameters
+    ----------
+    case : Case
+        Messages that are copied or moved, whole; any links, ports and switches.
+    sent : SentPackets
+        In the order of rounds.
+
+    Raises
+    ------
+    NetworkError
+        If some rank cannot be reached from another.
+
+    Notes
+    -----
+    O(hops log hops).
+
+    References
+    ----------
+    Of the patterns; gossamer for the ways, and for when hops begin.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> case = Case(gossamer.network("hypercube:3"), gossamer.task("alltoall"))
+    >>> demand = demand_of(case)
+    >>> ends = demand.origin.astype(np.int64), demand.target.astype(np.int64)
+    >>> exchanged_in_rounds(case, pairwise_exchange((2, 2, 2), *ends)).completion_time
+    Fraction(4, 1)
+    """
+    network = case.network
+    copies = branching(network, case.rules)
+    moved = bool((case.messages.discipline == MOVE).all())
+    ends = demand_of(case).target.astype(np.int64) if moved else None
+    graph = carried_trees(network, sent, copies, ends)
+    found = scheduled(graph, LinkResources.of(network, case.rules), rounds=1, seed=case.seed)
+    return timed(case, found, graph.link, graph.packet)
+
+
+Proposal = Callable[[Case], Offer[Schedule] | Refusal]
+
+
+def _packets(case: Case) -> int:
+    """Return the packets of a message."""
+    return int(case.messages.first_packet()[-1]) // max(case.messages.count, 1)
+
+
+def _refusal(case: Case, kind: type[Task]) -> Refusal | None:
+    n = case.network.terminal_count
+    task = case.task.task if isinstance(case.task, Chunked) else case.task
+    if not isinstance(task, kind):
+        return Refusal(f"is for {kind.name}")
+    if not 2 <= n <= _MOST_RANKS:
+        return Refusal(f"is for 2 to {_MOST_RANKS} ranks")
+    if case.rules.buffer is not None:
+        return Refusal("does not limit the packets that a node holds")
+    if not case.whole:
+        return Refusal("sends whole messages")
+    if int(case.messages.first_packet()[-1]) * n > _MOST_WORK:
+        return Refusal(f"is for at most {_MOST_WORK // n:,} packets among so many ranks")
+    return None
+
+
+def _offer(case: Case, sent: SentPackets | Callable[[], SentPackets]) -> Offer[Schedule]:
+    return Offer(
+        lambda: exchanged_in_rounds(case, sent() if callable(sent) else sent),
+        effort="search",
+        hop_bytes=100,
+        hop_seconds=1e-6,
+    )
+
+
+def _propose_copied(pattern: LinePattern, case: Case) -> Offer[Schedule] | Refusal:
+    if refusal := _refusal(case, MultinodeBroadcast):
+        return refusal
+    sent = _along_dimensions(rank_sides(case.network, case.network.terminal_count), pattern, _packets(case))
+    if sent is None:
+        return Refusal("needs sides that are powers of two of at least 4")
+    return _offer(case, sent)
+
+
+def _propose_moved(pattern: MovePattern, task: type[Task], case: Case) -> Offer[Schedule] | Refusal:
+    def sent() -> SentPackets:
+        demand = demand_of(case)
+        sides = rank_sides(case.network, case.network.terminal_count)
+        return pattern(sides, demand.origin.astype(np.int64), demand.target.astype(np.int64))
+
+    return _refusal(case, task) or _offer(case, sent)
+
+
+def _propose_rings(case: Case) -> Offer[Schedule] | Refusal:
+    grid = case.network.grid
+    if grid is None or case.network.terminal_count < case.network.node_count or not disjoint_hamiltonian_cycles(grid):
+        return Refusal("needs an array or a torus that has a Hamiltonian cycle")
+    return _refusal(case, MultinodeBroadcast) or _offer(case, lambda: _multi_ring(case))
+
+
+def _in_rounds(name: str, task: type[Task], propose: Proposal, source: str, summary: str) -> Algorithm:
+    return Algorithm(
+        name=name,
+        tasks=(task, Chunked),
+        propose=propose,
+        networks="any strongly connected",
+        source=source,
+        summary=summary,
+        passes_on=True,
+        timed=True,
+    )
+
+
+def _allgather(name: str, pattern: LinePattern, source: str, summary: str) -> Algorithm:
+    return _in_rounds(name, MultinodeBroadcast, partial(_propose_copied, pattern), source, summary)
+
+
+def _moving(name: str, task: type[Task], pattern: MovePattern, source: str, summary: str) -> Algorithm:
+    return _in_rounds(name, task, partial(_propose_moved, pattern, task), source, summary)
+
+
+ALLGATHERS = (
+    _allgather(
+        "doubling-trees", doubling_tree, "Thakur, Rabenseifner and Gropp 2005, section 4.1",
+        "who has a message sends it to partners at doubling distances",
+    ),
+    _allgather(
+        "bruck-trees", bruck_tree, "Bruck, Ho, Kipnis, Upfal and Weathersby 1997, section 3",
+        "who has a message sends it 1, 2, 4, 8 ranks on",
+    ),
+    _allgather(
+        "parallel-aggregated-trees", parallel_aggregated_tree, "Jeaugey 2025",
+        "binomial trees, one a rank, that begin with the furthest",
+    ),
+    _allgather(
+        "bine-trees", bine_tree, "De Sensi et al. 2025",
+        "binomial trees in base -2, one a rank, that begin with the furthest",
+    ),
+)  # fmt: skip
+"""Allgathers in rounds; reduce-scatters by reversal."""
+
+MULTI_RING = replace(
+    _in_rounds(
+        "multi-ring", MultinodeBroadcast, _propose_rings, "folklore; cycles that share no link: Bae and Bose 2003",
+        "both ways around cycles of all nodes that share no link, in turns",
+    ),
+    networks="arrays of an even number of nodes, tori",
+)  # fmt: skip
+
+EXCHANGES = (
+    _moving(
+        "bruck-exchange", TotalExchange, bruck_exchange, "Bruck, Ho, Kipnis, Upfal and Weathersby 1997, section 2",
+        "in round k messages go 2**k ranks on where digit k of their distance is 1",
+    ),
+    _moving(
+        "pairwise-exchange", TotalExchange, pairwise_exchange, "Thakur, Rabenseifner and Gropp 2005, section 4.3",
+        "in round k messages go between ranks that differ by k",
+    ),
+)  # fmt: skip
+"""Total exchanges in rounds."""
+
+HALVING_SCATTER = _moving(
+    "halving-scatter", Scatter, halving_scatter, "Chan, Heimlich, Purkayastha and van de Geijn 2007, section 4",
+    "a binomial tree: half of what a rank has goes half of the ranks on",
+)  # fmt: skip
+"""A scatter in rounds; gathers by reversal."""

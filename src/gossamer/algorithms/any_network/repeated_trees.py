@@ -1,0 +1,170 @@
+"""Messages of many packets: the trees of a few packets of each message, used again and again.
+
+A *generation* is a few packets of every message with their trees or paths. The busiest link needs so many slots for
+it, the *period*; later generations follow by the same trees, a period apart. The time is then as many periods as there
+are generations, and what one generation takes by itself: as near to what links can carry as one generation is, at the
+cost of finding the trees of one generation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import ceil
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.any_network.packet_demands import demand_of
+from gossamer.algorithms.any_network.priced_routing import forests, refusal, timed
+from gossamer.graphs.precedence_scheduling import LinkResources, StartTimes, heights, scheduled
+from gossamer.graphs.priced_trees import Forest
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.tasks import MOVE, Chunked, Grouped
+from gossamer.schedules import Schedule
+
+__all__ = ["REPEATED_TREES", "repeated_trees"]
+
+_FEWEST = 16
+"""Packets a message from which on trees are repeated."""
+_SIZES = (*range(1, 17), 18, 20, 21, 24, 28, 30, 32, 36, 40, 48, 56, 60, 64, 80, 96, 128, 192, 256)
+"""Packets of a message in a generation that are tried."""
+_WORK = 1_000_000
+"""Packets times links, after which no larger generation is tried."""
+_CLOSE = 1.002
+"""Times the bound: so near to it, no other generation is tried."""
+_DEPTHS = (0.0, 0.03, 0.3)
+"""What a slot of delay costs beside a slot of a most loaded link."""
+_SCHEDULED = 3
+"""Generations of the least promise that are scheduled."""
+
+
+class _Generation(NamedTuple):
+    """Trees of so many packets of each message, and the slots that the busiest link needs for them, and all about."""
+
+    packets: int
+    trees: Forest
+    period: float
+    promise: float
+
+
+def repeated_trees(case: Case) -> Schedule:
+    """Build a schedule of generations that use the same trees, one after the other.
+
+    Parameters
+    ----------
+    case : Case
+        A task of 16 packets a message or more, which are copied or moved.
+
+    Raises
+    ------
+    NetworkError
+        If some target cannot be reached.
+
+    Notes
+    -----
+    Trees of 1, 2, 3, ... packets a message are grown by prices, until what all generations take at the busiest link,
+    and the longest way, are together near the bound, or the work is spent. Then O(H log H) time for H hops, which are
+    scheduled in the order of generations. No hop waits for one of an earlier generation but for its link, so that a
+    schedule with the period of the busiest link exists (modulo scheduling without recurrences: Rau 1994).
+
+    References
+    ----------
+    Gossamer; Rau 1994 for schedules that repeat.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> case = Case(gossamer.network("torus:3x4"), gossamer.task("allgather", packets=96))
+    >>> repeated_trees(case).completion_time  # 11 packets over 4 links, 96 times
+    Fraction(264, 1)
+    """
+    roads = LinkResources.of(case.network, case.rules)
+    best: StartTimes | None = None
+    for each in _generations(case, roads):
+        graph = _tiled(each, case).graph()
+        number = graph.packet % _packets(case)
+        turn = number // each.packets
+        alone = scheduled(each.trees.graph(), roads).start[_place(each, case)]
+        orders = [(turn * each.period + alone).astype(np.float64), number.astype(np.float64)]
+        starts = scheduled(graph, roads, orders=orders, rounds=1)
+        if best is None or starts.slots < best.slots:
+            best, link, packet = starts, graph.link, graph.packet
+        if best.slots <= case.floor * _CLOSE:
+            break
+    assert best is not None
+    return timed(case, best, link, packet)
+
+
+def _packets(case: Case) -> int:
+    """Return the packets of a message."""
+    sizes = case.messages.sizes
+    return 1 if sizes is None or not sizes.size else int(sizes[0])
+
+
+def _generations(case: Case, roads: LinkResources) -> list[_Generation]:
+    """Return the generations that promise most, the best first."""
+    work, found = 0, list[_Generation]()
+    for size in _SIZES:
+        if 2 * size > _packets(case) or work > _WORK:
+            break
+        for depth_cost in _DEPTHS:
+            found.append(_grown(case, roads, size, depth_cost))
+            work += size * case.messages.count * case.network.link_count
+        found.sort(key=lambda each: each.promise)
+        if found[0].promise <= case.floor * _CLOSE:
+            break
+    return found[:_SCHEDULED]
+
+
+def _grown(case: Case, roads: LinkResources, packets: int, depth_cost: float) -> _Generation:
+    """Return trees for so many packets of each message."""
+    messages = replace(case.messages, sizes=np.full(case.messages.count, packets, np.int64))
+    moved = bool((messages.discipline == MOVE).all())
+    times = _packets(case) / packets
+    least = ceil(case.floor / times)
+    *_, (trees, period) = forests(case, demand_of(case, messages), moved, depth_cost, least)
+    longest = int(heights(trees.graph(), roads)[0].max(initial=0))
+    return _Generation(packets, trees, period, times * period + longest)
+
+
+def _like(each: _Generation, case: Case) -> npt.NDArray[np.int64]:
+    """Return the packet of a generation whose tree each packet of the case has."""
+    message, number = np.divmod(np.arange(case.messages.count * _packets(case)), _packets(case))
+    return np.asarray(message * each.packets + number % each.packets)
+
+
+def _tiled(each: _Generation, case: Case) -> Forest:
+    """Return the trees of all packets."""
+    like, trees = _like(each, case), each.trees
+    return Forest(trees.begin[like], trees.end[like], trees.link, trees.parent)
+
+
+def _place(each: _Generation, case: Case) -> npt.NDArray[np.int64]:
+    """Return the hop of the generation that each hop of `_tiled` repeats."""
+    like, trees = _like(each, case), each.trees
+    size = (trees.end - trees.begin)[like]
+    first = np.cumsum(size) - size
+    before = np.cumsum(trees.end - trees.begin) - (trees.end - trees.begin)
+    return np.asarray(np.arange(size.sum()) + np.repeat(before[like] - first, size))
+
+
+def _propose(case: Case) -> Offer[Schedule] | Refusal:
+    if _packets(case) < _FEWEST:
+        return Refusal(f"repeats the trees of messages of {_FEWEST} packets or more")
+    kinds = case.messages.discipline
+    found = refusal(case, moved=bool(kinds.size and (kinds == MOVE).all()))
+    return found or Offer(lambda: repeated_trees(case), effort="search", hop_bytes=100, hop_seconds=3e-6)
+
+
+REPEATED_TREES = Algorithm(
+    name="repeated-trees",
+    tasks=(Chunked, Grouped),
+    propose=_propose,
+    networks="any in which the targets can be reached",
+    source="gossamer; no promised time",
+    summary="the trees of a few packets of each message, used again and again: for messages of many packets",
+    passes_on=True,
+    timed=True,
+)

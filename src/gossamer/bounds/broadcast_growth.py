@@ -1,0 +1,653 @@
+"""Bounds for messages that spread from node to node, where nodes, or terminals alone, copy them one after the other.
+
+Where switches make no copies, every copy that a terminal receives left another terminal, which sends one after the
+other. Backwards in time the same holds for contributions that switches do not combine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from gossamer.atomic_files import quantity
+from gossamer.bounds.bound import Bound
+from gossamer.bounds.earliest_arrivals import spread, takes_time
+from gossamer.bounds.proofs import Chain
+from gossamer.questions.cases import Case
+from gossamer.questions.cases.demands import Counts, Demand, HubDemand
+from gossamer.questions.cases.distances import MAX_SEARCHES, at_least
+from gossamer.questions.cases.links import FAR, Links
+
+__all__ = [
+    "MAX_DEPTH",
+    "MAX_STEPS",
+    "ClosedForm",
+    "DegreeGrowth",
+    "DelayedGrowth",
+    "Growth",
+    "LevelGrowth",
+    "Spread",
+    "broadcast_bounds",
+    "closed_form_time",
+    "copied_by_terminals",
+    "copy_bounds",
+    "degree_time",
+    "doubling_time",
+    "informed_time",
+    "level_time",
+    "spread_bounds",
+    "spread_time",
+    "spreads_of",
+    "tree_time",
+]
+
+# Bounds for one message that spreads from node to node, each of which passes it on at most once a step.
+#
+# They hold for each broadcast of a task when nodes send one packet a slot, and, backwards in time, for each reduction
+# when nodes receive one packet a slot.
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Nodes at a distance or more that a message must reach, and the times of links and between two copies of a node.
+
+    Attributes
+    ----------
+    nodes, distance : int
+        So many nodes, at least so many slots away from the root; with 0, the root is one of them.
+    least, most : int
+        The least and the most slots that a link takes, occupancy and latency.
+    every : int
+        Slots after which a node can begin to inform another one, at the least.
+
+    Examples
+    --------
+    >>> Growth(9, 0).value, Growth(5, 3).value, Growth(4, 0, 5, 5, 2).value
+    (Fraction(4, 1), Fraction(4, 1), Fraction(9, 1))
+    """
+
+    nodes: int
+    distance: int
+    least: int = 1
+    most: int = 1
+    every: int = 1
+
+    @property
+    def value(self) -> Fraction:
+        """The first slot by which so many nodes can be informed; see `spread_time`."""
+        return Fraction(self.after(max(self.distance, 0) - 1))
+
+    def after(self, low: int) -> int:
+        """Return the first slot after `low` by which so many nodes can be informed."""
+        high, step = low + 1, 2
+        while not self.informs(high):
+            low, high, step = high, high + step, 2 * step
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.informs(middle) else (middle, high)
+        return high
+
+    def informs(self, time: int) -> bool:
+        """Return whether so many nodes can be informed by a time."""
+        distance, least = self.distance, self.least
+        total = int(distance == 0)
+        hops = max(1, -(-distance // self.most))
+        while total < self.nodes and max(distance, hops * least) <= time:
+            spare = (time - max(distance, hops * least)) // self.every
+            term = 1
+            for i in range(1, min(hops, spare) + 1):  # C(spare + hops, hops), as far as it matters
+                term = term * (spare + hops + 1 - i) // i
+                if term >= self.nodes:
+                    break
+            total += term
+            hops += 1
+        return total >= self.nodes
+
+
+@dataclass(frozen=True)
+class ClosedForm:
+    """Nodes at least so far away, by the closed form of Corollary 3.4; see `closed_form_time`."""
+
+    nodes: int
+    distance: int
+
+    @property
+    def value(self) -> Fraction:
+        """The steps, rounded up."""
+        return Fraction(math.ceil(closed_form_time(self.distance, self.nodes) - 1e-9))
+
+
+@dataclass(frozen=True)
+class LevelGrowth:
+    """Nodes of a tree exactly so far away from a root; see `level_time`."""
+
+    nodes: int
+    distance: int
+
+    @property
+    def value(self) -> Fraction:
+        """The steps."""
+        return Fraction(level_time(self.distance, self.nodes))
+
+
+@dataclass(frozen=True)
+class DegreeGrowth:
+    """Nodes at least so far away from a root, which informs as many others as given, every other node fewer.
+
+    `root_links` and `node_links` are the neighbors that the root, and any other node, can inform; see `degree_time`.
+    """
+
+    nodes: int
+    distance: int
+    root_links: int
+    node_links: int
+
+    @property
+    def value(self) -> Fraction:
+        """The steps."""
+        profile = np.zeros(self.distance + 1, np.int64)
+        profile[self.distance] = self.nodes
+        return Fraction(degree_time(profile, self.root_links, self.node_links, 0)[0])
+
+
+@dataclass(frozen=True)
+class DelayedGrowth:
+    """Terminals that inform each other, `at_once` every so many slots, each after a delay; see `informed_time`."""
+
+    nodes: int
+    at_once: int
+    every: int
+    delay: int
+
+    @property
+    def value(self) -> Fraction:
+        """The slots."""
+        return Fraction(informed_time(self.nodes, self.at_once, self.every, self.delay) or 0)
+
+
+MAX_DEPTH = 2000
+"""Trees deeper than this are left to the distance bound."""
+
+Spread = tuple[int, Counts, Counts | None]
+"""A hub, how many nodes at each distance its message must reach, and which ones (None: all terminals)."""
+
+_MESSAGES = 16
+"""How many messages, those that travel furthest, are looked at."""
+
+
+def broadcast_bounds(case: Case) -> Iterator[Bound]:
+    """Yield the doubling bound of a message, and on a tree the exact time of its broadcast."""
+    if not case.whole:
+        return
+    for demand, spreads in spreads_of(case):
+        yield from _spread(case, demand.what, demand.outward, spreads)
+
+
+def spreads_of(case: Case) -> Iterator[tuple[Demand, list[Spread]]]:
+    """Yield each demand whose messages spread, one node a step from each node, with the messages to look at."""
+    for demand in case.demands:
+        fan_limited = case.send_limited if demand.outward else case.receive_limited
+        if not demand.shared or not fan_limited:
+            continue
+        spreads: list[Spread]
+        if isinstance(demand, HubDemand):
+            hubs = case.hubs(demand)
+            far = case.metric.eccentricities(hubs, not demand.outward)
+            order = np.argsort(-far, kind="stable")[:_MESSAGES]
+            chosen = hubs[order][np.sort(np.unique(case.metric.canonical(hubs[order]), return_index=True)[1])]
+            spreads = [(int(v), case.metric.profile(int(v), not demand.outward), None) for v in chosen]
+        else:
+            rows = np.argsort(-np.diff(demand.first), kind="stable")[:MAX_SEARCHES]
+            targets = [demand.target[demand.first[i] : demand.first[i + 1]] for i in rows]
+            starts = demand.origin[rows].tolist()
+            spreads = [
+                (v, np.bincount(np.append(_distances(case, v, t, demand.outward), 0)).astype(np.int64), t)
+                for v, t in zip(starts, targets, strict=True)
+            ]
+        yield demand, spreads
+
+
+def _distances(case: Case, root: int, others: Counts, outward: bool) -> Counts:
+    """Return the distances from a root to others, or to it."""
+    start = np.full(others.size, root)
+    return case.metric.between(start, others) if outward else case.metric.between(others, start)
+
+
+def _spread(case: Case, what: str, outward: bool, spreads: list[Spread]) -> Iterator[Bound]:
+    verb = "reach" if outward else "come from"
+    way = "passing it on once a step" if outward else "taking in one a step"
+    doubling = max((*doubling_time(profile), node) for node, profile, _ in spreads)
+    steps, distance, count, node = doubling
+    far = f" at least {distance} hops away" if distance else ", itself included"
+    text = f"the {what} of node {case.name(node)} must {verb} {quantity(count, 'node')}{far}, {way}"
+    yield Bound.of(
+        "doubling", Growth(count, distance), text, "broadcast",
+        "Dimakopoulos 1996, Theorem 3.3, which includes ceil(log2 n) and Fraigniaud and Lazard's e+1",
+    )  # fmt: skip
+    trees = [(tree_time(case, node, targets), -node) for node, _, targets in spreads[:4]]
+    steps, node = max((s, v) for s, v in trees)
+    if steps:
+        text = f"on a tree, the {what} of node {case.name(-node)} takes exactly {quantity(steps, 'step')}, {way}"
+        yield Bound("tree broadcast", Fraction(steps), text, "broadcast", "Dimakopoulos 1996, (6.1)")
+
+
+def doubling_time(profile: Counts) -> tuple[int, int, int]:
+    """Return T_d, d and R_d with the largest T_d = min{t : C(t,d) + ... + C(t,t) >= R_d}.
+
+    R_d is the number of nodes at distance at least d that the message must reach; in t steps at most C(t,l) nodes
+    learn it by a path of length l.
+
+    Examples
+    --------
+    >>> doubling_time(np.array([1, 2, 1])), doubling_time(np.array([1, 3]))
+    ((2, 0, 4), (2, 0, 4))
+    """
+    far = at_least(profile)
+    best = (0, 0, int(far[0]))
+    # on long paths, large distances decide
+    for d in sorted({0, *range(max(1, far.size - MAX_DEPTH), far.size)}):
+        steps = Growth(int(far[d]), d).after(max(best[0], d) - 1)
+        if steps > best[0]:
+            best = (steps, d, int(far[d]))
+    return best
+
+
+def tree_time(case: Case, root: int, targets: Counts | None) -> int:
+    """Return the exact least time of a one-port broadcast in a tree, 0 if the network is not one (or too deep).
+
+    With the children's times b_1 >= b_2 >= ..., a node takes max(b_i + i) steps; branches without targets take none.
+    """
+    net = case.network
+    if net.link_count != 2 * (net.node_count - 1) or int(net.reverse_link.min(initial=0)) < 0:
+        return 0
+    search = net.breadth_first(root)
+    depth = int(search.distance[search.order[-1]])
+    if search.order.size < net.node_count or depth > MAX_DEPTH:
+        return 0
+    parent = np.full(net.node_count, root, np.int64)
+    reached = search.order[1:]
+    parent[reached] = net.link_source[search.parent_link[reached]]
+    time = np.full(net.node_count, -1, np.int64)  # -1: no target in the branch
+    time[: net.terminal_count] = 0
+    if targets is not None:
+        time[:] = -1
+        time[targets] = 0
+    ends = np.searchsorted(search.distance[search.order], np.arange(depth + 2))
+    for level in range(depth, 0, -1):
+        nodes = search.order[ends[level] : ends[level + 1]]
+        nodes = nodes[time[nodes] >= 0]
+        if not nodes.size:
+            continue
+        nodes = nodes[np.lexsort((-time[nodes], parent[nodes]))]
+        above, first = np.unique(parent[nodes], return_index=True)
+        rank = np.arange(nodes.size) - np.repeat(first, np.diff(np.append(first, nodes.size))) + 1
+        time[above] = np.maximum(time[above], np.maximum.reduceat(time[nodes] + rank, first))
+    return int(time[root])
+
+
+# Further bounds for a message that spreads from node to node: closed forms, and nodes with few neighbors.
+
+# How many nodes can know a message after t steps, if each passes it on once a step: closed forms and small degrees.
+
+_MANY = 2.0**50
+"""Counts from here on are not told apart; they exceed any number of nodes."""
+
+MAX_STEPS = 400
+"""Broadcasts that take longer are left to the other bounds."""
+
+
+def closed_form_time(distance: int, nodes: int, stirling: bool = False) -> float:
+    """Return the steps that Corollary 3.4 gives for R_d nodes at distance d or more; real-valued.
+
+    Parameters
+    ----------
+    distance : int
+        d, at least 1: for d = 0 the corollary is false (errata 9.4).
+    nodes : int
+        R_d, at least 1.
+    stirling : bool
+        Whether to use the weaker form for R_d below 4^(d-1), after Stirling.
+
+    Returns
+    -------
+    float
+        2d-1, ``log2(4^(d-1) + R_d)`` or ``d/2 + (d! (R_d-1))^(1/(d+1))`` for R_d equal to, above or below 4^(d-1).
+
+    References
+    ----------
+    Dimakopoulos 1996, Corollary 3.4.
+
+    Examples
+    --------
+    >>> closed_form_time(2, 4), closed_form_time(2, 12), round(closed_form_time(3, 5), 3)
+    (3.0, 4.0, 3.713)
+    """
+    d, limit = distance, 4 ** (distance - 1)
+    if nodes == limit:
+        return float(2 * d - 1)
+    if nodes > limit:
+        return math.log2(limit + nodes)
+    if nodes < 2:
+        return d / 2
+    if stirling:
+        logarithm = math.log(nodes - 1) + (math.log(2 * math.pi) - math.log(d + 1)) / 2
+        return d / 2 + (d + 1) / math.e * math.exp(logarithm / (d + 1))
+    return d / 2 + math.exp((math.lgamma(d + 1) + math.log(nodes - 1)) / (d + 1))
+
+
+def level_time(distance: int, nodes: int) -> int:
+    """Return ``min{t : C(t,d) >= n_d}``: on a tree, the steps to reach n_d nodes at distance d.
+
+    References
+    ----------
+    Dimakopoulos 1996, Corollary 3.5.
+
+    Examples
+    --------
+    >>> level_time(1, 4), level_time(2, 6), level_time(2, 7)
+    (4, 4, 5)
+    """
+    steps, ways = distance, 1
+    while ways < nodes:
+        steps += 1
+        ways = ways * steps // (steps - distance)
+    return steps if nodes else 0
+
+
+def degree_time(profile: Counts, root_links: int, node_links: int, steps: int) -> tuple[int, int, int]:
+    """Return T_d, d and R_d with the largest T_d, where no node has more than a few neighbors to inform.
+
+    Parameters
+    ----------
+    profile : int64[e+1]
+        Number of nodes at each distance that the message must reach.
+    root_links, node_links : int
+        Neighbors that the root, and any other node, can inform: for the latter the degree less 1, because a node
+        need not inform the one from which it has the message.
+    steps : int
+        A smaller bound that is known already.
+
+    Returns
+    -------
+    tuple of int
+        `steps`, 0 and R_0 if nothing more follows.
+
+    Notes
+    -----
+    As Theorem 3.3, but g(l,t), the number of nodes informed in step t by a path of length l, is the sum of the k values
+    g(l-1,t-1) .. g(l-1,t-k) for k neighbors. O(T^2) time.
+
+    References
+    ----------
+    J.-C. Bermond, P. Hell, A. L. Liestman, J. G. Peters, "Broadcasting in bounded degree graphs", SIAM J. Discrete
+    Mathematics 5, 1992, for d = 0.
+
+    Examples
+    --------
+    >>> degree_time(np.array([1, 3, 6]), 3, 2, 4)
+    (4, 0, 10)
+    >>> degree_time(np.array([1, 3, 6, 12, 24, 48, 96]), 3, 2, 9)
+    (10, 6, 96)
+    """
+    far = at_least(profile).astype(np.float64)
+    best = (steps, 0, int(far[0]))
+    known = [np.ones(1)]  # known[t][l]: how many nodes can be informed by step t by a path of length l
+    while True:
+        t = len(known) - 1
+        reach = np.cumsum(known[t][::-1])[::-1][: far.size]
+        short = np.flatnonzero(np.append(reach, np.zeros(far.size - reach.size)) < far)
+        if not short.size or t >= MAX_STEPS:
+            return best
+        if t >= best[0]:
+            best = (t + 1, int(short[-1]), int(far[short[-1]]))
+        fresh = known[t].copy()
+        for first, last, links in ((0, 1, root_links), (1, t + 1, node_links)):
+            end = min(last, t + 1 - links)
+            if end > first:
+                fresh[first:end] -= known[t - links][first:end]
+        fresh[known[t] >= _MANY] = _MANY
+        known.append(np.minimum(np.append(known[t], 0) + np.append(0, fresh), _MANY))
+
+
+_FURTHEST = 64
+"""Distances, the largest ones, for which the closed form is evaluated: never more than the bound it approximates."""
+
+
+def spread_bounds(case: Case) -> Iterator[Bound]:
+    """Yield what few neighbors ask for, and the bounds that Theorem 3.3 or the exact time of a tree include.
+
+    The latter are easier to see: two furthest nodes, Corollary 3.4, and on trees Corollary 3.5.
+    """
+    if not case.whole:
+        return
+    for demand, spreads in spreads_of(case):
+        known = max(doubling_time(profile)[0] for _, profile, _ in spreads)
+        yield from _few_neighbors(case, demand.what, demand.outward, known, spreads)
+        verb = "reach" if demand.outward else "come from"
+        way = "passing it on once a step" if demand.outward else "taking in one a step"
+        yield from _furthest(case, demand.what, verb, way, spreads)
+        yield from _closed_form(case, demand.what, verb, way, spreads)
+        yield from _tree_level(case, demand.what, verb, way, spreads)
+
+
+def _furthest(case: Case, what: str, verb: str, way: str, spreads: list[Spread]) -> Iterator[Bound]:
+    twins = [(profile.size, int(profile[-1]), v) for v, profile, _ in spreads if profile.size > 1 and profile[-1] > 1]
+    if twins:
+        steps, count, node = max(twins)
+        text = (
+            f"the {what} of node {case.name(node)} must {verb} {quantity(count, 'node')} "
+            f"{quantity(steps - 1, 'hop')} away, {way}: only one of them without a wait"
+        )
+        proof = Chain((Fraction(steps - 1), Fraction(1)))
+        yield Bound.of("two furthest nodes", proof, text, "broadcast", "Fraigniaud and Lazard 1994")
+
+
+def _closed_form(case: Case, what: str, verb: str, way: str, spreads: list[Spread]) -> Iterator[Bound]:
+    found = [
+        (math.ceil(closed_form_time(d, int(far[d])) - 1e-9), d, int(far[d]), v)
+        for v, far in ((v, at_least(profile)) for v, profile, _ in spreads)
+        for d in range(max(1, far.size - _FURTHEST), far.size)
+    ]
+    if found:
+        _, distance, count, node = max(found)
+        text = (
+            f"the {what} of node {case.name(node)} must {verb} {quantity(count, 'node')} at least "
+            f"{quantity(distance, 'hop')} away, {way}"
+        )
+        proof = ClosedForm(count, distance)
+        yield Bound.of("doubling, closed form", proof, text, "broadcast", "Dimakopoulos 1996, Corollary 3.4")
+
+
+def _tree_level(case: Case, what: str, verb: str, way: str, spreads: list[Spread]) -> Iterator[Bound]:
+    found = [
+        (level_time(d, int(profile[d])), d, int(profile[d]), v)
+        for v, profile, targets in spreads[:4]
+        if tree_time(case, v, targets)
+        for d in range(1, profile.size)
+    ]
+    if found:
+        _, distance, count, node = max(found)
+        text = (
+            f"on a tree, the {what} of node {case.name(node)} must {verb} {quantity(count, 'node')} exactly "
+            f"{quantity(distance, 'hop')} away, {way}"
+        )
+        proof = LevelGrowth(count, distance)
+        yield Bound.of("tree level", proof, text, "broadcast", "Dimakopoulos 1996, Corollary 3.5")
+
+
+def _few_neighbors(case: Case, what: str, outward: bool, known: int, spreads: list[Spread]) -> Iterator[Bound]:
+    """Yield the doubling bound for nodes that have fewer neighbors to inform than there are steps."""
+    degrees = case.degrees(not outward)
+    spare = 1 if int(case.network.reverse_link.min(initial=0)) >= 0 else 0
+    links = int(degrees.max()) - spare  # of the largest degree, which the root may have alone
+    if known > MAX_STEPS or links >= known:
+        return
+    found = [(*degree_time(profile, int(degrees[v]), links, known), v) for v, profile, _ in spreads]
+    steps, distance, count, node = max(found)
+    if steps <= known:
+        return
+    far = f" at least {distance} hops away" if distance else ", itself included"
+    verb = "reach" if outward else "come from"
+    text = (
+        f"the {what} of node {case.name(node)} must {verb} {quantity(count, 'node')}{far}, "
+        f"and each node {'passes it on' if outward else 'takes it in'} once a step, at most {quantity(links, 'time')}"
+    )
+    source = "Bermond, Hell, Liestman and Peters 1992; Dimakopoulos 1996, Theorem 3.3"
+    proof = DegreeGrowth(count, distance, int(degrees[node]), links)
+    yield Bound.of("doubling with few neighbors", proof, text, "broadcast", source)
+
+
+_LONGEST = 100_000
+"""Slots up to which terminals that inform each other are counted."""
+
+_WORK = 20_000_000
+_ROOTS = 16
+
+
+def copied_by_terminals(case: Case, demand: Demand) -> bool:
+    """Return whether only terminals copy the messages of a demand (or combine its contributions)."""
+    if not demand.shared or case.network.terminal_count == case.network.node_count:
+        return False
+    return not (case.rules.replication if demand.outward else case.rules.reduction)
+
+
+def copy_bounds(case: Case) -> Iterator[Bound]:
+    """Yield how fast terminals inform each other where they alone copy, and how fast messages spread on slow links."""
+    for demand in case.demands:
+        if not demand.shared:
+            continue
+        links = case.links if demand.outward else case.links.turned
+        if case.whole and copied_by_terminals(case, demand):
+            yield from _informed(case, demand, links)
+        if case.whole and links.send_limited and takes_time(case) and bool(links.stores.all()):
+            yield from _spreading(case, demand, links)
+
+
+def _informed(case: Case, demand: Demand, links: Links) -> Iterator[Bound]:
+    """Yield the time in which terminals that inform each other can all be informed."""
+    terminals = links.terminal_count
+    mine = links.source < terminals
+    if not mine.any():
+        return
+    at_once = 1 if links.send_limited else int(np.bincount(links.source[mine], links.capacity[mine]).max())
+    every = int(links.occupancy[mine].min())
+    delay = _least_delay(links)
+    count = demand.terminal_count if isinstance(demand, HubDemand) else 1 + int(np.diff(demand.first).max())
+    if informed_time(count, at_once, every, delay) is not None:
+        verb = "starts" if demand.outward else "takes in"
+        text = (
+            f"{quantity(count, 'terminal')} inform each other: each {verb} at most {quantity(at_once, 'copy')} "
+            f"every {quantity(every, 'step')}, which take {quantity(delay, 'step')} or more"
+        )
+        proof = DelayedGrowth(count, at_once, every, delay)
+        yield Bound.of("terminals inform terminals", proof, text, "broadcast", "folklore: doubling with delays")
+
+
+def _least_delay(links: Links) -> int:
+    """Return the least time from a terminal to another one (its two links at the least, where it is not worked out)."""
+    terminals = links.terminal_count
+    if (links.source.size + links.node_count) * terminals > _WORK:
+        return int((links.hold + links.latency)[links.source < terminals].min())
+    return min(int(np.delete(links.travel(np.array([v])).usable[:terminals], v).min()) for v in range(terminals))
+
+
+def informed_time(count: int, at_once: int, every: int, delay: int) -> int | None:
+    """Return the first slot by which so many terminals can be informed.
+
+    Parameters
+    ----------
+    count : int
+        Terminals, with the first one, at least 1.
+    at_once, every : int
+        An informed terminal starts at most `at_once` copies, then again every so many slots.
+    delay : int
+        Slots after which a copy arrives at the earliest, at least 1.
+
+    Returns
+    -------
+    int or None
+        None if it is too long to count.
+
+    Examples
+    --------
+    >>> [informed_time(n, 1, 1, 1) for n in (1, 2, 4, 5)], informed_time(5, 1, 1, 2), informed_time(4, 1, 3, 4)
+    ([0, 1, 2, 3], 4, 8)
+    """
+    fresh = [1]  # fresh[t]: terminals informed in slot t
+    known = 1
+    while known < count:
+        t = len(fresh)
+        if t > _LONGEST:
+            return None
+        again = fresh[t - every] if t - every > 0 else 0  # whoever informed one then informs another now
+        begun = at_once * fresh[t - delay] if t >= delay else 0
+        fresh.append(min(again + begun, count))
+        known += fresh[t]
+    return len(fresh) - 1
+
+
+def _spreading(case: Case, demand: Demand, links: Links) -> Iterator[Bound]:
+    """Yield how long a message takes to spread, from one of the roots from which it travels longest."""
+    rows: list[tuple[int, Counts | None]]
+    if isinstance(demand, HubDemand):
+        rows = [(v, None) for v in spread(np.unique(case.hubs(demand)), _ROOTS).tolist()]
+    else:
+        row = np.argsort(-np.diff(demand.first), kind="stable")[:_ROOTS]
+        rows = [(int(demand.origin[i]), demand.target[demand.first[i] : demand.first[i + 1]]) for i in row]
+    least, every = int((links.occupancy + links.latency).min()), int(links.occupancy.min())
+    most = int((links.occupancy + links.latency).max())
+    best = 0, 0, 0, 0
+    for root, targets in rows:
+        usable = links.travel(np.array([root])).usable
+        usable = usable[: links.terminal_count] if targets is None else np.append(usable[targets], 0)
+        if int(usable.max()) < FAR:
+            best = max(best, (*spread_time(np.sort(usable), least, most, every), root))
+    time, distance, count, root = best
+    if time:
+        verb = "reach" if demand.outward else "come from"
+        far = f" {quantity(distance, 'step')} or more away" if distance else ", itself included"
+        text = (
+            f"the {demand.what} of node {case.name(root)} must {verb} {quantity(count, 'node')}{far}, one at a time, "
+            f"every {quantity(every, 'step')} at the most"
+        )
+        proof = Growth(count, distance, least, most, every)
+        yield Bound.of("doubling", proof, text, "broadcast", "Dimakopoulos 1996, Theorem 3.3, with times of links")
+
+
+def spread_time(times: Counts, least: int, most: int, every: int) -> tuple[int, int, int]:
+    """Return T, d and R with the largest T that R nodes at d or more slots from a root need, one informed at a time.
+
+    Parameters
+    ----------
+    times : int64[n]
+        Ascending: how long the message takes to each node at the least, 0 for the root.
+    least, most : int
+        The least and the most slots that a link takes, occupancy and latency.
+    every : int
+        Slots after which a node can begin to inform another one, at the least.
+
+    Notes
+    -----
+    As Theorem 3.3. A node is informed over a path; on it, the sender of hop i informed k_i others first. By T, paths of
+    l hops with ``max(d, l * least) + every * (k_1 + ... + k_l) <= T`` inform ``C(K + l, l)`` nodes, where K is the
+    largest sum. Plain links give ``C(T, l)``.
+
+    Examples
+    --------
+    >>> spread_time(np.array([0, 1, 1, 2]), 1, 1, 1), spread_time(np.array([0, 1, 1, 1]), 1, 1, 1)
+    ((2, 0, 4), (2, 0, 4))
+    >>> spread_time(np.array([0, 5, 5, 5]), 5, 5, 2)
+    (9, 0, 4)
+    """
+    best = 0, 0, int(times.size)
+    distances = np.unique(times)
+    for d in [0, *distances[distances > 0][-64:].tolist()]:
+        growth = Growth(int(times.size - np.searchsorted(times, d)), d, least, most, every)
+        time = growth.after(max(best[0], d) - 1)
+        if time > best[0]:
+            best = time, d, growth.nodes
+    return best

@@ -1,0 +1,58 @@
+"""Plans of an allreduce are not behind the formulas of textbooks (`benchmarks/bench_allreduce_sizes.py` has more)."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+import gossamer
+from gossamer.networks import as_network
+
+BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+
+
+@pytest.fixture(scope="module")
+def book():
+    spec = importlib.util.spec_from_file_location("textbook_allreduce", BENCHMARKS / "textbook_allreduce.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules[spec.name]
+
+
+def test_formulas_are_those_of_the_books(book):
+    links = book.links_of(as_network("hypercube:4"), 1e9, 1e-6)
+    size = 2**16
+    exchange = 4 * (1e-6 + size / 4 / 1e9)  # d (a + M / (d B))
+    roads = book.Roads(links)
+    line = book.pairs(roads, (2,) * 4, book._doubling, (1,), False, 4, "")
+    assert line.latency + size * line.a_byte == pytest.approx(exchange)
+    halved = book.pairs(roads, (2,) * 4, book._doubling, (1,), True, 1, "")
+    assert (halved.latency, halved.a_byte) == pytest.approx((8e-6, 2 * 15 / 16 / 1e9))
+    around = book.ring(book.Roads(book.links_of(as_network("ring:6"), 1e9, 1e-6)), [range(6)])
+    assert (around.latency, around.a_byte) == pytest.approx((10e-6, 10 / 12 / 1e9))
+
+
+@pytest.mark.parametrize(
+    ("network", "sides"),
+    [
+        ("hypercube:4", (2,) * 4),
+        ("torus:4x4", (4, 4)),
+        ("ring:6", (6,)),
+        ("ring:9", (9,)),
+        ("ring:16", (16,)),
+        ("complete:6", (6,)),
+        ("complete:8", (8,)),
+    ],
+)
+def test_plans_are_not_behind_the_textbooks(book, network, sides):
+    best = book.textbook(book.links_of(as_network(network), 50e9, 2e-6), sides, 1)
+    for size in (64, 2**12, 2**16, 2**26):
+        found = gossamer.plan(network, "allreduce", cost=gossamer.TimeCost(size, bandwidth="50GB/s", latency="2us"))
+        seconds, name = best(size)
+        assert found.bound_seconds <= found.seconds
+        assert float(found.seconds) <= seconds * 1.001, (size, name)  # times are rounded up to whole slots
