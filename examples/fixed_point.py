@@ -25,7 +25,7 @@ import scipy.sparse
 from import_graph import import_graph
 
 import gossamer
-from gossamer.writing import whole_file
+from gossamer.atomic_files import whole_file
 
 
 class PageRank:

@@ -15,11 +15,11 @@ SIDE = 4
 
 def drawn() -> bytes:
     """Return the picture: three panels, each with the witness of a bound and what it says."""
-    from gossamer.plots.drawing import write_picture
+    from gossamer.plots.picture_files import write_picture
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / FILE
-        write_picture(_figure, path, "svg", "Three lower bounds on an array of 4x4, each with its witness")
+        write_picture(_figure, path, "Three lower bounds on an array of 4x4, each with its witness")
         return path.read_bytes()
 
 

@@ -78,7 +78,7 @@ def all_pieces(root: Path = ROOT) -> list[Piece]:
     return [piece for piece in pieces if piece is not None] + [
         Piece(
             "pictures of bounds",
-            ("gossamer.plots.drawing", "gossamer.bounds", "gossamer.planning.planner"),
+            ("gossamer.plots.picture_files", "gossamer.bounds", "gossamer.planning.planner"),
             lambda: [bounds_figures.drawn],
             lambda made: {f"docs/_static/{bounds_figures.FILE}": made[0]},
         ),

@@ -94,14 +94,14 @@ def picture_files(name: str) -> list[str]:
 
 def picture(name: str, file: str) -> bytes:
     """Return one of the pictures of a source, drawn."""
-    from gossamer.plots.curves import draw_curves
+    from gossamer.plots.curves import curves_figure, draw_results
     from gossamer.plots.paper_figures import SOURCE_FIGURES
     from gossamer.studies.reproductions import REPRODUCTIONS, reproduction
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / file
         if file == curves_file(name):
-            draw_curves(list(reproduction(name).curves()), path, REPRODUCTIONS[name])
+            draw_results(curves_figure, list(reproduction(name).curves()), path, REPRODUCTIONS[name])
         else:
             next(figure for figure in SOURCE_FIGURES[name] if figure.file == file).draw(path)
         return path.read_bytes()
