@@ -262,7 +262,7 @@ def _offer_faults(case: Case, offer: Offer[Schedule], twin: Offer[Schedule]) -> 
         yield "two builds with one seed differ"
     if _round_trip(schedule) != schedule:
         yield "the file does not give back the schedule"
-    if schedule.invariant:
+    if not schedule.explicit:
         explicit = schedule.expand()
         if not verify(explicit):
             yield f"the expansion is not valid: {verify(explicit)}"

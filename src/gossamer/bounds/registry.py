@@ -28,7 +28,7 @@ from gossamer.bounds.set_cuts import port_set_bounds, set_cut_bounds
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import PairDemand
 from gossamer.questions.costs import Clock
-from gossamer.questions.tasks import Allreduce, Broadcast, Chunked, Grouped, Reduce, Task, chunked, includes
+from gossamer.questions.tasks import Allreduce, Broadcast, Grouped, Reduce, Task, chunked, includes, packets_of
 from gossamer.questions.tasks.chunked import MAX_CHUNKS
 
 __all__ = [
@@ -182,10 +182,8 @@ def case_scope(case: Case) -> str:
 
 def whole_scope(case: Case) -> str:
     """Return the scope of bounds of a case's messages as they are cut."""
-    task = case.task
-    while not isinstance(task, Chunked) and isinstance(task, Grouped):
-        task = task.task
-    return f"schedules of messages in {task.packets:,} packets" if isinstance(task, Chunked) else WHOLE
+    packets = packets_of(case.task)
+    return f"schedules of messages in {packets:,} packets" if packets > 1 else WHOLE
 
 
 WHOLE = "schedules of whole messages"

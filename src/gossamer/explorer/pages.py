@@ -84,7 +84,7 @@ def aggregated(schedule: Schedule, bounds: Sequence[Bound] = (), facts: Sequence
             f"the explorer shows at most {MOST_HOPS:,} hops, and this schedule has {why}; a smaller network of the "
             "same family shows the same"
         )
-    whole = schedule.expand() if schedule.invariant else schedule
+    whole = schedule.expand()
     pairs = NodePairs(network)
     pair = pairs.number(network.link_source, network.link_target)
     slots, links = max(schedule.slot_count, 1), pairs.key.size

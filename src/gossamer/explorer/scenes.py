@@ -242,7 +242,7 @@ def scene(schedule: Any, bounds: Sequence[Bound] = (), facts: Sequence[tuple[str
     """
     network = schedule.network
     check_nodes(network)
-    if getattr(schedule, "invariant", False):
+    if isinstance(schedule, Schedule):
         schedule = schedule.expand()
     rows = schedule.timeline()
     order = np.argsort(rows.start, kind="stable")

@@ -256,8 +256,7 @@ def retimed(schedule: Schedule, network: Network, rules: Rules | None = None) ->
     if network.without_time != schedule.network.without_time:
         raise ScheduleError(f"{network.spec} and {schedule.network.spec} differ in more than the times of their links")
     symmetry = _kept(schedule.symmetry, network)
-    if symmetry is None:
-        schedule = schedule.expand()
+    schedule = schedule.expand() if symmetry is None else schedule.unrolled()
     schedule = _without_control(schedule).replace(rules=rules or schedule.rules)
     schedule = _on_parallel_links(schedule, network)
     hops, messages, rules = schedule.stored_hops, schedule.messages, schedule.rules

@@ -26,14 +26,12 @@ from gossamer.bounds.registry import WHOLE, case_scope, slow
 from gossamer.bounds.registry import bounds as all_bounds
 from gossamer.errors import ModelError
 from gossamer.networks.network import Network
-from gossamer.planning.chunk_counts import uncut
 from gossamer.questions.cases import Case
 from gossamer.questions.costs import AskedCost, Clock, Cost, FineTimeCost, TimeCost, exactly_clocked
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import (
     Allreduce,
     Broadcast,
-    Chunked,
     Grouped,
     MultinodeBroadcast,
     PartialSumAllreduce,
@@ -41,6 +39,7 @@ from gossamer.questions.tasks import (
     Task,
     Together,
     chunked,
+    in_packets,
 )
 from gossamer.questions.tasks.sizes import sizing_of
 
@@ -262,7 +261,10 @@ def exact_bounds(network: Network, task: Task, rules: Rules | None, cost: AskedC
     if not isinstance(cost, TimeCost):
         return []
     sums = bool(sums_of(network, task))
-    task = _uncut(task) if sums else uncut(task)
+    if sums:  # of the buffers that bytes are of
+        task = Grouped(PartialSumAllreduce(), task.groups) if isinstance(task, Grouped) else PartialSumAllreduce()
+    else:
+        task = in_packets(task, 1)
     size = (
         cost.bytes if sums else sizing_of(task, network).message_bytes(cost.bytes, whole_buffer=cost.counting == "nccl")
     )
@@ -270,13 +272,6 @@ def exact_bounds(network: Network, task: Task, rules: Rules | None, cost: AskedC
     parts = Case(timed, task, replace(rules or Rules(), split=True))
     found = any_form_bounds(parts) if sums else all_bounds(parts, quick=slow(parts))
     return [replace(bound, value=bound.value * slot) for bound in found]
-
-
-def _uncut(task: Task) -> Task:
-    """Return an allreduce whose messages are the buffers that bytes are of."""
-    if isinstance(task, Chunked):
-        return _uncut(task.task)
-    return Grouped(PartialSumAllreduce(), task.groups) if isinstance(task, Grouped) else PartialSumAllreduce()
 
 
 def of_question(

@@ -16,7 +16,7 @@ from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Chunked, DemandTable, Grouped, Task, Together
 from gossamer.questions.tasks.chunked import MAX_CHUNKS
 
-__all__ = ["Planned", "best_counts", "count_words", "in_packets", "open_to_choice", "uncut"]
+__all__ = ["Planned", "best_counts", "count_words", "open_to_choice"]
 
 _NEAR, _CLOSE, _LITTLE = Fraction(101, 100), Fraction(81, 80), Fraction(199, 200)
 """Times the bound: nearer than the first, no other number is tried, nearer than the second no neighbor of the best; and
@@ -24,32 +24,6 @@ the share of the time that is no gain any more."""
 _STEP = 4
 _MOST_HOPS, _HOPS = 4_000_000, 20_000_000
 """Hops of a schedule at most: all that are tried, and so many for each time the bound that may be gained."""
-
-
-def uncut(task: Task) -> Task:
-    """Return a task with its messages whole.
-
-    >>> import gossamer
-    >>> uncut(gossamer.task("allgather", packets=4)).describe()
-    'multinode-broadcast'
-    """
-    if isinstance(task, Chunked):
-        return task.task
-    return Grouped(uncut(task.task), task.groups) if isinstance(task, Grouped) else task
-
-
-def in_packets(task: Task, packets: int) -> Task:
-    """Return a task of whole messages with each message cut into some packets.
-
-    >>> import gossamer
-    >>> in_packets(gossamer.task("allgather", groups=[[0, 1], [2, 3]]), 8).describe()
-    'multinode-broadcast, 8 packets a message in 2 groups of 2 nodes'
-    """
-    if packets == 1:
-        return task
-    if isinstance(task, Grouped):
-        return Grouped(in_packets(task.task, packets), task.groups)
-    return Chunked(task, packets)
 
 
 def open_to_choice(task: Task, rules: Rules | None) -> bool:

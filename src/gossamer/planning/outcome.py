@@ -29,11 +29,10 @@ from gossamer.displays import display
 from gossamer.errors import ScheduleError
 from gossamer.networks.derived import Renumbered
 from gossamer.planning.allreduce_variants import VariantTime
-from gossamer.planning.chunk_counts import uncut
 from gossamer.planning.switching import Facts, Switching
 from gossamer.questions.cases import Case, Offer
 from gossamer.questions.costs import Clock
-from gossamer.questions.tasks import Allreduce, Task, includes
+from gossamer.questions.tasks import Allreduce, Task, in_packets, includes
 from gossamer.verification import Verification
 
 __all__ = ["Comparison", "Expense", "Outcome", "peak_memory"]
@@ -278,7 +277,7 @@ class Outcome(Rows):
     def _task_text(self) -> str:
         """Return the task, and as what it is carried out where that is another one."""
         own, asked = self.case.task, self.asked
-        if asked is None or asked in (own, uncut(own)):
+        if asked is None or asked in (own, in_packets(own, 1)):
             return own.describe()
         return f"{asked.describe()}, as {own.describe()}"
 

@@ -28,7 +28,7 @@ from gossamer.planning.allreduce_variants import (
     split_sums,
     told_time,
 )
-from gossamer.planning.chunk_counts import Planned, best_counts, count_words, in_packets, open_to_choice
+from gossamer.planning.chunk_counts import Planned, best_counts, count_words, open_to_choice
 from gossamer.planning.offer_search import Bounding, ProgressCallback, Search, asked_case, best_of, stopped_text, within
 from gossamer.planning.outcome import Comparison, Outcome
 from gossamer.planning.switching import SWITCHINGS, named
@@ -37,7 +37,7 @@ from gossamer.processes.trials import MOST, Trials
 from gossamer.questions.cases import EFFORTS, Case
 from gossamer.questions.costs import AskedCost, Clock, TimeCost
 from gossamer.questions.rules import Rules
-from gossamer.questions.tasks import Task
+from gossamer.questions.tasks import Task, in_packets
 from gossamer.reading import choice, whole
 from gossamer.reading.quantities import Bytes
 

@@ -82,7 +82,7 @@ def film_frames(schedule: Any, between: int, dpi: float, most: int) -> Iterator[
             f"a film needs a network of at most {MOST_NODES:,} nodes, not {network.spec} with {network.node_count:,}: "
             "the explorer shows more"
         )
-    if getattr(schedule, "invariant", False):
+    if isinstance(schedule, Schedule):
         schedule = schedule.expand()
     rows = schedule.timeline()
     times = np.unique(np.concatenate([[0, rows.length], rows.start, rows.end]))
@@ -410,7 +410,7 @@ def _squares(schedule: Any) -> bool:
     grid = schedule.network.grid
     flat = grid is not None and len(grid.sides) <= 2 and schedule.network.node_count <= _MOST_NODES
     moved = bool((schedule.messages.discipline == MOVE).all())
-    return flat and moved and not schedule.invariant and schedule.parts == 1 and schedule.task.name in _ROUTED
+    return flat and moved and schedule.explicit and schedule.parts == 1 and schedule.task.name in _ROUTED
 
 
 def _film(schedule: Schedule, frames_per_slot: int) -> _Film:

@@ -74,7 +74,7 @@ def spread_tree(schedule: Schedule, packet: int = 0) -> SpreadTree:
     >>> tree.parent.tolist(), tree.step.tolist()
     ([-1, 0, 0, 2, 0, 4, 4, 6], [0, 1, 1, 2, 1, 2, 2, 3])
     """
-    explicit = schedule.expand() if schedule.invariant else schedule
+    explicit = schedule.expand()
     network = explicit.network
     packet = whole(packet, "a packet", 0, explicit.packets.count - 1, error=TaskError)
     hops = np.flatnonzero(explicit.packet == packet)

@@ -114,6 +114,7 @@ def occupancy(schedule: Schedule, rows: int = ROWS, columns: int = COLUMNS) -> O
     >>> count.groups, count.packets.tolist()
     ((('dim 0 +', 0, 2), ('dim 0 −', 2, 2)), [[1, 0], [0, 1], [0, 0], [0, 0]])
     """
+    schedule = schedule.unrolled()
     network, symmetry = schedule.network, schedule.symmetry
     known = link_groups(network)
     if symmetry is None:
@@ -201,6 +202,7 @@ def origins(schedule: Schedule, count: Occupancy) -> Origins:
     >>> origins(s, occupancy(s)).node.astype(int).tolist()
     [[0, 0], [1, 0], [1, 2], [2, 2]]
     """
+    schedule = schedule.unrolled()
     symmetry = schedule.symmetry
     line = schedule.link if symmetry is None else symmetry.link_orbit(schedule.link)
     node = np.zeros(count.packets.shape)
@@ -270,7 +272,7 @@ def occupancy_figure(schedule: Schedule, *, color: str = "share", **dressing: Un
         raise FileFormatError(f"the color of an occupancy must be {' or '.join(COLORS)}, got {color!r}")
     dress = look(**dressing)
     verify(schedule).raise_if_invalid()
-    if color == "origin" and schedule.invariant and schedule.hop_count <= _EXPANDED:
+    if color == "origin" and schedule.hop_count <= _EXPANDED:
         schedule = schedule.expand()
     sheet = occupancy_sheet(schedule, dress=dress, color=color)
     if (ax := dress.ax) is not None:

@@ -144,7 +144,7 @@ def text_picture(schedule: Schedule | WormholeSchedule, width: int = 80, color: 
         times = worm_times(schedule, width, _ROWS, color=color) if schedule.step_count else []
         return _joined([[head], _grid(schedule, width), _groups(schedule, width, "messages"), times])
     verify(schedule).raise_if_invalid()
-    if schedule.invariant and schedule.hop_count <= 500_000:
+    if schedule.hop_count <= 500_000:
         schedule = schedule.expand()
     time = f"{schedule.completion_time} step{'' if schedule.completion_time == 1 else 's'}"
     head = f"{schedule.task.describe()} on {schedule.network.spec}: {time}, {schedule.algorithm or 'unnamed'}"
@@ -217,7 +217,7 @@ def _times(schedule: Schedule, width: int, color: bool) -> list[str]:
     network, slots = schedule.network, schedule.slot_count
     if not slots:
         return []
-    if network.link_count <= _ROWS and not schedule.invariant:
+    if network.link_count <= _ROWS and schedule.explicit:
         origin = np.append(schedule.packets.origin, -1)[schedule.packet]  # of control packets, CONTROL, the last
         crossed = zip(schedule.slot.tolist(), schedule.link.tolist(), origin.tolist(), strict=True)
         return _each_link(network, crossed, ("slots", slots), "the packet", width, color)

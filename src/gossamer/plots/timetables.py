@@ -59,7 +59,7 @@ def crossings(schedule: Schedule, link: int) -> list[LinkCrossing]:
     >>> [(c.since, c.slot, c.origin, c.target) for c in crossings(found, 1)]
     [(0, 0, 1, 2), (1, 1, 0, 2)]
     """
-    explicit = schedule.expand() if schedule.invariant else schedule
+    explicit = schedule.expand()
     network, messages = explicit.network, explicit.messages
     into = np.flatnonzero(network.link_target[explicit.link] == network.link_source[link])
     usable = hop_ends(network, explicit.parts, explicit.slot[into], explicit.link[into])

@@ -286,6 +286,7 @@ def lower(schedule: Schedule) -> Program:
     if not found:
         raise VerificationError(f"a schedule that is not valid has no program: {found.violations[0].text}")
     stored: Columns | Templates | None = None
+    schedule = schedule.unrolled()
     if schedule.symmetry is not None and not summed_packets(schedule).any():
         stored = _templates(schedule, schedule.symmetry)
     if stored is None:

@@ -17,7 +17,7 @@ from gossamer.atomic_files import bytes_text, seconds_text
 from gossamer.errors import ModelError, NetworkError
 from gossamer.networks.network import Network
 from gossamer.networks.structures import RatedLinks, Speeds
-from gossamer.questions.tasks import Chunked, Grouped, Task
+from gossamer.questions.tasks import Task, packets_of
 from gossamer.questions.tasks.sizes import sizing_of
 from gossamer.reading import choice, fraction, whole
 from gossamer.reading.quantities import Bytes, Duration, Rate, bandwidth, duration, size
@@ -552,8 +552,7 @@ class TimeCost:
         """
         sizing = sizing_of(task, network)
         message = sizing.message_bytes(self.bytes, whole_buffer=self.counting == "nccl")
-        each = task.task if isinstance(task, Grouped) else task
-        packets = each.packets if isinstance(each, Chunked) else 1
+        packets = packets_of(task)
         packet = -(-message // packets)
         fineness = self.fineness if packets < _MANY else _FINE
         timed, slot, rounding = clocked(network, packet, self.bandwidth, self.latency, fineness)

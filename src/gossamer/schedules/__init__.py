@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from gossamer.schedules.files import save
 from gossamer.schedules.hop_descriptions import Hop
-from gossamer.schedules.packets import CONTROL, Packets, Phase
+from gossamer.schedules.packets import CONTROL, Packets, Phase, Repetition
 from gossamer.schedules.schedule import Schedule, load
 from gossamer.schedules.symmetry import Symmetry
 from gossamer.schedules.timelines import Timeline, timeline
@@ -22,6 +22,7 @@ __all__ = [
     "Hop",
     "Packets",
     "Phase",
+    "Repetition",
     "Schedule",
     "Symmetry",
     "Timeline",

@@ -3,15 +3,18 @@
 `save` and `load` are for every class of schedules; how one stands in files is its `FileForm`. A plain schedule in
 Parquet has a row for each hop: ``slot, source, target, link, packet, message, part``, sorted by slot. The file's
 key-value metadata holds, under ``gossamer``, a JSON object with the format version, network, task, model, parts,
-phases, symmetry, and the packets. Text has the same, a line each. In Parquet of version 1 the packets are rows before
-the hops.
+phases, symmetry, repetition, and the packets. Text has the same, a line each.
+
+In Parquet of version 1 the packets are rows before the hops. Version 2 is that of Parquet files whose rows are hops
+alone, and of plain text that says of links, switches or symmetries what version 1 cannot; version 3 that of schedules
+that repeat. Wormhole schedules have version 2 in Parquet, and in text if ports are limited or there is no grid.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar
 
@@ -25,7 +28,7 @@ from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Task, task_from_dict
 from gossamer.schedules.columns import packed_differences, unpacked_differences
 from gossamer.schedules.hop_table import TOLD, HopTable, hop_columns, link_ways
-from gossamer.schedules.packets import Packets, Phase
+from gossamer.schedules.packets import Packets, Phase, Repetition
 from gossamer.schedules.serialization import (
     complete,
     control_phases,
@@ -48,11 +51,7 @@ from gossamer.schedules.table_files import (
     write_tables,
 )
 
-__all__ = ["FORM", "FORMAT_VERSION", "FileForm", "Stored", "load", "save"]
-
-FORMAT_VERSION = 2
-"""The newest version, of plain Parquet files whose rows are hops alone, and plain text that says of links, switches or
-symmetries what version 1 cannot; of wormhole Parquet files, and text if ports are limited or there is no grid."""
+__all__ = ["FORM", "FileForm", "Stored", "load", "save"]
 
 # Any switching.
 
@@ -72,12 +71,15 @@ class FileForm:
         tables.
     arguments : callable
         Takes an open file, and the network and the task that it tells, and returns the other arguments of the class.
+    version : int
+        The newest version of its files.
     """
 
     words: str
     first: str
     describe: Callable[[Any, bool], tuple[dict[str, Any], list[TableRows]]]
     arguments: Callable[[OpenFile, Network, Task], dict[str, Any]]
+    version: int
 
 
 class Stored(Protocol):
@@ -128,7 +130,7 @@ def load(path: str | os.PathLike[str], kind: type[S]) -> S:
         asks for much more memory than its size warrants: over 400 MB and 20 times its size, 200 times for the hops.
     """
     form = kind.file_form
-    with open_tables(path, FORMAT_VERSION, (kind.switching, form.first)) as file:
+    with open_tables(path, form.version, (kind.switching, form.first)) as file:
         switching = file.header.get("switching", "store-and-forward")
         if switching != kind.switching:
             raise FileFormatError(f"{file.name!r} holds a schedule for {switching} switching, not for {form.words}")
@@ -175,7 +177,7 @@ def _describe(schedule: HopTable, text: bool) -> tuple[dict[str, Any], list[Tabl
     newer = clock or any(name in told for name in ("times", "speeds", "shared_ports")) or "reduction" in model
     newer = newer or schedule.repeats is not None or not text or (symmetry is not None and not symmetry.by_generator)
     header = {
-        "version": FORMAT_VERSION if newer else 1,
+        "version": 3 if schedule.repetition is not None else 2 if newer else 1,
         "network": told,
         "task": schedule.task.to_dict(),
         "model": model,
@@ -189,6 +191,8 @@ def _describe(schedule: HopTable, text: bool) -> tuple[dict[str, Any], list[Tabl
     }
     if schedule.repeats is not None:
         header["repeats"] = schedule.repeats.tolist() if text else packed_differences(schedule.repeats)
+    if schedule.repetition is not None:
+        header["repetition"] = asdict(schedule.repetition)
     packets = {name: getattr(schedule.packets, name) for name in _PACKETS.columns}
     rows = partial(_text_rows, schedule, link_ways(network)) if text else partial(_parquet_rows, schedule)
     return header, [TableRows.of(_PACKETS, packets), TableRows(_hop_table(network), schedule.stored_hops, rows)]
@@ -237,6 +241,7 @@ def _arguments(file: OpenFile, network: Network, task: Task) -> dict[str, Any]:
         "symmetry": symmetry,
         "algorithm": header["algorithm"],
         "repeats": _repeats(header.get("repeats"), columns["slot"].size),
+        "repetition": None if header.get("repetition") is None else Repetition(**header["repetition"]),
     }
 
 
@@ -286,5 +291,5 @@ def _links(network: Network, source: _Column, target: _Column, way: _Column | No
     return links
 
 
-FORM = FileForm("store and forward", _PACKETS.name, _describe, _arguments)
+FORM = FileForm("store and forward", _PACKETS.name, _describe, _arguments, 3)
 """How plain schedules stand in files."""

@@ -1,7 +1,8 @@
 """The columns of a schedule: network, task, rules, packets and hops; everything but what is made of them.
 
-One class holds explicit and invariant schedules. With a `symmetry` only the packets of one representative of each
-orbit of terminals are stored; everything else of the schedule is their translation.
+One class holds explicit, invariant and repeating schedules. With a `symmetry` only the packets of one representative of
+each orbit of terminals are stored; everything else of the schedule is their translation. With a `repetition` only the
+first generation of packets is stored; the others are the same, a period later each.
 """
 
 from __future__ import annotations
@@ -15,15 +16,16 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import quantity
 from gossamer.errors import ScheduleError
 from gossamer.jit import njit
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.costs import StepCost
 from gossamer.questions.rules import Rules
-from gossamer.questions.tasks import ALLCOMBINE, COMBINE, Messages, Task
+from gossamer.questions.tasks import ALLCOMBINE, COMBINE, Messages, Task, in_packets, packets_of
 from gossamer.reading import fraction, instance
 from gossamer.schedules.columns import MOST, check_range, column, phase_rows, whole
-from gossamer.schedules.packets import CONTROL, Packets, Phase, message_rows
+from gossamer.schedules.packets import CONTROL, Packets, Phase, Repetition, message_rows
 from gossamer.schedules.symmetry import Symmetry
 
 __all__ = [
@@ -42,7 +44,7 @@ __all__ = [
 
 _FIELDS = (
     *("network", "task", "rules", "slot", "link", "packet"),
-    *("cost", "parts", "packets", "phases", "symmetry", "algorithm", "repeats"),
+    *("cost", "parts", "packets", "phases", "symmetry", "algorithm", "repeats", "repetition"),
 )
 
 TOLD = ("source", "target", "message", "part")
@@ -215,6 +217,7 @@ class HopTable:
         symmetry: Symmetry | None = None,
         algorithm: str = "",
         repeats: npt.ArrayLike | None = None,
+        repetition: Repetition | None = None,
     ) -> None:
         self.network = instance(network, Network, "the network", error=ScheduleError)
         self.task = instance(task, Task, "the task", error=ScheduleError)
@@ -235,8 +238,11 @@ class HopTable:
                 )
             if symmetry.network != network:
                 raise ScheduleError(f"the symmetry is of {symmetry.network.spec}, not of {network.spec}")
+        self.repetition = repetition
+        if repetition is not None:
+            self._check_repetition(instance(repetition, Repetition, "the repetition", error=ScheduleError))
         if packets is None:
-            packets = Packets.of(self.messages, self.parts)
+            packets = Packets.of(self._messages_of(self.generation_task), self.parts)
         instance(packets, Packets, "the table of packets", error=ScheduleError)
         self.packets = Packets(
             column(packets.origin, "origin"),
@@ -246,9 +252,24 @@ class HopTable:
         self.repeats: IntArray | None = None if repeats is None else column(repeats, "repeats")
         self._check_columns()
         if phases is None:
-            slots = slots_needed(network, self.parts, self.slot, self.link)
+            slots = self.slots_before_last + slots_needed(network, self.parts, self.slot, self.link)
             phases = [Phase(task.name, slots, Fraction(1, self.parts))]
         self.phases = tuple(self._placed(phases))
+        if repetition is not None and (len(self.phases) != 1 or self.generation_slots < 0):
+            raise ScheduleError(
+                f"a schedule that repeats has one phase, of {self.slots_before_last:,} slots or more here"
+            )
+
+    def _check_repetition(self, repetition: Repetition) -> None:
+        packets = packets_of(self.task)
+        if packets % repetition.packets:
+            raise ScheduleError(
+                f"messages of {quantity(packets, 'packet')} are not made of generations of {repetition.packets:,}"
+            )
+        if self.parts > 1 or self.cost.control_time or self.rules.split:
+            raise ScheduleError("a schedule that repeats has messages of packets, not parts, and no control packets")
+        if self.messages.waits or (self.messages.after is not None and not self.messages.partwise):
+            raise ScheduleError("messages wait for others as a whole, so no schedule of them repeats")
 
     def _check_columns(self) -> None:
         if not self.slot.size == self.link.size == self.packet.size:
@@ -272,6 +293,8 @@ class HopTable:
             ("packet", self.packet, CONTROL, table.count - 1),
         ):
             check_range(values, name, low, high)
+        if self.repetition is not None and (self.repeats is not None or int(self.packet.min()) == CONTROL):
+            raise ScheduleError("a schedule that repeats has no control packets, and no column 'repeats'")
 
     def _check_repeats(self, repeats: IntArray) -> None:
         if repeats.size != self.slot.size:
@@ -302,13 +325,50 @@ class HopTable:
     @cached_property
     def messages(self) -> Messages:
         """The messages that the stored packets belong to: all, or those of the orbit representatives."""
-        origins = None if self.symmetry is None else self.symmetry.terminals
-        return self.task.messages(self.network, origins)
+        return self._messages_of(self.task)
+
+    def _messages_of(self, task: Task) -> Messages:
+        return task.messages(self.network, None if self.symmetry is None else self.symmetry.terminals)
 
     @property
     def invariant(self) -> bool:
         """Whether only one orbit is stored."""
         return self.symmetry is not None
+
+    @property
+    def explicit(self) -> bool:
+        """Whether every hop is stored."""
+        return self.symmetry is None and self.repetition is None
+
+    @property
+    def generations(self) -> int:
+        """How often the stored hops happen, one after the other: 1 where nothing repeats."""
+        return 1 if self.repetition is None else packets_of(self.task) // self.repetition.packets
+
+    @property
+    def generation_task(self) -> Task:
+        """The task that the stored packets carry out: the same with fewer packets a message where hops repeat."""
+        return self.task if self.repetition is None else in_packets(self.task, self.repetition.packets)
+
+    @property
+    def generations_at_once(self) -> int:
+        """Generations that are on their way at one time at the most: 1 where nothing repeats.
+
+        What any of more generations find in use of links, ports and buffers, these find, too.
+        """
+        if self.repetition is None:
+            return 1
+        return max(1, min(self.generations, -(-self.generation_slots // self.repetition.period)))
+
+    @property
+    def slots_before_last(self) -> int:
+        """Slots before the last generation begins."""
+        return 0 if self.repetition is None else (self.generations - 1) * self.repetition.period
+
+    @property
+    def generation_slots(self) -> int:
+        """Slots from the start of a generation to its end."""
+        return self.slot_count - self.slots_before_last
 
     @property
     def slot_count(self) -> int:
@@ -327,13 +387,18 @@ class HopTable:
 
     @property
     def hop_count(self) -> int:
-        """Number of hops that happen: the stored ones times the translations."""
-        return self.stored_hops * (self.symmetry.order if self.symmetry else 1)
+        """Number of hops that happen: the stored ones times translations and generations."""
+        return self.stored_hops * self.times
+
+    @property
+    def times(self) -> int:
+        """How often each stored hop happens: for each translation and each generation."""
+        return (self.symmetry.order if self.symmetry else 1) * self.generations
 
     @property
     def packet_count(self) -> int:
         """Number of packets that travel."""
-        return self.packets.count * (self.symmetry.order if self.symmetry else 1)
+        return self.packets.count * self.times
 
     @property
     def nbytes(self) -> int:
@@ -363,6 +428,58 @@ class HopTable:
         kept: dict[str, Any] = {name: getattr(self, name) for name in _FIELDS}
         return type(self)(**{**kept, **changes})
 
+    def unrolled(self, generations: int | None = None) -> Self:
+        """Return a schedule that repeats with the hops of all generations, slot by slot; any other as it is.
+
+        An invariant schedule stays invariant.
+
+        Parameters
+        ----------
+        generations : int, optional
+            How many, 1 or more, for messages of so many fewer or more packets. Default: those of the schedule.
+
+        Raises
+        ------
+        ScheduleError
+            If that would be more than 1,000,000,000 hops or 2**31 packets.
+
+        Examples
+        --------
+        >>> import gossamer
+        >>> from gossamer.schedules import Repetition, Schedule
+        >>> line, task = gossamer.network("array:3"), gossamer.task("broadcast", packets=4)
+        >>> s = Schedule(line, task, gossamer.Rules(), [0, 1], [0, 1], [0, 0], repetition=Repetition(1, 1))
+        >>> s.completion_time, s.unrolled().slot.tolist(), s.unrolled().packet.tolist()
+        (Fraction(5, 1), [0, 1, 1, 2, 2, 3, 3, 4], [0, 0, 1, 1, 2, 2, 3, 3])
+        """
+        if self.repetition is None:
+            return self
+        count = self.generations if generations is None else whole(generations, "the number of generations", 1)
+        reason = too_many_hops(self.stored_hops * count)
+        if reason is not None:
+            raise ScheduleError(f"all generations: {reason}")
+        if self.packets.count * count > MOST:
+            raise ScheduleError(f"all generations would hold {self.packets.count * count} packets; at most {MOST}")
+        stored, turn = self.packets, np.arange(count)[:, None]
+        part = (turn * self.repetition.packets + stored.part).reshape(-1)
+        message = np.tile(stored.message, count)
+        order = np.lexsort((part, message))
+        number = np.empty(order.size, np.int32)
+        number[order] = np.arange(order.size, dtype=np.int32)
+        slot = (turn * self.repetition.period + self.slot).reshape(-1)
+        packet = number[(turn * stored.count + self.packet).reshape(-1)]
+        row = np.argsort(slot, kind="stable")
+        slots = self.generation_slots + (count - 1) * self.repetition.period
+        return self.replace(
+            task=in_packets(self.task, count * self.repetition.packets),
+            slot=slot[row],
+            link=np.tile(self.link, count)[row],
+            packet=packet[row],
+            packets=Packets(np.tile(stored.origin, count)[order], message[order], part[order]),
+            phases=[replace(self.phases[0], slots=slots)],
+            repetition=None,
+        )
+
     def __eq__(self, other: object) -> bool:
         """Equal network, task, rules, cost, parts, phases, packets and hops (rows of a slot in any order)."""
         if not isinstance(other, HopTable):
@@ -371,7 +488,7 @@ class HopTable:
             self.network == other.network
             and (self.task, self.rules, self.cost, self.parts, self.phases)
             == (other.task, other.rules, other.cost, other.parts, other.phases)
-            and self.symmetry == other.symmetry
+            and (self.symmetry, self.repetition) == (other.symmetry, other.repetition)
             and self.packets == other.packets
             and np.array_equal(self.slot, other.slot)
         )
@@ -390,6 +507,7 @@ class HopTable:
 
     def __repr__(self) -> str:
         kind = "invariant schedule" if self.invariant else "schedule"
+        kind = f"repeating {kind}" if self.repetition is not None else kind
         return (
             f"<{kind} of {self.task.name} on {self.network.spec}: {self.completion_time} steps, {self.hop_count} hops>"
         )

@@ -8,11 +8,12 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.errors import ScheduleError
 from gossamer.networks.network import IntArray
 from gossamer.questions.tasks import Messages
 from gossamer.reading import whole
 
-__all__ = ["CONTROL", "Packets", "Phase", "message_rows"]
+__all__ = ["CONTROL", "Packets", "Phase", "Repetition", "message_rows"]
 
 CONTROL = -1
 """Packet number of a control hop: a control packet made at one end of a link and consumed at the other."""
@@ -51,6 +52,31 @@ class Phase:
     def duration(self) -> Fraction:
         """Length of the phase in steps."""
         return self.slots * self.slot_length
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """How a schedule repeats in time: a few packets of each message are a generation, the next are a period later.
+
+    Attributes
+    ----------
+    packets : int
+        Packets of each message in a generation, at least 1.
+    period : int
+        Slots from the start of a generation to that of the next, at least 1.
+
+    Raises
+    ------
+    ScheduleError
+        If one of them is out of range.
+    """
+
+    packets: int
+    period: int
+
+    def __post_init__(self) -> None:
+        for name, what in (("packets", "packets of a generation"), ("period", "the period")):
+            object.__setattr__(self, name, whole(getattr(self, name), what, 1, 2**31 - 1, error=ScheduleError))
 
 
 @dataclass(frozen=True, eq=False)

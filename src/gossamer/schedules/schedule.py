@@ -54,6 +54,9 @@ class Schedule(HopTable, Pictured):
         brought is not added to the node's sum but passes through; or it left that node, and an older sum is sent again.
         Or -2 - t, where it carries the sum of its node as it stood in slot t. Default: every hop carries the sum as it
         stands.
+    repetition : Repetition, optional
+        Given for a schedule that repeats: packets and hops are those of the first generation only, of so many packets
+        of each message; packet ``i`` of a message is sent on as packet ``i - packets`` is, a period later.
 
     Raises
     ------

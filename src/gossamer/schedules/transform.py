@@ -101,7 +101,7 @@ def reverse(schedule: S) -> S:
 
 def _turned_slots(schedule: HopTable, kept: int) -> IntArray:
     """Return for each hop the slot in which it starts when time runs backwards: the one in which it ends, mirrored."""
-    network, last = schedule.network, schedule.slot_count + kept
+    network, last = schedule.network, schedule.generation_slots + kept
     if network.plain:
         return last - 1 - schedule.slot
     slot = last - hop_ends(network, schedule.parts, schedule.slot, schedule.link)
@@ -156,7 +156,7 @@ def then(first: S, second: S) -> S:
 
     Notes
     -----
-    O(hops). If only one of the two is invariant, or they have different symmetries, both are expanded.
+    O(hops). If only one of the two is invariant, they have different symmetries, or one repeats, both are expanded.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def then(first: S, second: S) -> S:
     rules = [schedule.rules.on(first.network) for schedule in (first, second)]
     if (rules[0], first.cost) != (rules[1], second.cost) or first.parts != second.parts:
         raise ScheduleError("the schedules have different rules, costs or numbers of parts")
-    if first.symmetry != second.symmetry:
+    if first.symmetry != second.symmetry or (first.repetition, second.repetition) != (None, None):
         first, second = expand(first), expand(second)
     a, b = first.packets, second.packets
     shifted = np.where(second.packet == CONTROL, CONTROL, second.packet + a.count)
@@ -272,13 +272,13 @@ def relabel(schedule: S, mapping: Iterable[int], network: Network | None = None)
 
 
 def expand(schedule: S) -> S:
-    """Return the explicit schedule of an invariant one: every translate of every stored packet and hop.
+    """Return the explicit schedule of one that is invariant or repeats: every hop of every packet.
 
     Returns
     -------
     Schedule
-        The schedule itself if it is explicit already. The translates of a stored packet have
-        consecutive numbers.
+        The schedule itself if it is explicit already. The translates of a stored packet have consecutive numbers, and
+        the packets of a message, of all generations, too.
 
     Raises
     ------
@@ -297,17 +297,26 @@ def expand(schedule: S) -> S:
     >>> s.stored_hops, s.expand().stored_hops
     (4, 20)
     """
+    if schedule.explicit:
+        return schedule
+    if schedule.packet_count > 2**31 - 1:
+        raise ScheduleError(
+            f"the expansion would hold {schedule.packet_count} packets; at most {2**31 - 1} are allowed"
+        )
+    reason = too_many_hops(schedule.hop_count)
+    if reason is not None:
+        raise ScheduleError(f"the expansion {reason}")
+    _check_messages(schedule)
+    return _translated(schedule.unrolled())
+
+
+def _translated(schedule: S) -> S:
+    """Return an invariant schedule with every translate of every packet and hop."""
     symmetry = schedule.symmetry
     if symmetry is None:
         return schedule
     network, elements = schedule.network, symmetry.elements
     count, stored = symmetry.order, schedule.packets.count
-    if count * stored > 2**31 - 1:
-        raise ScheduleError(f"the expansion would hold {count * stored} packets; at most {2**31 - 1} are allowed")
-    reason = too_many_hops(schedule.hop_count)
-    if reason is not None:
-        raise ScheduleError(f"the expansion {reason}")
-    _check_messages(schedule)
     control = schedule.packet == CONTROL
     link = np.empty((schedule.stored_hops, count), np.int32)
     packet = np.empty((schedule.stored_hops, count), np.int32)

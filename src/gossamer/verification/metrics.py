@@ -34,7 +34,7 @@ def link_load(schedule: Schedule) -> npt.NDArray[np.int64]:
 
     Notes
     -----
-    O(hops + links). On an invariant schedule every link of an orbit has the orbit's load.
+    O(stored hops + links). On an invariant schedule every link of an orbit has the orbit's load.
 
     Examples
     --------
@@ -46,8 +46,8 @@ def link_load(schedule: Schedule) -> npt.NDArray[np.int64]:
     count = schedule.network.link_count
     symmetry = schedule.symmetry
     if symmetry is None:
-        return np.bincount(links, minlength=count).astype(np.int64)
-    per_orbit = np.bincount(symmetry.link_orbit(links))
+        return np.bincount(links, minlength=count).astype(np.int64) * schedule.generations
+    per_orbit = np.bincount(symmetry.link_orbit(links)) * schedule.generations
     orbit = symmetry.link_orbit(np.arange(count))
     return np.pad(per_orbit, (0, max(int(orbit.max(initial=0)) + 1 - per_orbit.size, 0)))[orbit].astype(np.int64)
 
@@ -90,7 +90,7 @@ def link_utilization(schedule: Schedule) -> Fraction:
         busy = int(network.link_occupancy[schedule.link[data]].sum(dtype=np.int64))
     else:
         busy = int(np.count_nonzero(data)) * same
-    busy *= schedule.symmetry.order if schedule.symmetry else 1
+    busy *= schedule.times
     return Fraction(busy, schedule.parts) / (capacity * time)
 
 
@@ -130,6 +130,7 @@ def buffer_peak(schedule: Schedule, counts: str = "transit") -> BufferPeak:
     """
     instance(schedule, Schedule, "the schedule", error=ScheduleError)
     count = choice(counts, "counts", ("transit", "all"))
+    schedule = schedule.unrolled(schedule.generations_at_once if count == "transit" else None)
     state = ReplayState(schedule)
     if bool((state.kind == COMBINE).any()):
         state.judge_sums()

@@ -1,7 +1,9 @@
 """The checker, which says whether a schedule carries out its task under its rules.
 
 It shares no code with the builders. It asks the task for the messages, replays every hop once, and compares what
-every node then holds with what the task demands. An invariant schedule is checked on its stored orbit alone.
+every node then holds with what the task demands. An invariant schedule is checked on its stored orbit alone, and one
+that repeats on as many generations as are on their way at one time: packets of different ones share nothing but links,
+ports and buffers, and what more generations find in use there, these find, too.
 """
 
 from __future__ import annotations
@@ -180,7 +182,7 @@ def verify(schedule: Schedule, limit: int = 20) -> Verification:
     Parameters
     ----------
     schedule : Schedule
-        Explicit or invariant.
+        Explicit, invariant or repeating.
     limit : int
         Violations to name, 0 or more and at most a million; the rest are counted.
 
@@ -233,6 +235,8 @@ def verify(schedule: Schedule, limit: int = 20) -> Verification:
     """
     limit = named_count(limit)
     began = time.process_time()
+    stays = schedule.rules.buffer is not None and schedule.rules.buffer_counts != "transit"
+    schedule = schedule.unrolled(None if stays else schedule.generations_at_once)
     state = ReplayState(schedule)
     found: list[Violation] = []
     counts = dict.fromkeys(KINDS, 0)

@@ -132,7 +132,7 @@ def from_store_and_forward(schedule: Schedule, cost: LinearCost) -> WormholeSche
 
 def as_steps(case: WormholeCase, schedule: Schedule) -> WormholeSchedule:
     """Return the schedule of a case whose steps are the slots of a packet-switched schedule of its task."""
-    explicit = schedule.expand() if schedule.invariant else schedule
+    explicit = schedule.expand()
     pieces = Pieces.of(case.messages, case.cost.message_bytes, explicit.parts)
     # rows of the packet table need not be in the order of `Pieces.of`
     table = explicit.packets

@@ -30,9 +30,7 @@ from gossamer.questions.tasks import (
     COMBINE,
     MOVE,
     Broadcast,
-    Chunked,
     Gather,
-    Grouped,
     GroupMultinodeBroadcast,
     MultinodeBroadcast,
     MultipleBroadcast,
@@ -47,6 +45,7 @@ from gossamer.questions.tasks import (
     UnevenExchange,
     UnevenGather,
     UnevenScatter,
+    packets_of,
 )
 from gossamer.schedules import Phase, Schedule
 
@@ -497,8 +496,7 @@ def refusal(case: Case, moved: bool) -> Refusal | None:
 
 def _many(case: Case) -> Refusal | None:
     """Refuse messages of so many packets that trees for each of them gain nothing; None for others."""
-    inner = case.task.task if isinstance(case.task, Grouped) else case.task
-    if isinstance(inner, Chunked) and inner.packets > MANY:
+    if packets_of(case.task) > MANY:
         return Refusal(f"leaves messages of more than {MANY} packets to repeated-trees")
     return None
 

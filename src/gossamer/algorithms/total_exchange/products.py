@@ -71,7 +71,7 @@ class FactorExchange:
 
 def columns_of(schedule: Schedule) -> FactorExchange:
     """Return the columns of an explicit or invariant exchange of whole messages."""
-    explicit = schedule.expand() if schedule.invariant else schedule
+    explicit = schedule.expand()
     network, table, n = explicit.network, explicit.packets, explicit.network.node_count
     node = network.link_source[explicit.link]
     port = (explicit.link - network.first_link[node]).astype(np.int32)

@@ -14,6 +14,7 @@ from gossamer.planning.switching.protocol import AnySchedule, Facts, Streamed, S
 from gossamer.planning.switching.store_and_forward import StoreAndForward
 from gossamer.planning.switching.wormhole import Wormhole
 from gossamer.reading import choice
+from gossamer.schedules import files
 from gossamer.schedules.table_files import open_tables
 from gossamer.verification import Verification
 
@@ -93,7 +94,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     FileFormatError
         If the file is missing, unreadable, truncated, not a schedule, or of a newer format version.
     """
-    with open_tables(path, max(s.format_version for s in SWITCHINGS.values())) as file:
+    with open_tables(path, files.FORM.version) as file:
         name = file.header.get("switching", "store-and-forward")
     if not isinstance(name, str) or name not in SWITCHINGS:
         raise FileFormatError(f"{str(path)!r} holds a schedule for {shown(name)} switching, which is unknown here")

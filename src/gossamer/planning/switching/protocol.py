@@ -109,8 +109,6 @@ class Switching(Protocol[C, S]):
         What its algorithms are called.
     words : tuple of str
         What its schedules call a slot, a link and its packets.
-    format_version : int
-        Version of the files that it writes; it reads all up to that one.
     cost_types : tuple of type
         What its schedules may cost, the default first: classes of `gossamer.questions.costs`.
     rules : tuple of str
@@ -123,7 +121,6 @@ class Switching(Protocol[C, S]):
     summary: str
     noun: str
     words: tuple[str, str, str]
-    format_version: int
     cost_types: tuple[type[AskedCost], ...]
     rules: tuple[str, ...]
     renames: bool

@@ -40,7 +40,6 @@ class StoreAndForward:
     summary = "a packet crosses one link in a slot and is kept at each node"
     noun = "algorithm"
     words = ("slot", "link", "packets")
-    format_version = files.FORMAT_VERSION
     cost_types: tuple[type[AskedCost], ...] = (StepCost, TimeCost)
     renames = True
     rules: tuple[str, ...] = tuple(field.name for field in fields(Rules))
@@ -115,7 +114,8 @@ class StoreAndForward:
         s, used = schedule, link_utilization(schedule)
         transit = buffer_peak(s)
         held = buffer_peak(s, "all") if isinstance(s.task, Permutation | OneToManyRouting) else None
-        stored = f", {s.stored_hops:,} stored (invariant)" if s.invariant else ""
+        how = " and ".join(filter(None, ["invariant" if s.invariant else "", "repeating" if s.repetition else ""]))
+        stored = f", {s.stored_hops:,} stored ({how})" if how else ""
         parts = f", every message in {s.parts} parts" if s.parts > 1 else ""
         together = "" if held is None else f", {held.packets:,} with its own and those delivered"
         control = [p for p in s.phases if p.control]
@@ -124,6 +124,16 @@ class StoreAndForward:
             ("link utilization", f"{float(used):.1%}"),
             ("buffer peak", f"{quantity(transit.packets, 'packet')} in transit at a node{together}"),
         ]
+        if s.repetition is not None:
+            each, long, period = (
+                quantity(*pair)
+                for pair in (
+                    (s.repetition.packets, "packet"),
+                    (s.generation_slots, "slot"),
+                    (s.repetition.period, "slot"),
+                )
+            )
+            rows.insert(1, ("generations", f"{s.generations:,} of {each} a message, {long} each, one every {period}"))
         if control:
             slots = sum(p.slots for p in control)
             text = f"{slots} slots of control packets at t_p = {s.cost.control_time} step"
@@ -138,9 +148,10 @@ class StoreAndForward:
             ],
             "slots": s.slot_count,
             "hops": s.hop_count,
-            "control_hops": int(np.count_nonzero(s.packet == CONTROL)) * (s.symmetry.order if s.symmetry else 1),
+            "control_hops": int(np.count_nonzero(s.packet == CONTROL)) * s.times,
             "packets": s.packet_count,
             "stored_hops": s.stored_hops,
+            **({"generations": s.generations, "period": s.repetition.period} if s.repetition is not None else {}),
             "link_utilization": float(used),
             "buffer_peak": transit.packets,
             "held_peak": None if held is None else held.packets,

@@ -40,7 +40,6 @@ class Wormhole:
     summary = "a message follows its whole path in one step that costs a start-up and its length"
     noun = "wormhole algorithm"
     words = ("step", "channel", "pieces")
-    format_version = files.FORMAT_VERSION
     cost_types: tuple[type[AskedCost], ...] = (LinearCost,)
     rules: tuple[str, ...] = ("ports",)
     renames = False

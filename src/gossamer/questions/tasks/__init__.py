@@ -16,7 +16,7 @@ from gossamer.questions.tasks.exchanges import (
     UnevenGather,
     UnevenScatter,
 )
-from gossamer.questions.tasks.group_tasks import Grouped, along_dimensions, includes
+from gossamer.questions.tasks.group_tasks import Grouped, along_dimensions, in_packets, includes, packets_of
 from gossamer.questions.tasks.multinode import (
     Allreduce,
     GroupMultinodeBroadcast,
@@ -73,8 +73,10 @@ __all__ = [
     "as_table",
     "as_task",
     "chunked",
+    "in_packets",
     "includes",
     "kind_of",
+    "packets_of",
     "read_table",
     "task",
     "task_from_dict",

@@ -17,13 +17,13 @@ import numpy.typing as npt
 from gossamer.atomic_files import quantity
 from gossamer.errors import FileFormatError, TaskError, shown
 from gossamer.networks.network import Network
-from gossamer.questions.tasks.chunked import Chunked
+from gossamer.questions.tasks.chunked import Chunked, chunked
 from gossamer.questions.tasks.composite_tasks import Together, in_group, ranks, united
 from gossamer.questions.tasks.task import Ids, Messages, Task, check_node, listed, node_number
 from gossamer.reading.files import file_name, text_lines
 from gossamer.reading.quantities import nodes as listed_nodes
 
-__all__ = ["Grouped", "along_dimensions", "includes", "named_groups", "read_groups"]
+__all__ = ["Grouped", "along_dimensions", "in_packets", "includes", "named_groups", "packets_of", "read_groups"]
 
 
 @dataclass(frozen=True)
@@ -147,6 +147,33 @@ def includes(task: Task, kind: type[Task]) -> bool:
     if isinstance(task, Grouped | Chunked):
         return includes(task.task, kind)
     return isinstance(task, kind)
+
+
+def packets_of(task: Task) -> int:
+    """Return the packets of each message that a task in chunks, or one in groups, is cut into; 1 where it is not.
+
+    >>> import gossamer
+    >>> packets_of(gossamer.task("allgather", packets=3, groups=[[0, 1], [2, 3]])), packets_of(gossamer.task("reduce"))
+    (3, 1)
+    """
+    if isinstance(task, Grouped):
+        return packets_of(task.task)
+    return task.packets if isinstance(task, Chunked) else 1
+
+
+def in_packets(task: Task, packets: int) -> Task:
+    """Return a task with so many packets a message, however many it had; with 1, messages are whole.
+
+    >>> import gossamer
+    >>> rows = gossamer.task("allgather", packets=3, groups=[[0, 1], [2, 3]])
+    >>> in_packets(rows, 8).describe()
+    'multinode-broadcast, 8 packets a message in 2 groups of 2 nodes'
+    >>> in_packets(rows, 1).describe()
+    'multinode-broadcast in 2 groups of 2 nodes'
+    """
+    if isinstance(task, Grouped):
+        return Grouped(in_packets(task.task, packets), task.groups)
+    return chunked(task.task if isinstance(task, Chunked) else task, packets)
 
 
 def _group(row: Any, g: int) -> tuple[int, ...]:

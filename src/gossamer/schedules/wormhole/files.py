@@ -16,7 +16,7 @@ from gossamer.networks.network import Network
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.tasks import Task
 from gossamer.schedules.columns import column, whole
-from gossamer.schedules.files import FORMAT_VERSION, FileForm
+from gossamer.schedules.files import FileForm
 from gossamer.schedules.serialization import complete, control_phases, network_to_dict, with_control
 from gossamer.schedules.table_files import FileTable, OpenFile, TableRows
 from gossamer.schedules.wormhole.channels import Channels
@@ -54,7 +54,7 @@ def _describe(schedule: Any, text: bool) -> tuple[dict[str, Any], list[TableRows
     values = [schedule.step, schedule.source, *schedule.displacement.T, schedule.payload, schedule.control_bytes]
     newer = not text or schedule.ports != "all" or not schedule.channels.on_grid
     header = {
-        "version": FORMAT_VERSION if newer else 1,
+        "version": 2 if newer else 1,
         "switching": "wormhole",
         "network": network_to_dict(schedule.network, text=text),
         "task": schedule.task.to_dict(),
@@ -106,5 +106,5 @@ def _arguments(file: OpenFile, network: Network, task: Task) -> dict[str, Any]:
     }
 
 
-FORM = FileForm("wormhole messages", _PIECES.name, _describe, _arguments)
+FORM = FileForm("wormhole messages", _PIECES.name, _describe, _arguments, 2)
 """How wormhole schedules stand in files."""

@@ -132,7 +132,7 @@ def trips(schedule: Schedule, origin: int) -> dict[int, tuple[int, int]]:
     >>> trips(plan("array:3", "total-exchange").schedule, 0)
     {1: (2, 2), 2: (1, 2)}
     """
-    explicit = schedule.expand() if schedule.invariant else schedule
+    explicit = schedule.expand()
     network = explicit.network
     message = explicit.packets.message[explicit.packet]
     found = {}
@@ -198,7 +198,7 @@ def departures(schedule: Schedule, node: int, link: int | None = None) -> dict[i
     >>> departures(found, 0)
     {0: (0, 3), 1: (0, 2), 2: (0, 1)}
     """
-    explicit = schedule.expand() if schedule.invariant else schedule
+    explicit = schedule.expand()
     network = explicit.network
     if link is None:
         link = int(np.flatnonzero((network.link_source == node) & (network.link_target == node + 1))[0])
