@@ -52,14 +52,14 @@ SLOW = [
      "--model smpi-default --bytes 100kB --own lr", r"15[45],\d{3}\.\d us"),
     (README, "0.905 s by MPI's ring algorithm `lr`", "gossamer plan torus:8x8x8 allreduce -o r.parquet; gossamer simulate "
      "r.parquet --model smpi-default --bytes 100kB --own lr", r"904,984\.0 us .*lr"),
-    (MPI, "takes 0.155 s, 1.135 times the bound", "gossamer plan torus:8x8x8 allreduce -o r.parquet; gossamer simulate "
-     "r.parquet --model smpi-default --bytes 100kB --own lr", r"1\.135  this schedule"),
+    (MPI, "takes 0.155 s, 1.141 times the bound", "gossamer plan torus:8x8x8 allreduce -o r.parquet; gossamer simulate "
+     "r.parquet --model smpi-default --bytes 100kB --own lr", r"1\.141  this schedule"),
 ]  # fmt: skip
 """As above; minutes."""
 
 _NUMBER = re.compile(r"(?<![\w.:/\[(])\d[\d,.]*\d|(?<![\w.:/\[(-])\d(?![\w.])")
 SAID_OTHERWISE = {
-    "2.0", "3.11", "8", "2021", "40,000", "512", "51", "3.3", "0.155", "1.135", "0.905",
+    "2.0", "3.11", "8", "2021", "40,000", "512", "51", "3.3", "0.155", "1.141", "0.905",
 }  # fmt: skip
 """Versions, years, what is asked for (512 ranks of 100 kB are 51 MB), sizes of others' machines with their source in a
 footnote, and parts of claims."""

@@ -1,0 +1,396 @@
+"""Modulo scheduling: the hops of a schedule as a generation that is repeated, as fast as the busiest link allows.
+
+The packets of a generation wait for nothing of other generations but free links and ports. So a period as long as the
+busiest of these is used in a generation is enough, and which hop comes first only decides how long one generation is on
+its way.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.errors import ScheduleError
+from gossamer.jit import njit
+from gossamer.networks.network import Network
+from gossamer.questions.tasks import ALLCOMBINE, COMBINE, COPY, MOVE, in_packets, packets_of
+from gossamer.schedules import CONTROL, Phase, Repetition, Schedule
+from gossamer.schedules.hop_table import hop_ends
+from gossamer.schedules.packets import message_rows
+
+__all__ = ["busiest", "repeated"]
+
+Longs = npt.NDArray[np.int64]
+
+_LONGER, _TRIES = 1.004, 40
+"""How much longer each period that is tried is than the one before, where several ports are in use at once."""
+
+
+@njit(cache=True, nogil=True, small=100_000)
+def _fit(low, count, begun, taken, period, t, need):
+    """Return the first slot from t on in which a lane is free for so many slots modulo the period; -1 if there is none.
+
+    ``begun[low:low+count]`` are the slots, ascending and modulo the period, in which the lane's hops begin, `taken` how
+    long they take.
+    """
+    if need > period:
+        return -1
+    if count == 0:
+        return t
+    x, i = t % period, 0
+    while i < count and begun[low + i] <= x:
+        i += 1
+    for _ in range(2 * count + 2):
+        before = low + (i - 1 if i else count - 1)
+        gone = x - begun[before] if i else x - begun[before] + period
+        if gone < taken[before]:  # within the hop before
+            t += taken[before] - gone
+            x += taken[before] - gone
+        if x >= period:
+            x, i = x - period, 0
+            while i < count and begun[low + i] <= x:
+                i += 1
+            continue
+        ahead = begun[low + i] - x if i < count else begun[low] + period - x
+        if ahead >= need:
+            return t
+        t += ahead  # to the next hop, and past it in the next round
+        x += ahead
+        i += 1
+        if x >= period:
+            x, i = x - period, 1
+    return -1
+
+
+@njit(cache=True, nogil=True, small=100_000)
+def _even(low, count, begun, taken, period, t, need):
+    """Return what `_fit` does, in slots that are a whole number of hops after one of the lane: so all find room."""
+    if count == 0:
+        return t
+    places = period // need
+    anchor = begun[low]
+    for _ in range(2 * count + 3):
+        t = _fit(low, count, begun, taken, period, t, need)
+        if t < 0:
+            return t
+        off = (t - anchor) % period
+        place = -(-off // need)
+        if place * need == off and place < places:
+            return t
+        t += period - off if place >= places else place * need - off
+    return -1
+
+
+@njit(cache=True, nogil=True, small=100_000)
+def _place(
+    order, first, before, lag, resource, offset, taken, lane, room, even, period, count, begun, lasting, start
+):  # fmt: skip
+    """Begin each hop, in the given order, as early as what it waits for and free resources allow; whether all could.
+
+    Parameters
+    ----------
+    order : int64[H]
+    first, before, lag : int64[H + 1], int64[], int64[]
+        Hop h begins ``lag[i]`` slots after hop ``before[i]``, or later, for i in first[h]..first[h+1]-1.
+    resource, offset, taken : int64[H, K]
+        What a hop uses, -1 for nothing more, from how many slots after its start on, and for how many.
+    lane, room : int64[R + 1], int64[R]
+        The first lane of each resource, and for how many hops each of its lanes has room.
+    even : bool[R]
+        Whether the hops of a lane begin whole numbers of hops apart.
+    count, begun, lasting : int64[lanes], int64[], int64[]
+        Room: hops of each lane, 0; when they begin, and for how long; those of lane l from place[l] on.
+    start : int64[H]
+        Written.
+    """
+    place = np.zeros(count.size + 1, np.int64)
+    for r in range(room.size):
+        for x in range(lane[r], lane[r + 1]):
+            place[x + 1] = place[x] + room[r]
+    kinds = resource.shape[1]
+    chosen = np.zeros(kinds, np.int64)
+    for h in order:
+        t = np.int64(0)
+        for i in range(first[h], first[h + 1]):
+            t = max(t, start[before[i]] + lag[i])
+        last = t + 2 * period
+        again = True
+        while again:
+            again = False
+            for k in range(kinds):
+                r = resource[h, k]
+                if r < 0:
+                    continue
+                best = np.int64(-1)
+                for x in range(lane[r], lane[r + 1]):
+                    if even[r]:
+                        found = _even(place[x], count[x], begun, lasting, period, t + offset[h, k], taken[h, k])
+                    else:
+                        found = _fit(place[x], count[x], begun, lasting, period, t + offset[h, k], taken[h, k])
+                    if found >= 0 and (best < 0 or found < best):
+                        best = found
+                        chosen[k] = x
+                if best < 0:
+                    return False
+                if best - offset[h, k] > t:
+                    t = best - offset[h, k]
+                    again = k > 0
+                    if again:
+                        break
+            if t > last:
+                return False
+        start[h] = t
+        for k in range(kinds):
+            if resource[h, k] >= 0:
+                x, at = chosen[k], (t + offset[h, k]) % period
+                i = place[x] + count[x]
+                while i > place[x] and begun[i - 1] > at:
+                    begun[i], lasting[i] = begun[i - 1], lasting[i - 1]
+                    i -= 1
+                begun[i], lasting[i] = at, taken[h, k]
+                count[x] += 1
+    return True
+
+
+class _Uses(NamedTuple):
+    """What the hops of a generation use: `resource`, `offset` and `taken` int64[H, K], and lanes of each int64[R]."""
+
+    resource: Longs
+    offset: Longs
+    taken: Longs
+    lanes: Longs
+
+    @classmethod
+    def of(cls, network: Network, schedule: Schedule) -> _Uses:
+        """Return the links and ports that the hops of a schedule use on a network with its own times."""
+        link = schedule.link.astype(np.int64)
+        taken = network.link_occupancy.astype(np.int64)[link]
+        wait = network.link_latency.astype(np.int64)[link]
+        rules, nodes = schedule.rules, network.node_count
+        limited = rules.send_limited or rules.receive_limited
+        lanes = [np.ones(network.link_count, np.int64) if limited else network.link_capacity.astype(np.int64)]
+        found = [(link, np.zeros_like(taken), taken)]
+        for on, end, offset in (
+            (rules.send_limited, network.link_source, np.zeros_like(taken)),
+            (rules.receive_limited, network.link_target, wait),
+        ):
+            if on:
+                found.append((end.astype(np.int64)[link] + sum(x.size for x in lanes), offset, taken))
+                lanes.append(np.ones(nodes, np.int64))
+        ports = network.shared_ports
+        if ports is not None:
+            held, capacity = (np.asarray(x, np.int64) for x in (ports.occupancy, ports.capacity))
+            for side, incoming in ((ports.sending, False), (ports.receiving, True)):
+                port = side.astype(np.int64)[link]
+                hold = np.append(held, 0)[port]
+                offset = taken + wait - hold if incoming else np.zeros_like(taken)
+                found.append((np.where(port < 0, -1, port + sum(x.size for x in lanes)), offset, hold))
+                lanes.append(capacity)
+        return cls(*(np.stack(column, axis=1) for column in zip(*found, strict=True)), np.concatenate(lanes))
+
+    def least(self) -> tuple[Longs, Longs, Longs]:
+        """Return of each resource how many hops use it, the longest of these, and a period that is enough, int64[R]."""
+        used = self.resource >= 0
+        resource, taken = self.resource[used], self.taken[used]
+        count = np.bincount(resource, minlength=self.lanes.size).astype(np.int64)
+        longest, total = np.zeros((2, self.lanes.size), np.int64)
+        np.maximum.at(longest, resource, taken)
+        np.add.at(total, resource, taken)
+        alike = total == longest * count
+        return count, longest, np.where(alike, -(-count // self.lanes) * longest, -(-total // self.lanes))
+
+
+def busiest(schedule: Schedule, network: Network) -> int:
+    """Return the slots for which a generation uses its busiest link or port on a network with its own times.
+
+    >>> import gossamer
+    >>> s = gossamer.plan("ring:4", "allgather").schedule.expand()
+    >>> busiest(s, s.network), busiest(s, s.network.with_times(3, 10))
+    (2, 6)
+    """
+    return int(_Uses.of(network, schedule.expand()).least()[2].max(initial=1))
+
+
+def _waits(schedule: Schedule, network: Network) -> tuple[Longs, Longs, Longs]:
+    """Return for each hop those that it waits for in the schedule, and how long on a network with its own times.
+
+    A copy waits for the first arrival at its node, what is moved for the last one, a sum for all that came before;
+    where a switch passes on only what comes, each departure waits for an arrival of its own.
+    """
+    messages, table, own = schedule.messages, schedule.packets, schedule.network
+    rows = message_rows(messages, table)
+    if schedule.packet.size and (int(rows.min()) < 0 or int(schedule.packet.min()) == CONTROL):
+        raise ScheduleError("control packets, and messages that the task does not have, are not repeated")
+    if schedule.repeats is not None or messages.waits or (messages.after is not None and not messages.partwise):
+        raise ScheduleError("sums that are sent again, and messages that wait for others as a whole, are not repeated")
+    rules, nodes = schedule.rules, network.node_count
+    switch = np.arange(nodes) >= network.terminal_count
+    cut = switch & rules.cut_through
+    hops = np.arange(schedule.stored_hops)
+    packet, slot = schedule.packet.astype(np.int64), schedule.slot.astype(np.int64)
+    source, target = (x.astype(np.int64)[schedule.link] for x in (own.link_source, own.link_target))
+    kind = messages.discipline[rows][packet]
+    whole = hop_ends(own, schedule.parts, slot, schedule.link)
+    after = _packets_after(schedule, rows)
+
+    arrivals: dict[tuple[int, int], list[int]] = {}
+    order = np.argsort(whole, kind="stable")
+    for h, p, v in zip(order.tolist(), packet[order].tolist(), target[order].tolist(), strict=True):
+        arrivals.setdefault((p, v), []).append(h)
+    passing = switch & ~np.bool_(rules.replication)
+    adding = ~switch | np.bool_(rules.reduction)
+    left: dict[tuple[int, int], int] = {}
+    edges: list[tuple[int, int]] = []
+    origin = messages.origin[rows]
+    for h in hops.tolist():
+        p, u, t, k = int(packet[h]), int(source[h]), int(slot[h]), int(kind[h])
+        came = arrivals.get((p, u), [])
+        if cut[u]:
+            came = [a for a in came if slot[a] + _lag(own, schedule, a, h, cut) <= t]
+        else:
+            came = [a for a in came if whole[a] <= t]
+        if k == COPY and u == origin[p] and after[p] >= 0:
+            edges += [(a, h) for a in arrivals.get((int(after[p]), u), [])]
+        alone = passing[u] if k in (COPY, MOVE) else not adding[u]
+        if alone and k != MOVE and came:
+            turn = left.get((p, u), 0)
+            left[p, u] = turn + 1
+            edges.append((came[min(turn, len(came) - 1)], h))
+        elif k in (COMBINE, ALLCOMBINE):
+            edges += [(a, h) for a in came]
+        elif came and u != origin[p]:
+            edges.append((came[0] if k == COPY else came[-1], h))
+    pairs = np.array(edges, np.int64).reshape(-1, 2)
+    pairs = pairs[np.argsort(pairs[:, 1], kind="stable")]
+    first = np.searchsorted(pairs[:, 1], np.arange(hops.size + 1))
+    a, b = schedule.link[pairs[:, 0]], schedule.link[pairs[:, 1]]
+    taken, wait = network.link_occupancy.astype(np.int64), network.link_latency.astype(np.int64)
+    passes = cut[network.link_source[b]] & (network.link_target[a] == network.link_source[b])
+    lag = wait[a] + np.where(passes, np.maximum(0, taken[a] - taken[b]), taken[a])
+    return first, pairs[:, 0], lag
+
+
+def _lag(own: Network, schedule: Schedule, a: int, h: int, cut: npt.NDArray[np.bool_]) -> int:
+    """Return the slots from the start of a hop to that of one which cuts through after it."""
+    one, other = int(schedule.link[a]), int(schedule.link[h])
+    return int(own.link_latency[one]) + max(0, int(own.link_occupancy[one]) - int(own.link_occupancy[other]))
+
+
+def _packets_after(schedule: Schedule, rows: npt.NDArray[np.int32]) -> Longs:
+    """Return the packet that must be complete before each packet leaves its origin, -1 for none, int64[P]."""
+    messages, table = schedule.messages, schedule.packets
+    found = np.full(table.count, -1, np.int64)
+    if messages.after is None or not table.count:
+        return found
+    most = int(table.part.max()) + 1
+    number = np.full(messages.count * most, -1, np.int64)
+    number[rows.astype(np.int64) * most + table.part] = np.arange(table.count)
+    awaited = messages.after[rows]
+    known = awaited >= 0
+    found[known] = number[awaited[known] * most + table.part[known]]
+    return found
+
+
+def repeated(schedule: Schedule, generations: int, network: Network | None = None) -> Schedule:
+    """Return a schedule of so many generations, each with the hops of a given one, as fast as links and ports allow.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        One that is valid, of packets, not parts: its hops are those of a generation, its order is kept as far as it
+        goes. One that repeats gives its generation.
+    generations : int
+        How many there are, 1 or more.
+    network : Network, optional
+        The same links with other times. Default: that of the schedule.
+
+    Returns
+    -------
+    Schedule
+        Of messages of so many times the packets. Not verified: partial sums depend on when they are sent, so where they
+        are, it may be invalid.
+
+    Raises
+    ------
+    ScheduleError
+        If the networks differ in more than times, control packets or sums that are sent again are in the schedule, or
+        messages wait for others as a whole; or there is no room within 1.17 times the least period.
+
+    Notes
+    -----
+    Modulo scheduling without recurrences: the period is that of the busiest link, as hops of a link begin whole numbers
+    of hops apart where there is no room to spare. Where ports are limited or shared, hops need several things at once,
+    and the period may be longer. O(hops * hops of a link) time.
+
+    References
+    ----------
+    Rau 1994.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> line = gossamer.plan("array:4", "broadcast").schedule
+    >>> long = repeated(line, 1000)
+    >>> long, long.repetition.period, bool(gossamer.verify(long))
+    (<repeating schedule of broadcast on array:4: 1002 steps, 3000 hops>, 1, True)
+    """
+    schedule = schedule.generation().expand()
+    network = schedule.network if network is None else network
+    if network.without_time != schedule.network.without_time:
+        raise ScheduleError(f"{network.spec} and {schedule.network.spec} differ in more than the times of their links")
+    if schedule.parts > 1:
+        raise ScheduleError("messages in parts are not repeated; cut them into packets")
+    first, before, lag = _waits(schedule, network)
+    uses = _Uses.of(network, schedule)
+    count, longest, least = uses.least()
+    period = int(least.max(initial=1))
+    order = _topological(schedule.slot, first, before)
+    lane = np.append(0, np.cumsum(uses.lanes))
+    start = np.zeros(schedule.stored_hops, np.int64)
+    for _ in range(_TRIES):
+        even = (
+            (longest > 0)
+            & (-(-count // uses.lanes) * (2 * longest - 1) > period)
+            & (least == -(-count // uses.lanes) * longest)
+        )
+        begun, lasting = np.zeros((2, int((uses.lanes * count).sum())), np.int64)
+        if _place(
+            order, first, before, lag, uses.resource, uses.offset, uses.taken, lane, count, even, period,
+            np.zeros(int(lane[-1]), np.int64), begun, lasting, start,
+        ):  # fmt: skip
+            break
+        period = max(period + 1, int(period * _LONGER))
+    else:
+        raise ScheduleError(
+            f"the hops find no room in {period:,} slots; the busiest link or port needs {least.max():,}"
+        )
+    by_start = np.argsort(start, kind="stable")
+    link = schedule.link[by_start]
+    length = int(hop_ends(network, 1, start, schedule.link).max(initial=0))
+    packets = packets_of(schedule.task)
+    return schedule.replace(
+        network=network,
+        task=in_packets(schedule.task, generations * packets),
+        slot=start[by_start].astype(np.int32),
+        link=link,
+        packet=schedule.packet[by_start],
+        phases=[Phase(schedule.task.name, length + (generations - 1) * period)],
+        repetition=Repetition(packets, period),
+    )
+
+
+def _topological(slot: npt.NDArray[np.int32], first: Longs, before: Longs) -> Longs:
+    """Return the hops by slot, in a slot those that cut through after others behind them, int64[H]."""
+    behind = np.repeat(np.arange(slot.size), np.diff(first))
+    same = slot[behind] == slot[before]
+    level = np.zeros(slot.size, np.int64)
+    after, ahead = behind[same], before[same]
+    for _ in range(slot.size):
+        higher = level.copy()
+        np.maximum.at(higher, after, level[ahead] + 1)
+        if np.array_equal(higher, level):
+            break
+        level = higher
+    return np.lexsort((level, slot)).astype(np.int64)
