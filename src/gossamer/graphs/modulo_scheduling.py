@@ -20,15 +20,30 @@ from gossamer.schedules import CONTROL, Phase, Repetition, Schedule
 from gossamer.schedules.hop_table import hop_ends
 from gossamer.schedules.packets import message_rows
 
-__all__ = ["busiest", "repeated"]
+__all__ = ["Generation", "busiest"]
 
 Longs = npt.NDArray[np.int64]
 
+_ALONE = 2**40
+"""A period after which nothing repeats."""
 _LONGER, _TRIES = 1.004, 40
 """How much longer each period that is tried is than the one before, where several ports are in use at once."""
 
 
-@njit(cache=True, nogil=True, small=100_000)
+@njit(cache=True, nogil=True)
+def _behind(low, count, begun, x):
+    """Return how many of the ascending ``begun[low:low+count]`` are at most x."""
+    high, i = count, 0
+    while i < high:
+        middle = (i + high) // 2
+        if begun[low + middle] <= x:
+            i = middle + 1
+        else:
+            high = middle
+    return i
+
+
+@njit(cache=True, nogil=True)
 def _fit(low, count, begun, taken, period, t, need):
     """Return the first slot from t on in which a lane is free for so many slots modulo the period; -1 if there is none.
 
@@ -39,9 +54,8 @@ def _fit(low, count, begun, taken, period, t, need):
         return -1
     if count == 0:
         return t
-    x, i = t % period, 0
-    while i < count and begun[low + i] <= x:
-        i += 1
+    x = t % period
+    i = _behind(low, count, begun, x)
     for _ in range(2 * count + 2):
         before = low + (i - 1 if i else count - 1)
         gone = x - begun[before] if i else x - begun[before] + period
@@ -49,9 +63,8 @@ def _fit(low, count, begun, taken, period, t, need):
             t += taken[before] - gone
             x += taken[before] - gone
         if x >= period:
-            x, i = x - period, 0
-            while i < count and begun[low + i] <= x:
-                i += 1
+            x -= period
+            i = _behind(low, count, begun, x)
             continue
         ahead = begun[low + i] - x if i < count else begun[low] + period - x
         if ahead >= need:
@@ -64,7 +77,7 @@ def _fit(low, count, begun, taken, period, t, need):
     return -1
 
 
-@njit(cache=True, nogil=True, small=100_000)
+@njit(cache=True, nogil=True)
 def _even(low, count, begun, taken, period, t, need):
     """Return what `_fit` does, in slots that are a whole number of hops after one of the lane: so all find room."""
     if count == 0:
@@ -188,7 +201,8 @@ class _Uses(NamedTuple):
                 offset = taken + wait - hold if incoming else np.zeros_like(taken)
                 found.append((np.where(port < 0, -1, port + sum(x.size for x in lanes)), offset, hold))
                 lanes.append(capacity)
-        return cls(*(np.stack(column, axis=1) for column in zip(*found, strict=True)), np.concatenate(lanes))
+        resource, offset, length = (np.stack(column, axis=1) for column in zip(*found, strict=True))
+        return cls(resource, offset, length, np.concatenate(lanes))
 
     def least(self) -> tuple[Longs, Longs, Longs]:
         """Return of each resource how many hops use it, the longest of these, and a period that is enough, int64[R]."""
@@ -210,16 +224,16 @@ def busiest(schedule: Schedule, network: Network) -> int:
     >>> busiest(s, s.network), busiest(s, s.network.with_times(3, 10))
     (2, 6)
     """
-    return int(_Uses.of(network, schedule.expand()).least()[2].max(initial=1))
+    return int(_Uses.of(network, schedule.unrolled(1).expand()).least()[2].max(initial=1))
 
 
-def _waits(schedule: Schedule, network: Network) -> tuple[Longs, Longs, Longs]:
-    """Return for each hop those that it waits for in the schedule, and how long on a network with its own times.
+def _waits(schedule: Schedule) -> tuple[Longs, Longs]:
+    """Return for each hop those that it waits for: ``before[first[h]:first[h+1]]``, int64[H + 1] and int64[].
 
     A copy waits for the first arrival at its node, what is moved for the last one, a sum for all that came before;
     where a switch passes on only what comes, each departure waits for an arrival of its own.
     """
-    messages, table, own = schedule.messages, schedule.packets, schedule.network
+    messages, table, network = schedule.messages, schedule.packets, schedule.network
     rows = message_rows(messages, table)
     if schedule.packet.size and (int(rows.min()) < 0 or int(schedule.packet.min()) == CONTROL):
         raise ScheduleError("control packets, and messages that the task does not have, are not repeated")
@@ -227,55 +241,51 @@ def _waits(schedule: Schedule, network: Network) -> tuple[Longs, Longs, Longs]:
         raise ScheduleError("sums that are sent again, and messages that wait for others as a whole, are not repeated")
     rules, nodes = schedule.rules, network.node_count
     switch = np.arange(nodes) >= network.terminal_count
-    cut = switch & rules.cut_through
-    hops = np.arange(schedule.stored_hops)
     packet, slot = schedule.packet.astype(np.int64), schedule.slot.astype(np.int64)
-    source, target = (x.astype(np.int64)[schedule.link] for x in (own.link_source, own.link_target))
-    kind = messages.discipline[rows][packet]
-    whole = hop_ends(own, schedule.parts, slot, schedule.link)
-    after = _packets_after(schedule, rows)
-
-    arrivals: dict[tuple[int, int], list[int]] = {}
-    order = np.argsort(whole, kind="stable")
-    for h, p, v in zip(order.tolist(), packet[order].tolist(), target[order].tolist(), strict=True):
-        arrivals.setdefault((p, v), []).append(h)
-    passing = switch & ~np.bool_(rules.replication)
-    adding = ~switch | np.bool_(rules.reduction)
-    left: dict[tuple[int, int], int] = {}
-    edges: list[tuple[int, int]] = []
-    origin = messages.origin[rows]
-    for h in hops.tolist():
-        p, u, t, k = int(packet[h]), int(source[h]), int(slot[h]), int(kind[h])
-        came = arrivals.get((p, u), [])
-        if cut[u]:
-            came = [a for a in came if slot[a] + _lag(own, schedule, a, h, cut) <= t]
-        else:
-            came = [a for a in came if whole[a] <= t]
-        if k == COPY and u == origin[p] and after[p] >= 0:
-            edges += [(a, h) for a in arrivals.get((int(after[p]), u), [])]
-        alone = passing[u] if k in (COPY, MOVE) else not adding[u]
-        if alone and k != MOVE and came:
-            turn = left.get((p, u), 0)
-            left[p, u] = turn + 1
-            edges.append((came[min(turn, len(came) - 1)], h))
-        elif k in (COMBINE, ALLCOMBINE):
-            edges += [(a, h) for a in came]
-        elif came and u != origin[p]:
-            edges.append((came[0] if k == COPY else came[-1], h))
-    pairs = np.array(edges, np.int64).reshape(-1, 2)
-    pairs = pairs[np.argsort(pairs[:, 1], kind="stable")]
-    first = np.searchsorted(pairs[:, 1], np.arange(hops.size + 1))
-    a, b = schedule.link[pairs[:, 0]], schedule.link[pairs[:, 1]]
-    taken, wait = network.link_occupancy.astype(np.int64), network.link_latency.astype(np.int64)
-    passes = cut[network.link_source[b]] & (network.link_target[a] == network.link_source[b])
-    lag = wait[a] + np.where(passes, np.maximum(0, taken[a] - taken[b]), taken[a])
-    return first, pairs[:, 0], lag
+    source, target = (x.astype(np.int64)[schedule.link] for x in (network.link_source, network.link_target))
+    came = np.where(
+        (switch & rules.cut_through)[target],
+        slot + network.link_latency.astype(np.int64)[schedule.link],
+        hop_ends(network, schedule.parts, slot, schedule.link),
+    )
+    arrivals = np.lexsort((came, packet * nodes + target))
+    slots = int(came.max(initial=0)) + 2
+    keys = (packet * nodes + target)[arrivals] * slots + came[arrivals]
+    here = packet * nodes + source
+    low, high = np.searchsorted(keys, here * slots), np.searchsorted(keys, here * slots + slot, "right")
+    kind, origin = messages.discipline[rows][packet], messages.origin[rows][packet]
+    alone = np.where(np.isin(kind, (COPY, MOVE)), not rules.replication, not rules.reduction) & switch[source]
+    last = np.where(kind == MOVE, high - 1, np.minimum(low + _turns(here), high - 1))
+    one = np.flatnonzero((high > low) & np.where(alone | (kind == MOVE), True, (kind == COPY) & (source != origin)))
+    edges = [np.stack([arrivals[np.where(alone | (kind == MOVE), last, low)[one]], one])]
+    edges.append(_ranges(arrivals, low, high, np.flatnonzero(~alone & np.isin(kind, (COMBINE, ALLCOMBINE)))))
+    after = _packets_after(schedule, rows)[packet] if packet.size else packet
+    first = np.flatnonzero((after >= 0) & (kind == COPY) & (source == origin))
+    whole = (after * nodes + source) * slots
+    edges.append(_ranges(arrivals, np.searchsorted(keys, whole), np.searchsorted(keys, whole + slots), first))
+    pairs = np.concatenate(edges, axis=1)
+    pairs = pairs[:, np.argsort(pairs[1], kind="stable")]
+    return np.searchsorted(pairs[1], np.arange(packet.size + 1)), pairs[0]
 
 
-def _lag(own: Network, schedule: Schedule, a: int, h: int, cut: npt.NDArray[np.bool_]) -> int:
-    """Return the slots from the start of a hop to that of one which cuts through after it."""
-    one, other = int(schedule.link[a]), int(schedule.link[h])
-    return int(own.link_latency[one]) + max(0, int(own.link_occupancy[one]) - int(own.link_occupancy[other]))
+def _turns(keys: Longs) -> Longs:
+    """Return how many entries before each have its key, int64[n].
+
+    >>> _turns(np.array([4, 7, 4, 4])).tolist()
+    [0, 0, 1, 2]
+    """
+    order = np.argsort(keys, kind="stable")
+    first = np.searchsorted(keys[order], keys[order])
+    turns = np.empty_like(keys)
+    turns[order] = np.arange(keys.size) - first
+    return turns
+
+
+def _ranges(values: Longs, low: Longs, high: Longs, rows: npt.NDArray[np.intp]) -> Longs:
+    """Return pairs of each of ``values[low[r]:high[r]]`` and r, for all rows, int64[2, n]."""
+    count = (high - low)[rows]
+    place = np.arange(count.sum()) + np.repeat(low[rows] - (np.cumsum(count) - count), count)
+    return np.stack([values[place], np.repeat(rows, count)])
 
 
 def _packets_after(schedule: Schedule, rows: npt.NDArray[np.int32]) -> Longs:
@@ -293,92 +303,115 @@ def _packets_after(schedule: Schedule, rows: npt.NDArray[np.int32]) -> Longs:
     return found
 
 
-def repeated(schedule: Schedule, generations: int, network: Network | None = None) -> Schedule:
-    """Return a schedule of so many generations, each with the hops of a given one, as fast as links and ports allow.
+class Generation:
+    """The hops of a schedule, to be repeated: what they wait for, and in which order they are placed.
 
     Parameters
     ----------
     schedule : Schedule
         One that is valid, of packets, not parts: its hops are those of a generation, its order is kept as far as it
         goes. One that repeats gives its generation.
-    generations : int
-        How many there are, 1 or more.
-    network : Network, optional
-        The same links with other times. Default: that of the schedule.
-
-    Returns
-    -------
-    Schedule
-        Of messages of so many times the packets. Not verified: partial sums depend on when they are sent, so where they
-        are, it may be invalid.
 
     Raises
     ------
     ScheduleError
-        If the networks differ in more than times, control packets or sums that are sent again are in the schedule, or
-        messages wait for others as a whole; or there is no room within 1.17 times the least period.
-
-    Notes
-    -----
-    Modulo scheduling without recurrences: the period is that of the busiest link, as hops of a link begin whole numbers
-    of hops apart where there is no room to spare. Where ports are limited or shared, hops need several things at once,
-    and the period may be longer. O(hops * hops of a link) time.
-
-    References
-    ----------
-    Rau 1994.
-
-    Examples
-    --------
-    >>> import gossamer
-    >>> line = gossamer.plan("array:4", "broadcast").schedule
-    >>> long = repeated(line, 1000)
-    >>> long, long.repetition.period, bool(gossamer.verify(long))
-    (<repeating schedule of broadcast on array:4: 1002 steps, 3000 hops>, 1, True)
+        If control packets or sums that are sent again are in the schedule, or messages are in parts or wait for others
+        as a whole.
     """
-    schedule = schedule.generation().expand()
-    network = schedule.network if network is None else network
-    if network.without_time != schedule.network.without_time:
-        raise ScheduleError(f"{network.spec} and {schedule.network.spec} differ in more than the times of their links")
-    if schedule.parts > 1:
-        raise ScheduleError("messages in parts are not repeated; cut them into packets")
-    first, before, lag = _waits(schedule, network)
-    uses = _Uses.of(network, schedule)
-    count, longest, least = uses.least()
-    period = int(least.max(initial=1))
-    order = _topological(schedule.slot, first, before)
-    lane = np.append(0, np.cumsum(uses.lanes))
-    start = np.zeros(schedule.stored_hops, np.int64)
-    for _ in range(_TRIES):
-        even = (
-            (longest > 0)
-            & (-(-count // uses.lanes) * (2 * longest - 1) > period)
-            & (least == -(-count // uses.lanes) * longest)
+
+    def __init__(self, schedule: Schedule) -> None:
+        self.schedule = schedule = schedule.unrolled(1).expand()
+        if schedule.parts > 1:
+            raise ScheduleError("messages in parts are not repeated; cut them into packets")
+        self.packets = packets_of(schedule.task)
+        self._first, self._before = _waits(schedule)
+        self._order = _topological(schedule.slot, self._first, self._before)
+
+    def repeated(self, generations: int, network: Network | None = None) -> Schedule:
+        """Return a schedule of so many generations, as fast as links and ports allow.
+
+        Parameters
+        ----------
+        generations : int
+            How many there are, 1 or more.
+        network : Network, optional
+            The same links with other times. Default: that of the schedule.
+
+        Returns
+        -------
+        Schedule
+            Of messages of so many times the packets. Not verified: partial sums depend on when they are sent, so where
+            they are, it may be invalid.
+
+        Raises
+        ------
+        ScheduleError
+            If the networks differ in more than times, or there is no room within 1.17 times the least period.
+
+        Notes
+        -----
+        Modulo scheduling without recurrences: the period is that of the busiest link, as hops of a link begin whole
+        numbers of hops apart where there is no room to spare. Where ports are limited or shared, hops need several
+        things at once, and the period may be longer. O(hops * hops of a link) time.
+
+        References
+        ----------
+        Rau 1994.
+
+        Examples
+        --------
+        >>> import gossamer
+        >>> line = gossamer.plan("array:4", "broadcast").schedule
+        >>> long = Generation(line).repeated(1000)
+        >>> long, long.repetition.period, bool(gossamer.verify(long))
+        (<repeating schedule of broadcast on array:4: 1002 steps, 3000 hops>, 1, True)
+        """
+        schedule, own = self.schedule, self.schedule.network
+        network = own if network is None else network
+        if network.node_count != own.node_count or not all(
+            np.array_equal(getattr(network, name), getattr(own, name)) for name in ("link_source", "link_target")
+        ):
+            raise ScheduleError(f"{network.spec} and {own.spec} differ in more than the times of their links")
+        uses = _Uses.of(network, schedule)
+        start, period = self._placed(network, uses, alone=generations == 1)
+        by_start = np.argsort(start, kind="stable")
+        length = int(hop_ends(network, 1, start, schedule.link).max(initial=0))
+        if length + (generations - 1) * period >= 2**31:
+            raise ScheduleError("the schedule would have 2**31 slots or more")
+        return schedule.replace(
+            network=network,
+            task=in_packets(schedule.task, generations * self.packets),
+            slot=start[by_start].astype(np.int32),
+            link=schedule.link[by_start],
+            packet=schedule.packet[by_start],
+            phases=[Phase(schedule.task.name, length + (generations - 1) * period)],
+            repetition=None if generations == 1 else Repetition(self.packets, period),
         )
-        begun, lasting = np.zeros((2, int((uses.lanes * count).sum())), np.int64)
-        if _place(
-            order, first, before, lag, uses.resource, uses.offset, uses.taken, lane, count, even, period,
-            np.zeros(int(lane[-1]), np.int64), begun, lasting, start,
-        ):  # fmt: skip
-            break
-        period = max(period + 1, int(period * _LONGER))
-    else:
-        raise ScheduleError(
-            f"the hops find no room in {period:,} slots; the busiest link or port needs {least.max():,}"
-        )
-    by_start = np.argsort(start, kind="stable")
-    link = schedule.link[by_start]
-    length = int(hop_ends(network, 1, start, schedule.link).max(initial=0))
-    packets = packets_of(schedule.task)
-    return schedule.replace(
-        network=network,
-        task=in_packets(schedule.task, generations * packets),
-        slot=start[by_start].astype(np.int32),
-        link=link,
-        packet=schedule.packet[by_start],
-        phases=[Phase(schedule.task.name, length + (generations - 1) * period)],
-        repetition=Repetition(packets, period),
-    )
+
+    def _placed(self, network: Network, uses: _Uses, alone: bool) -> tuple[Longs, int]:
+        """Return when each hop begins, and the period."""
+        schedule, first, before = self.schedule, self._first, self._before
+        a, b = schedule.link[before], schedule.link[np.repeat(np.arange(first.size - 1), np.diff(first))]
+        taken, wait = network.link_occupancy.astype(np.int64), network.link_latency.astype(np.int64)
+        node = network.link_source[b]
+        passes = schedule.rules.cut_through & (node >= network.terminal_count) & (network.link_target[a] == node)
+        lag = wait[a] + np.where(passes, np.maximum(0, taken[a] - taken[b]), taken[a])
+        count, longest, least = uses.least()
+        period = _ALONE if alone else int(least.max(initial=1))
+        lane = np.append(0, np.cumsum(uses.lanes))
+        start = np.zeros(schedule.stored_hops, np.int64)
+        for _ in range(_TRIES):
+            each = -(-count // uses.lanes)
+            even = (longest > 0) & (least == each * longest) & (each * (2 * longest - 1) > period)
+            begun, lasting = np.zeros((2, int((uses.lanes * count).sum())), np.int64)
+            if _place(
+                self._order, first, before, lag, uses.resource, uses.offset, uses.taken, lane, count, even, period,
+                np.zeros(int(lane[-1]), np.int64), begun, lasting, start,
+            ):  # fmt: skip
+                return start, period
+            period = max(period + 1, int(period * _LONGER))
+        needed = int(least.max(initial=1))
+        raise ScheduleError(f"the hops find no room in {period:,} slots; the busiest link or port needs {needed:,}")
 
 
 def _topological(slot: npt.NDArray[np.int32], first: Longs, before: Longs) -> Longs:

@@ -35,6 +35,7 @@ __all__ = [
     "StepCost",
     "TimeCost",
     "clocked",
+    "clocked_again",
     "exactly_clocked",
 ]
 
@@ -236,6 +237,12 @@ class Clock(StepCost):
         Bus bandwidth over algorithm bandwidth; None where it is not defined.
     rounding : Fraction
         By what share of its time the link that is rounded up most takes longer in whole slots, at least 0.
+    asked_bytes : int
+        The bytes that were asked for, as `TimeCost` counts them; 0 where that is not known.
+    link_bandwidth : Fraction or None
+        Bytes a second of a link of occupancy 1, where the network has no bandwidths of its own.
+    link_latency : Fraction
+        Seconds of every link there.
     """
 
     slot_seconds: Fraction = Fraction(1)
@@ -244,6 +251,9 @@ class Clock(StepCost):
     buffer_bytes: int = 1
     bus: Fraction | None = None
     rounding: Fraction = Fraction(0)
+    asked_bytes: int = 0
+    link_bandwidth: Fraction | None = None
+    link_latency: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -253,7 +263,8 @@ class Clock(StepCost):
         object.__setattr__(self, "slot_seconds", slot)
         for name in ("packet_bytes", "message_bytes", "buffer_bytes"):
             object.__setattr__(self, name, whole(getattr(self, name), name, 1, 2**63 - 1))
-        for name in ("bus", "rounding"):
+        object.__setattr__(self, "asked_bytes", whole(self.asked_bytes, "asked_bytes", 0, 2**62 - 1))
+        for name in ("bus", "rounding", "link_bandwidth", "link_latency"):
             value = getattr(self, name)
             if value is not None:
                 object.__setattr__(self, name, fraction(value, name, allowed="a number that is 0 or more"))
@@ -297,6 +308,9 @@ class Clock(StepCost):
             "buffer_bytes": self.buffer_bytes,
             "bus": None if self.bus is None else str(self.bus),
             "rounding": str(self.rounding),
+            "asked_bytes": self.asked_bytes,
+            "link_bandwidth": None if self.link_bandwidth is None else str(self.link_bandwidth),
+            "link_latency": str(self.link_latency),
         }
 
 
@@ -427,6 +441,36 @@ def exactly_clocked(
         np.array([min(int(time // slot), _EXACT) for time in some], np.int64) for some in (transfer, latencies, through)
     )
     return Clocked(network.with_times(taken[kind], waits[kind], ports=ports[gate]), slot, Fraction(0))
+
+
+def clocked_again(network: Network, clock: Clock, packet_bytes: int) -> Clocked:
+    """Return a network that has the times of a clock's packets with those of packets of another size, in short slots.
+
+    Where neither the network nor the clock has bandwidths, as in files of before, times are in proportion to those of
+    the clock's packets as they were rounded up.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> cost = TimeCost("1MB", bandwidth="1GB/s", latency="2us", whole=True)
+    >>> timed, clock = cost.on(gossamer.network("ring:4"), gossamer.task("broadcast"))
+    >>> found = clocked_again(timed, clock, 1000)
+    >>> found.slot, found.network.uniform_occupancy, found.network.uniform_latency
+    (Fraction(1, 1000000), 1, 2)
+    """
+    if network.find(Speeds) is not None:
+        return clocked(network, packet_bytes, fineness=_FINE)
+    rate = clock.link_bandwidth or clock.packet_bytes / clock.slot_seconds
+    unit = clock.packet_bytes / rate / clock.slot_seconds  # slots of a link of occupancy 1
+    latency = clock.link_latency if clock.link_bandwidth else (network.uniform_latency or 0) * clock.slot_seconds
+
+    def slowness(slots: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        return np.maximum(1, np.rint(np.asarray(slots, np.float64) / float(unit))).astype(np.int64)
+
+    ports = network.shared_ports
+    held = None if ports is None else slowness(ports.occupancy)
+    plain = network.with_times(slowness(network.link_occupancy), 0, ports=held)
+    return clocked(plain, packet_bytes, rate, latency, _FINE)
 
 
 def _own_bandwidth(network: Network, bandwidth: Fraction | None) -> Fraction | None:
@@ -563,6 +607,9 @@ class TimeCost:
             buffer_bytes=sizing.buffer_bytes(message),
             bus=sizing.bus,
             rounding=rounding,
+            asked_bytes=self.bytes,
+            link_bandwidth=_own_bandwidth(network, self.bandwidth),
+            link_latency=self.latency,
         )
         return timed, clock
 

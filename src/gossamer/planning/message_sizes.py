@@ -1,0 +1,158 @@
+"""Plans for other sizes: a schedule is a generation of packets, repeated as often as messages of some bytes ask for.
+
+Packets become larger or smaller, and generations more or fewer; the hops and their order stay. So one plan answers for
+every size, and a plan of few packets for messages of many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+from gossamer.errors import ModelError, ScheduleError
+from gossamer.graphs.modulo_scheduling import Generation, busiest
+from gossamer.networks.network import Network
+from gossamer.questions.costs import Clock, clocked_again
+from gossamer.questions.tasks import packets_of
+from gossamer.questions.tasks.chunked import MAX_CHUNKS
+from gossamer.reading.quantities import Bytes, size
+from gossamer.schedules import Schedule
+
+__all__ = ["best_repetition", "promised", "resized"]
+
+Timed = Callable[[int], tuple[Network, Clock]]
+"""From a number of generations to the network with the times of its packets, and their clock."""
+
+_MOST_HOPS = 4_000_000
+"""Hops of all generations at most, so that they can be written out."""
+_STEP, _GAIN = 4, Fraction(998, 1000)
+"""How many times more generations are tried next, and the share of the time that is no gain any more."""
+
+
+def _most(schedule: Schedule, message: int) -> int:
+    """Return the most generations of messages of some bytes: a packet has a byte or more."""
+    packets, hops = packets_of(schedule.generation_task), max(schedule.stored_hops, 1)
+    return max(1, min(message // packets, MAX_CHUNKS // packets, _MOST_HOPS // hops))
+
+
+def promised(schedule: Schedule) -> Fraction:
+    """Return the seconds that a schedule takes about, if its messages are cut into as many packets as can be.
+
+    The schedule has a clock. What the busiest link takes stays as it is; what is beyond it falls with the packets.
+
+    >>> import gossamer
+    >>> cost = gossamer.TimeCost("1MB", bandwidth="1GB/s", whole=True)
+    >>> s = gossamer.plan("array:4", "broadcast", cost=cost).schedule
+    >>> float(s.cost.seconds(s.completion_time)), round(float(promised(s)), 6)
+    (0.003, 0.001)
+    """
+    clock = schedule.cost
+    assert isinstance(clock, Clock)
+    busy = busiest(schedule, schedule.network) * schedule.generations
+    most = _most(schedule, clock.message_bytes)
+    return clock.seconds(busy + max(schedule.completion_time - busy, Fraction(0)) / most)
+
+
+def best_repetition(generation: Generation, timed: Timed, message: int, fewest: int = 1) -> Schedule:
+    """Return the generation of a schedule repeated as often as messages of some bytes take least.
+
+    Parameters
+    ----------
+    generation : Generation
+        The hops.
+    timed : callable
+        From a number of generations to the network with times for its packets, and their clock.
+    message : int
+        Bytes of a message.
+    fewest : int
+        Generations that are tried at least.
+
+    Raises
+    ------
+    ScheduleError
+        If there is no room for the hops; see `gossamer.graphs.modulo_scheduling`.
+
+    Notes
+    -----
+    The time falls with the number of generations, as far as packets of few bytes do not round times up. So there are
+    more and more of them, while that gains something.
+    """
+    most = _most(generation.schedule, message)
+
+    def at(generations: int) -> tuple[Fraction, Schedule]:
+        network, clock = timed(generations)
+        found = generation.repeated(generations, network).replace(cost=clock)
+        return clock.seconds(found.completion_time), found
+
+    best = before = at(fewest) if fewest < most else at(most)
+    count = fewest
+    while count < most:
+        count = min(count * _STEP, most)
+        found = at(count)
+        best = min(best, found, key=lambda each: each[0])
+        if (
+            count > _STEP and found[0] > before[0] * _GAIN
+        ):  # where one generation is alone, its hops are in another order
+            break
+        before = found
+    return best[1]
+
+
+def resized(schedule: Schedule, bytes: Bytes) -> Schedule:
+    """Return a plan in seconds as a plan for another number of bytes, without planning again.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Planned in seconds: it has a clock.
+    bytes : int or str
+        Bytes as MPI counts them, as in `gossamer.TimeCost`: of a message, of an allreduce the whole buffer.
+
+    Returns
+    -------
+    Schedule
+        The same hops in the same order, with larger or smaller packets, of as many generations as take least. Not
+        verified.
+
+    Raises
+    ------
+    ScheduleError
+        If the schedule has no clock, or cannot be repeated: messages are in parts, or wait for others as a whole.
+
+    Notes
+    -----
+    Times of links come from the bandwidths of the network, or from those that the plan was made for. Some runs of the
+    modulo scheduler: O(hops of the generation) each, about.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> cost = gossamer.TimeCost("1MiB", bandwidth="50GB/s", latency="2us")
+    >>> plan = gossamer.plan("torus:4x4", "allgather", cost=cost)
+    >>> large = resized(plan.schedule, "1GiB")
+    >>> bool(gossamer.verify(large)), f"{float(large.cost.seconds(large.completion_time)) * 1e3:.1f} ms"
+    (True, '80.5 ms')
+    """
+    clock = schedule.cost
+    if not isinstance(clock, Clock):
+        raise ScheduleError("the schedule counts steps, not seconds; plan it with bytes to have it for other sizes")
+    asked = size(bytes, "bytes")
+    if not 1 <= asked < 2**62:
+        raise ModelError(f"bytes must be at least 1 and less than 2**62, got {asked}")
+    generation = Generation(schedule)
+    whole = clock.asked_bytes or clock.message_bytes
+    message = -(-clock.message_bytes * asked // whole)
+    packets = generation.packets
+
+    def timed(generations: int) -> tuple[Network, Clock]:
+        packet = max(1, -(-message // (packets * generations)))
+        found = clocked_again(schedule.network, clock, packet)
+        buffer = -(-clock.buffer_bytes * message // clock.message_bytes)
+        told = replace(
+            clock, slot_seconds=found.slot, rounding=found.rounding, packet_bytes=packet, message_bytes=message,
+            buffer_bytes=buffer, asked_bytes=asked,
+        )  # fmt: skip
+        return found.network, told
+
+    return best_repetition(generation, timed, message)
