@@ -17,7 +17,7 @@ from gossamer.jit import njit
 from gossamer.networks.network import Network
 from gossamer.questions.tasks import ALLCOMBINE, COMBINE, COPY, MOVE, in_packets, packets_of
 from gossamer.schedules import CONTROL, Phase, Repetition, Schedule
-from gossamer.schedules.hop_table import hop_ends
+from gossamer.schedules.hop_table import hop_ends, summed_packets
 from gossamer.schedules.packets import message_rows
 
 __all__ = ["Generation", "busiest"]
@@ -78,12 +78,11 @@ def _fit(low, count, begun, taken, period, t, need):
 
 
 @njit(cache=True, nogil=True)
-def _even(low, count, begun, taken, period, t, need):
-    """Return what `_fit` does, in slots that are a whole number of hops after one of the lane: so all find room."""
+def _even(low, count, begun, taken, period, t, need, anchor):
+    """Return what `_fit` does, in slots that are a whole number of hops after the slot `anchor`: so all find room."""
     if count == 0:
         return t
     places = period // need
-    anchor = begun[low]
     for _ in range(2 * count + 3):
         t = _fit(low, count, begun, taken, period, t, need)
         if t < 0:
@@ -98,7 +97,7 @@ def _even(low, count, begun, taken, period, t, need):
 
 @njit(cache=True, nogil=True, small=100_000)
 def _place(
-    order, first, before, lag, resource, offset, taken, lane, room, even, period, count, begun, lasting, start
+    order, first, before, lag, resource, offset, taken, lane, room, even, period, count, anchor, begun, lasting, start
 ):  # fmt: skip
     """Begin each hop, in the given order, as early as what it waits for and free resources allow; whether all could.
 
@@ -113,8 +112,8 @@ def _place(
         The first lane of each resource, and for how many hops each of its lanes has room.
     even : bool[R]
         Whether the hops of a lane begin whole numbers of hops apart.
-    count, begun, lasting : int64[lanes], int64[], int64[]
-        Room: hops of each lane, 0; when they begin, and for how long; those of lane l from place[l] on.
+    count, anchor, begun, lasting : int64[lanes], int64[lanes], int64[], int64[]
+        Room: hops of each lane, 0; the slot of the first; when all begin, and for how long.
     start : int64[H]
         Written.
     """
@@ -139,7 +138,9 @@ def _place(
                 best = np.int64(-1)
                 for x in range(lane[r], lane[r + 1]):
                     if even[r]:
-                        found = _even(place[x], count[x], begun, lasting, period, t + offset[h, k], taken[h, k])
+                        found = _even(
+                            place[x], count[x], begun, lasting, period, t + offset[h, k], taken[h, k], anchor[x]
+                        )
                     else:
                         found = _fit(place[x], count[x], begun, lasting, period, t + offset[h, k], taken[h, k])
                     if found >= 0 and (best < 0 or found < best):
@@ -163,6 +164,8 @@ def _place(
                     begun[i], lasting[i] = begun[i - 1], lasting[i - 1]
                     i -= 1
                 begun[i], lasting[i] = at, taken[h, k]
+                if count[x] == 0:
+                    anchor[x] = at
                 count[x] += 1
     return True
 
@@ -324,6 +327,11 @@ class Generation:
         if schedule.parts > 1:
             raise ScheduleError("messages in parts are not repeated; cut them into packets")
         self.packets = packets_of(schedule.task)
+        self._dual: Generation | None = None
+        kinds = schedule.messages.discipline
+        if kinds.size and bool((kinds == COMBINE).all()) and not summed_packets(schedule).any():
+            self._dual = Generation(schedule.reverse())  # from the root outwards little waits
+            return
         self._first, self._before = _waits(schedule)
         self._order = _topological(schedule.slot, self._first, self._before)
 
@@ -368,6 +376,9 @@ class Generation:
         """
         schedule, own = self.schedule, self.schedule.network
         network = own if network is None else network
+        if self._dual is not None:
+            found = self._dual.repeated(generations, network.transposed).reverse()
+            return found.replace(network=network, algorithm=schedule.algorithm)
         if network.node_count != own.node_count or not all(
             np.array_equal(getattr(network, name), getattr(own, name)) for name in ("link_source", "link_target")
         ):
@@ -406,7 +417,7 @@ class Generation:
             begun, lasting = np.zeros((2, int((uses.lanes * count).sum())), np.int64)
             if _place(
                 self._order, first, before, lag, uses.resource, uses.offset, uses.taken, lane, count, even, period,
-                np.zeros(int(lane[-1]), np.int64), begun, lasting, start,
+                *np.zeros((2, int(lane[-1])), np.int64), begun, lasting, start,
             ):  # fmt: skip
                 return start, period
             period = max(period + 1, int(period * _LONGER))

@@ -16,13 +16,13 @@ from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Chunked, DemandTable, Grouped, Task, Together
 from gossamer.questions.tasks.chunked import MAX_CHUNKS
 
-__all__ = ["Planned", "best_counts", "count_words", "open_to_choice"]
+__all__ = ["NEAR", "Planned", "best_counts", "count_words", "open_to_choice"]
 
-_NEAR, _CLOSE, _LITTLE = Fraction(101, 100), Fraction(81, 80), Fraction(199, 200)
+NEAR, _CLOSE, _LITTLE = Fraction(101, 100), Fraction(81, 80), Fraction(199, 200)
 """Times the bound: nearer than the first, no other number is tried, nearer than the second no neighbor of the best; and
 the share of the time that is no gain any more."""
 _STEP = 4
-_MOST_HOPS, _HOPS = 4_000_000, 20_000_000
+_MOST_HOPS, _HOPS = 30_000, 20_000_000
 """Hops of a schedule at most: all that are tried, and so many for each time the bound that may be gained."""
 
 
@@ -105,9 +105,9 @@ def best_counts(
         """Return whether most of what a number takes beyond the bound falls with the number."""
         return packets in found and found[packets].seconds - least <= 2 * (whole.seconds - least) / packets
 
-    if whole.seconds <= least * _NEAR:
+    if whole.seconds <= least * NEAR:
         return found
-    beyond = int((whole.seconds / least - 1) / (_NEAR - 1)) if least else 1
+    beyond = int((whole.seconds / least - 1) / (NEAR - 1)) if least else 1
     begin = min(1 << max(2, beyond.bit_length() - 1), 1 << min(size, MAX_CHUNKS).bit_length() - 1)
     hops = max(whole.hops, 1)
     while begin > 2 and hops * begin > min(_MOST_HOPS, int(_HOPS * (whole.seconds / least - 1))):
@@ -118,7 +118,7 @@ def best_counts(
         tried(begin)
     for packets in (begin * _STEP, begin // _STEP):
         upward = packets > begin
-        while packets > 1 and found[best].seconds > least * _NEAR and (upward or not falling(best)) and tried(packets):
+        while packets > 1 and found[best].seconds > least * NEAR and (upward or not falling(best)) and tried(packets):
             packets = packets * _STEP if upward else packets // _STEP
         if best > begin:
             break

@@ -79,10 +79,19 @@ class Search:
     """One case, its candidates and bounds, and the loop that builds and verifies.
 
     With `bounding` no other bounds are looked for than those that it gives for the planned case. `times` has the best
-    time of each algorithm that was carried out.
+    time of each algorithm that was carried out. `cost` and `buffer` are as it was asked for: of a form of a task with
+    another cost, and the bytes that bandwidths count.
     """
 
-    def __init__(self, asked: Question, progress: ProgressCallback | None, bounding: Bounding | None = None) -> None:
+    def __init__(
+        self,
+        asked: Question,
+        progress: ProgressCallback | None,
+        bounding: Bounding | None = None,
+        cost: AskedCost | None = None,
+        buffer: int = 0,
+    ) -> None:
+        self.cost, self.buffer = cost, buffer
         self.kind, self.case, self.planned, self.names = asked
         self._bounding = bounding
         self.say: ProgressCallback = progress or (lambda stage: None)

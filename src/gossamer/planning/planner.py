@@ -9,12 +9,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
+from gossamer.algorithms.any_network.repeated_trees import even_counts, even_generation
+from gossamer.atomic_files import quantity
 from gossamer.bounds import Bound, Bounds, bounds
 from gossamer.bounds.bound import largest
 from gossamer.bounds.registry import counted_bounds, whole_scope
-from gossamer.errors import GossamerError, ModelError, NotApplicableError, TooLargeError
+from gossamer.errors import GossamerError, ModelError, NotApplicableError, ScheduleError, TooLargeError
+from gossamer.graphs.modulo_scheduling import Generation
 from gossamer.networks import as_network
 from gossamer.networks.derived import Renumbered
 from gossamer.networks.network import Network
@@ -28,16 +31,17 @@ from gossamer.planning.allreduce_variants import (
     split_sums,
     told_time,
 )
-from gossamer.planning.chunk_counts import Planned, best_counts, count_words, open_to_choice
+from gossamer.planning.chunk_counts import NEAR, Planned, best_counts, count_words, open_to_choice
+from gossamer.planning.message_sizes import best_repetition, promised
 from gossamer.planning.offer_search import Bounding, ProgressCallback, Search, asked_case, best_of, stopped_text, within
-from gossamer.planning.outcome import Comparison, Outcome
+from gossamer.planning.outcome import Comparison, Expense, Outcome, peak_memory
 from gossamer.planning.switching import SWITCHINGS, named
-from gossamer.planning.switching.resource_limits import FittingCandidates, ResourceLimits, limits
+from gossamer.planning.switching.resource_limits import Candidate, FittingCandidates, ResourceLimits, limits
 from gossamer.processes.trials import MOST, Trials
-from gossamer.questions.cases import EFFORTS, Case
+from gossamer.questions.cases import EFFORTS, Case, Offer
 from gossamer.questions.costs import AskedCost, Clock, TimeCost
 from gossamer.questions.rules import Rules
-from gossamer.questions.tasks import Task, in_packets
+from gossamer.questions.tasks import Task, in_packets, packets_of
 from gossamer.reading import choice, whole
 from gossamer.reading.quantities import Bytes
 
@@ -168,7 +172,8 @@ def plan(
     """
     allowed = limits(memory, budget, choice(effort, "effort", EFFORTS))
     with Trials(whole(jobs, "jobs", 1, MOST), allowed.memory, progress) as tries:
-        search = Search(asked_case(network, task, switching, rules, cost, seed, allowed.budget, tries), progress)
+        question = asked_case(network, task, switching, rules, cost, seed, allowed.budget, tries)
+        search = Search(question, progress, cost=cost)
         asked = _Asked(network, search, rules, cost)
         if not (stream or options) and algorithm == "best":
             searches = dict(_forms(search, network, rules, cost, progress))
@@ -187,14 +192,14 @@ class _Asked:
 
     def __init__(self, network: Any, search: Search, rules: Rules | None, cost: AskedCost | None) -> None:
         self._given = network, search.planned.task, rules
-        self._search = search
+        self.search = search
         self.network, self.rules, self.cost = network, rules, cost
 
     def may_cut(self, search: Search) -> bool:
         """Return whether the planner says how many packets a message has: in seconds, of the task's own form."""
         if not isinstance(self.cost, TimeCost) or self.cost.whole:
             return False
-        return search is self._search and open_to_choice(search.case.task, self.rules)
+        return search is self.search and open_to_choice(search.case.task, self.rules)
 
     def least(self, search: Search, words: str, known: tuple[Bound, ...]) -> Fraction:
         """Return the largest of some bounds of a form, in seconds or steps; however it is cut, if it may be cut."""
@@ -262,7 +267,7 @@ def _like(
         assert isinstance(clock, Clock)
         told = counted_alike(new.case.cost, clock, buffer)
         new = new._replace(case=new.case.told_by(told), planned=new.planned.told_by(told))
-    return Search(new, progress, bounding)
+    return Search(new, progress, bounding, cost, buffer)
 
 
 def _best_form(
@@ -274,16 +279,17 @@ def _best_form(
     """
     began = time.monotonic()
     least = {words: asked.least(each, words, counted_bounds(each.planned)) for words, each in searches.items()}
-    found: dict[str, tuple[Search, Outcome]] = {}
-    times: list[VariantTime] = []
+    found, even = list[_Found](), list[_Found]()
+    passed: list[VariantTime] = []
     refused: list[GossamerError] = []
+    cuts: dict[str, int] = {}
     for words in sorted(searches, key=least.__getitem__):
-        each, shortest = searches[words], min((t.time for t in times), default=None)
+        each, shortest = searches[words], min((f.time for f in found), default=None)
         if shortest is None or least[words] < shortest:
             known = each.bounds(at_first=True)
             least[words] = max(least[words], asked.least(each, words, known))
         if shortest is not None and least[words] >= shortest:
-            times.append(VariantTime(words, least[words], True))
+            passed.append(VariantTime(words, least[words], True))
             continue
         planning = _Packets(asked, each, asked.may_cut(each), effort, allowed, began)
         try:
@@ -291,23 +297,104 @@ def _best_form(
         except (NotApplicableError, TooLargeError) as error:
             refused.append(error)
             continue
-        for packets, (of, outcome) in planning.found.items():
-            told = ", ".join(filter(None, [words, count_words(packets) if len(planning.found) > 1 else ""]))
-            found[told] = of, outcome
-            times.append(VariantTime(told, told_time(outcome.completion_time, of.case.cost), False))
+        cuts[words] = len(planning.found)
+        found += [_Found(words, *each) for each in planning.found.values()]
+        even += [_Found(words, *each) for each in planning.even]
     if not found:
         raise refused[0]
-    times.sort(key=lambda form: (form.time, form.at_least))
-    of, best = found[times[0].words]
-    words = "" if list(searches.values()) == [search] else times[0].words
+    found += _repeated(asked, found, even, min(least.values()), allowed, began)
+    told = [VariantTime(each.words(cuts[each.form] > 1), each.time, False) for each in found]
+    times = sorted([*passed, *told], key=lambda form: (form.time, form.at_least))
+    best = min(found, key=lambda each: each.time)
+    words = "" if list(searches.values()) == [search] else best.words(cuts[best.form] > 1)
     forms = tuple(times) if times[1:] or words else ()
-    return asked.told(replace(best, forms=forms, asked=search.case.task), of, words)
+    return asked.told(replace(best.outcome, forms=forms, asked=search.case.task), best.search, words)
+
+
+def _repeated(
+    asked: _Asked, found: list[_Found], even: list[_Found], least: Fraction, allowed: ResourceLimits, began: float
+) -> Iterator[_Found]:
+    """Yield the plans that promise most as generations which are repeated, as far as these take less time.
+
+    `even` are others to be repeated, `least` what holds for all of them, in seconds.
+    """
+    plans = [*found, *even]
+    if not asked.may_cut(asked.search) or not all(isinstance(each.outcome.case.cost, Clock) for each in plans):
+        return
+    best = min(each.time for each in found)
+    promises = sorted(((promised(each.outcome.schedule), i) for i, each in enumerate(plans)))
+    for promise, i in promises[:_REPEATED]:
+        late = allowed.budget is not None and time.monotonic() - began > allowed.budget
+        if best <= least * NEAR or promise > best * _GAIN or late:
+            return
+        new = _as_generations(asked, plans[i])
+        if new is not None and new.time < best * _GAIN:
+            best = new.time
+            yield new
+
+
+def _as_generations(asked: _Asked, plan: _Found) -> _Found | None:
+    """Return a plan as a generation that is repeated as often as takes least; None if it cannot be repeated."""
+    form, of, outcome = plan
+    packets = packets_of(of.case.task)
+    of.say(f"repeating {quantity(packets, 'packet')} a message")
+    searches: dict[int, Search] = {}
+
+    def timed(generations: int) -> tuple[Network, Clock]:
+        task, quick = in_packets(of.case.task, generations * packets), partial(bounds, quick=True)
+        new = _like(of, asked.network, task, asked.rules, of.cost, of.say, of.buffer, quick)
+        searches[generations] = new
+        assert isinstance(new.case.cost, Clock)
+        return new.case.network, new.case.cost
+
+    clock = of.case.cost
+    assert isinstance(clock, Clock)
+    started = time.process_time()
+    try:
+        schedule = best_repetition(Generation(outcome.schedule), timed, clock.message_bytes, 2)
+    except ScheduleError:
+        return None
+    new = searches[schedule.generations]
+    verification = new.kind.verify(schedule, 20)
+    if not verification.ok:  # partial sums that depended on when they were sent
+        return None
+    built = time.process_time() - started - verification.seconds
+    return _Found(form, new, replace(
+        outcome, case=new.case, offer=replace(outcome.offer, time=None, least=Fraction(0), optimal=False),
+        schedule=schedule, completion_time=schedule.completion_time, verification=verification, bounds=new.bounds(),
+        facts=new.kind.facts(schedule), expense=Expense(built, verification.seconds, schedule.nbytes, peak_memory()),
+    ))  # fmt: skip
 
 
 def _cut(case: Case, bounds: tuple[Bound, ...]) -> tuple[Bound, ...]:
     """Return the bounds that hold however the messages of a case are cut."""
     whole = whole_scope(case)
     return tuple(bound for bound in bounds if not bound.scope.startswith(whole))
+
+
+class _Found(NamedTuple):
+    """A plan: the form of the task in words, the search of its packets, and its outcome."""
+
+    form: str
+    search: Search
+    outcome: Outcome
+
+    @property
+    def time(self) -> Fraction:
+        """In seconds of a clock, or steps."""
+        return told_time(self.outcome.completion_time, self.search.case.cost)
+
+    def words(self, several: bool) -> str:
+        """Return the form, and how messages are cut where there are plans of several cuts."""
+        schedule, form = self.outcome.schedule, self.form
+        if schedule is not None and getattr(schedule, "repetition", None) is not None:
+            generations = f"{schedule.generations:,} generations of {count_words(schedule.repetition.packets)}"
+            return ", ".join(filter(None, [form.partition(" in ")[0], generations]))
+        return ", ".join(filter(None, [form, count_words(packets_of(self.search.case.task)) if several else ""]))
+
+
+_REPEATED, _GAIN = 2, Fraction(995, 1000)
+"""Plans that are repeated at the most, and the share of the best time that is worth it."""
 
 
 class _Packets:
@@ -317,6 +404,8 @@ class _Packets:
     ----------
     found : dict
         Search and outcome of each number that was planned, the fastest first.
+    even : list
+        Search and outcome of plans of few packets that are good to be repeated.
     """
 
     def __init__(
@@ -325,6 +414,7 @@ class _Packets:
         self.asked, self.effort, self.allowed, self.began = asked, effort, allowed, began
         self.search, self._may_cut = search, may_cut
         self.found: dict[int, tuple[Search, Outcome]] = {}
+        self.even: list[tuple[Search, Outcome]] = []
         self._slow: set[str] = set()
 
     def plan(self, known: tuple[Bound, ...], least: Fraction) -> None:
@@ -338,16 +428,26 @@ class _Packets:
         if self._may_cut and isinstance(clock, Clock):
             counts = best_counts(self._cut, whole, least, clock.message_bytes)
             self.found = {packets: self.found[packets] for packets in counts}
+            if min(each.seconds for each in counts.values()) > least * NEAR:
+                self.even = [self._evenly(k) for k in even_counts(self.search.planned, clock.message_bytes)]
+
+    def _evenly(self, packets: int) -> tuple[Search, Outcome]:
+        """Return a plan of few packets that use the busiest link little, to be repeated."""
+        search = self._in_packets(packets)
+        candidate = Candidate("repeated-trees", Offer(lambda: even_generation(search.planned), effort="search"))
+        return search, search.carried_out(candidate, (), False)
+
+    def _in_packets(self, packets: int) -> Search:
+        of, task = self.search, in_packets(self.search.case.task, packets)
+        quick = partial(bounds, quick=True)
+        return _like(of, self.asked.network, task, self.asked.rules, self.asked.cost, of.say, bounding=quick)
 
     def _cut(self, packets: int) -> Planned | None:
         of, budget = self.search, self.allowed.budget
         if budget is not None and time.monotonic() - self.began > budget:
             return None
-        task, rules = in_packets(of.case.task, packets), self.asked.rules
         of.say(f"cutting every message in {packets:,} packets")
-        search = _like(
-            of, self.asked.network, task, rules, self.asked.cost, of.say, bounding=partial(bounds, quick=True)
-        )
+        search = self._in_packets(packets)
         best = min(found.seconds or Fraction(0) for _, found in self.found.values())
         try:
             return self._planned(packets, search, search.bounds(), _WORTH * float(best / self._least - 1))

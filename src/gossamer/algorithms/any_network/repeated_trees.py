@@ -21,10 +21,10 @@ from gossamer.algorithms.any_network.priced_routing import forests, refusal, tim
 from gossamer.graphs.precedence_scheduling import LinkResources, StartTimes, heights, scheduled
 from gossamer.graphs.priced_trees import Forest
 from gossamer.questions.cases import Case, Offer, Refusal
-from gossamer.questions.tasks import MOVE, Chunked, Grouped
+from gossamer.questions.tasks import COMBINE, MOVE, Chunked, Grouped
 from gossamer.schedules import Schedule
 
-__all__ = ["REPEATED_TREES", "repeated_trees"]
+__all__ = ["REPEATED_TREES", "even_counts", "even_generation", "repeated_trees"]
 
 _FEWEST = 16
 """Packets a message from which on trees are repeated."""
@@ -36,6 +36,8 @@ _CLOSE = 1.002
 """Times the bound: so near to it, no other generation is tried."""
 _DEPTHS = (0.0, 0.03, 0.3)
 """What a slot of delay costs beside a slot of a most loaded link."""
+_EVEN = 1.003
+"""Times the least use of the busiest link: so near to it, fewer packets are better."""
 _SCHEDULED = 3
 """Generations of the least promise that are scheduled."""
 
@@ -127,6 +129,70 @@ def _grown(case: Case, roads: LinkResources, packets: int, depth_cost: float) ->
     *_, (trees, period) = forests(case, demand_of(case, messages), moved, depth_cost, least)
     longest = int(heights(trees.graph(), roads)[0].max(initial=0))
     return _Generation(packets, trees, period, times * period + longest)
+
+
+def even_counts(case: Case, most: int) -> tuple[int, ...]:
+    """Return numbers of packets a message whose trees use the busiest link little, for each packet.
+
+    Parameters
+    ----------
+    case : Case
+        A task whose packets are copied, moved, or combined; with others there is no such number.
+    most : int
+        Packets of a message at most.
+
+    Returns
+    -------
+    tuple of int
+        The fewest packets that are near the best, and the best.
+
+    Notes
+    -----
+    Trees of 1, 2, 3, ... packets are grown by prices, as in `repeated_trees`, for some seconds at the most.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> even_counts(Case(gossamer.network("torus:3x4"), gossamer.task("allgather")), 9)  # 11 packets over 4 links
+    (4,)
+    """
+    asked = _forwards(case)
+    if asked is None:
+        return ()
+    work, each = 0, dict[int, float]()
+    roads = LinkResources.of(asked.network, asked.rules)
+    for packets in _SIZES:
+        if work > _WORK or packets > most:
+            break
+        each[packets] = _grown(asked, roads, packets, 0.0).period / packets
+        work += packets * asked.messages.count * asked.network.link_count
+    best = min(each, key=lambda packets: each[packets])
+    near = min(packets for packets in each if each[packets] <= each[best] * _EVEN)
+    return tuple(dict.fromkeys((near, best)))
+
+
+def even_generation(case: Case) -> Schedule:
+    """Return a schedule of a case with few packets a message along trees that use the busiest link little.
+
+    To be repeated; alone it may take longer than others. The case is one of `even_counts`.
+    """
+    asked = _forwards(case)
+    assert asked is not None
+    roads = LinkResources.of(asked.network, asked.rules)
+    graph = _grown(asked, roads, _packets(asked), 0.0).trees.graph()
+    found = timed(asked, scheduled(graph, roads), graph.link, graph.packet)
+    return found if asked is case else found.reverse()
+
+
+def _forwards(case: Case) -> Case | None:
+    """Return the case, or its dual if contributions are combined; None if there are no trees or paths for it."""
+    kinds = case.messages.discipline
+    if kinds.size and bool((kinds == COMBINE).all()):
+        case = case.dual
+        kinds = case.messages.discipline
+    if not kinds.size or refusal(case, moved=bool((kinds == MOVE).all())) is not None:
+        return None
+    return case
 
 
 def _like(each: _Generation, case: Case) -> npt.NDArray[np.int64]:
