@@ -20,7 +20,7 @@ from gossamer.schedules import CONTROL, Phase, Repetition, Schedule
 from gossamer.schedules.hop_table import hop_ends, summed_packets
 from gossamer.schedules.packets import message_rows
 
-__all__ = ["Generation", "busiest"]
+__all__ = ["Generation"]
 
 Longs = npt.NDArray[np.int64]
 
@@ -219,17 +219,6 @@ class _Uses(NamedTuple):
         return count, longest, np.where(alike, -(-count // self.lanes) * longest, -(-total // self.lanes))
 
 
-def busiest(schedule: Schedule, network: Network) -> int:
-    """Return the slots for which a generation uses its busiest link or port on a network with its own times.
-
-    >>> import gossamer
-    >>> s = gossamer.plan("ring:4", "allgather").schedule.expand()
-    >>> busiest(s, s.network), busiest(s, s.network.with_times(3, 10))
-    (2, 6)
-    """
-    return int(_Uses.of(network, schedule.unrolled(1).expand()).least()[2].max(initial=1))
-
-
 def _waits(schedule: Schedule) -> tuple[Longs, Longs]:
     """Return for each hop those that it waits for: ``before[first[h]:first[h+1]]``, int64[H + 1] and int64[].
 
@@ -334,6 +323,32 @@ class Generation:
             return
         self._first, self._before = _waits(schedule)
         self._order = _topological(schedule.slot, self._first, self._before)
+
+    @property
+    def busiest(self) -> int:
+        """The slots for which the hops use the busiest link or port, with the times of the schedule."""
+        return int(_Uses.of(self.schedule.network, self.schedule).least()[2].max(initial=1))
+
+    @property
+    def longest_wait(self) -> int:
+        """The latencies of links in the longest chain of hops, in slots: what packets of no bytes would take.
+
+        >>> import gossamer
+        >>> slow = gossamer.network("array:4").with_times(5, 2)
+        >>> generation = Generation(gossamer.plan(slow, "broadcast").schedule)
+        >>> generation.busiest, generation.longest_wait
+        (5, 6)
+        """
+        if self._dual is not None:
+            return self._dual.longest_wait
+        wait = self.schedule.network.link_latency.astype(np.int64)[self.schedule.link]
+        nothing = np.full((wait.size, 1), -1, np.int64)
+        none, start = np.zeros(1, np.int64), np.zeros(wait.size, np.int64)
+        _place(
+            self._order, self._first, self._before, wait[self._before], nothing, nothing, nothing, none, none[:0],
+            np.zeros(0, np.bool_), _ALONE, none[:0], none[:0], none, none, start,
+        )  # fmt: skip
+        return int((start + wait).max(initial=0))
 
     def repeated(self, generations: int, network: Network | None = None) -> Schedule:
         """Return a schedule of so many generations, as fast as links and ports allow.

@@ -11,7 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from gossamer.errors import ModelError, ScheduleError
-from gossamer.graphs.modulo_scheduling import Generation, busiest
+from gossamer.graphs.modulo_scheduling import Generation
 from gossamer.networks.network import Network
 from gossamer.questions.costs import Clock, clocked_again
 from gossamer.questions.tasks import packets_of
@@ -36,22 +36,26 @@ def _most(schedule: Schedule, message: int) -> int:
     return max(1, min(message // packets, MAX_CHUNKS // packets, _MOST_HOPS // hops))
 
 
-def promised(schedule: Schedule) -> Fraction:
-    """Return the seconds that a schedule takes about, if its messages are cut into as many packets as can be.
+def promised(generation: Generation) -> Fraction:
+    """Return the seconds that a plan takes about, if its messages are cut into as many packets as can be.
 
-    The schedule has a clock. What the busiest link takes stays as it is; what is beyond it falls with the packets.
+    The schedule of the generation is all of it, and has a clock. What the busiest link takes and the latencies of the
+    longest chain of hops stay as they are; what is beyond them falls with the packets.
 
+    Examples
+    --------
     >>> import gossamer
-    >>> cost = gossamer.TimeCost("1MB", bandwidth="1GB/s", whole=True)
+    >>> cost = gossamer.TimeCost("1MB", bandwidth="1GB/s", latency="2us", whole=True)
     >>> s = gossamer.plan("array:4", "broadcast", cost=cost).schedule
-    >>> float(s.cost.seconds(s.completion_time)), round(float(promised(s)), 6)
-    (0.003, 0.001)
+    >>> round(float(s.cost.seconds(s.completion_time)), 6), round(float(promised(Generation(s))), 6)
+    (0.003006, 0.001006)
     """
+    schedule = generation.schedule
     clock = schedule.cost
     assert isinstance(clock, Clock)
-    busy = busiest(schedule, schedule.network) * schedule.generations
-    most = _most(schedule, clock.message_bytes)
-    return clock.seconds(busy + max(schedule.completion_time - busy, Fraction(0)) / most)
+    least = generation.busiest + generation.longest_wait
+    beyond = max(schedule.completion_time - least, Fraction(0))
+    return clock.seconds(least + beyond / _most(schedule, clock.message_bytes))
 
 
 def best_repetition(generation: Generation, timed: Timed, message: int, fewest: int = 1) -> Schedule:

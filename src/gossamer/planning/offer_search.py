@@ -175,6 +175,13 @@ class Search:
         more = {(bound.name, bound.scope): bound for bound in (*self.bounds(), *found.bounds)}
         return largest_first(more.values())
 
+    def built(self, schedule: Any, algorithm: str) -> Any:
+        """Return what an algorithm built for the planned case as a schedule of the case, with its clock."""
+        schedule = schedule.replace(algorithm=algorithm)
+        if self.names is not None:
+            schedule = relabel(expand(schedule), self.names, self.case.network).replace(task=self.case.task)
+        return schedule.replace(cost=self.case.cost) if isinstance(self.case.cost, Clock) else schedule
+
     def carried_out(self, candidate: Candidate[Any], limits: tuple[Bound, ...], stream: bool) -> Outcome:
         """Build an offer, verify what came out, and measure it; VerificationError if the checker refuses it."""
         kind, offer = self.kind, candidate.offer
@@ -186,11 +193,7 @@ class Search:
             schedule, held, verification, facts = None, 0, seen.verification, seen.facts
             completion, built = seen.completion_time, time.process_time() + tries.seconds - began - verification.seconds
         else:
-            schedule = offer.build().replace(algorithm=candidate.algorithm)
-            if self.names is not None:
-                schedule = relabel(expand(schedule), self.names, self.case.network).replace(task=self.case.task)
-            if isinstance(self.case.cost, Clock):
-                schedule = schedule.replace(cost=self.case.cost)
+            schedule = self.built(offer.build(), candidate.algorithm)
             built = time.process_time() + tries.seconds - began
             self.say(f"verifying the schedule of {candidate.algorithm}")
             verification = kind.verify(schedule, 20)

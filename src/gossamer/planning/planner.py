@@ -6,12 +6,14 @@ import dataclasses
 import math
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, partial
+from itertools import chain
 from typing import Any, NamedTuple
 
-from gossamer.algorithms.any_network.repeated_trees import even_counts, even_generation
+from gossamer.algorithms.any_network.repeated_trees import even_generation, even_trees
 from gossamer.atomic_files import quantity
 from gossamer.bounds import Bound, Bounds, bounds
 from gossamer.bounds.bound import largest
@@ -36,12 +38,13 @@ from gossamer.planning.message_sizes import best_repetition, promised
 from gossamer.planning.offer_search import Bounding, ProgressCallback, Search, asked_case, best_of, stopped_text, within
 from gossamer.planning.outcome import Comparison, Expense, Outcome, peak_memory
 from gossamer.planning.switching import SWITCHINGS, named
-from gossamer.planning.switching.resource_limits import Candidate, FittingCandidates, ResourceLimits, limits
+from gossamer.planning.switching.resource_limits import FittingCandidates, ResourceLimits, limits
 from gossamer.processes.trials import MOST, Trials
 from gossamer.questions.cases import EFFORTS, Case, Offer
 from gossamer.questions.costs import AskedCost, Clock, TimeCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Task, in_packets, packets_of
+from gossamer.questions.tasks.chunked import MAX_CHUNKS
 from gossamer.reading import choice, whole
 from gossamer.reading.quantities import Bytes
 
@@ -279,7 +282,7 @@ def _best_form(
     """
     began = time.monotonic()
     least = {words: asked.least(each, words, counted_bounds(each.planned)) for words, each in searches.items()}
-    found, even = list[_Found](), list[_Found]()
+    found, even = list[_Found](), list[Iterator[_Part]]()
     passed: list[VariantTime] = []
     refused: list[GossamerError] = []
     cuts: dict[str, int] = {}
@@ -299,10 +302,10 @@ def _best_form(
             continue
         cuts[words] = len(planning.found)
         found += [_Found(words, *each) for each in planning.found.values()]
-        even += [_Found(words, *each) for each in planning.even]
+        even.append(planning.even(words, least[words]))
     if not found:
         raise refused[0]
-    found += _repeated(asked, found, even, min(least.values()), allowed, began)
+    found += _repeated(asked, found, chain.from_iterable(even), min(least.values()), allowed, began)
     told = [VariantTime(each.words(cuts[each.form] > 1), each.time, False) for each in found]
     times = sorted([*passed, *told], key=lambda form: (form.time, form.at_least))
     best = min(found, key=lambda each: each.time)
@@ -311,32 +314,46 @@ def _best_form(
     return asked.told(replace(best.outcome, forms=forms, asked=search.case.task), best.search, words)
 
 
+class _Part(NamedTuple):
+    """What may be repeated: the form of the task in words, the search of its packets, and a schedule."""
+
+    form: str
+    search: Search
+    generation: Generation
+    offer: Offer[Any]
+    expense: Expense
+
+
 def _repeated(
-    asked: _Asked, found: list[_Found], even: list[_Found], least: Fraction, allowed: ResourceLimits, began: float
+    asked: _Asked, found: list[_Found], even: Iterable[_Part], least: Fraction, allowed: ResourceLimits, began: float
 ) -> Iterator[_Found]:
     """Yield the plans that promise most as generations which are repeated, as far as these take less time.
 
     `even` are others to be repeated, `least` what holds for all of them, in seconds.
     """
-    plans = [*found, *even]
-    if not asked.may_cut(asked.search) or not all(isinstance(each.outcome.case.cost, Clock) for each in plans):
-        return
     best = min(each.time for each in found)
-    promises = sorted(((promised(each.outcome.schedule), i) for i, each in enumerate(plans)))
+    if not asked.may_cut(asked.search) or best <= least * NEAR:
+        return
+    parts = list(even)
+    for each in found:
+        with suppress(ScheduleError):
+            outcome = each.outcome
+            generation = Generation(outcome.schedule)
+            parts.append(_Part(each.form, each.search, generation, outcome.offer, outcome.expense))
+    promises = sorted((promised(part.generation), i) for i, part in enumerate(parts))
     for promise, i in promises[:_REPEATED]:
         late = allowed.budget is not None and time.monotonic() - began > allowed.budget
-        if best <= least * NEAR or promise > best * _GAIN or late:
+        if promise > best * _GAIN or late:
             return
-        new = _as_generations(asked, plans[i])
+        new = _as_generations(asked, parts[i])
         if new is not None and new.time < best * _GAIN:
             best = new.time
             yield new
 
 
-def _as_generations(asked: _Asked, plan: _Found) -> _Found | None:
-    """Return a plan as a generation that is repeated as often as takes least; None if it cannot be repeated."""
-    form, of, outcome = plan
-    packets = packets_of(of.case.task)
+def _as_generations(asked: _Asked, part: _Part) -> _Found | None:
+    """Return what is repeated as often as takes least; None if it cannot be."""
+    of, packets = part.search, part.generation.packets
     of.say(f"repeating {quantity(packets, 'packet')} a message")
     searches: dict[int, Search] = {}
 
@@ -351,18 +368,18 @@ def _as_generations(asked: _Asked, plan: _Found) -> _Found | None:
     assert isinstance(clock, Clock)
     started = time.process_time()
     try:
-        schedule = best_repetition(Generation(outcome.schedule), timed, clock.message_bytes, 2)
+        schedule = best_repetition(part.generation, timed, clock.message_bytes, 2)
     except ScheduleError:
         return None
     new = searches[schedule.generations]
     verification = new.kind.verify(schedule, 20)
     if not verification.ok:  # partial sums that depended on when they were sent
         return None
-    built = time.process_time() - started - verification.seconds
-    return _Found(form, new, replace(
-        outcome, case=new.case, offer=replace(outcome.offer, time=None, least=Fraction(0), optimal=False),
-        schedule=schedule, completion_time=schedule.completion_time, verification=verification, bounds=new.bounds(),
-        facts=new.kind.facts(schedule), expense=Expense(built, verification.seconds, schedule.nbytes, peak_memory()),
+    built = part.expense.build_seconds + time.process_time() - started - verification.seconds
+    offer = replace(part.offer, time=None, least=Fraction(0), optimal=False)
+    return _Found(part.form, new, Outcome(
+        new.case, new.kind, schedule.algorithm, offer, schedule, schedule.completion_time, verification, new.bounds(),
+        new.kind.facts(schedule), Expense(built, verification.seconds, schedule.nbytes, peak_memory()),
     ))  # fmt: skip
 
 
@@ -393,7 +410,9 @@ class _Found(NamedTuple):
         return ", ".join(filter(None, [form, count_words(packets_of(self.search.case.task)) if several else ""]))
 
 
-_REPEATED, _GAIN = 2, Fraction(995, 1000)
+_MANY = 256
+"""Packets a message for which trees to be repeated are looked for."""
+_REPEATED, _GAIN = 3, Fraction(995, 1000)
 """Plans that are repeated at the most, and the share of the best time that is worth it."""
 
 
@@ -404,8 +423,6 @@ class _Packets:
     ----------
     found : dict
         Search and outcome of each number that was planned, the fastest first.
-    even : list
-        Search and outcome of plans of few packets that are good to be repeated.
     """
 
     def __init__(
@@ -414,7 +431,6 @@ class _Packets:
         self.asked, self.effort, self.allowed, self.began = asked, effort, allowed, began
         self.search, self._may_cut = search, may_cut
         self.found: dict[int, tuple[Search, Outcome]] = {}
-        self.even: list[tuple[Search, Outcome]] = []
         self._slow: set[str] = set()
 
     def plan(self, known: tuple[Bound, ...], least: Fraction) -> None:
@@ -428,14 +444,25 @@ class _Packets:
         if self._may_cut and isinstance(clock, Clock):
             counts = best_counts(self._cut, whole, least, clock.message_bytes)
             self.found = {packets: self.found[packets] for packets in counts}
-            if min(each.seconds for each in counts.values()) > least * NEAR:
-                self.even = [self._evenly(k) for k in even_counts(self.search.planned, clock.message_bytes)]
 
-    def _evenly(self, packets: int) -> tuple[Search, Outcome]:
-        """Return a plan of few packets that use the busiest link little, to be repeated."""
-        search = self._in_packets(packets)
-        candidate = Candidate("repeated-trees", Offer(lambda: even_generation(search.planned), effort="search"))
-        return search, search.carried_out(candidate, (), False)
+    def even(self, form: str, least: Fraction) -> Iterator[_Part]:
+        """Yield plans of few packets that use the busiest link little, if the best is far from what is least."""
+        of = self.search
+        clock = of.case.cost
+        if not self._may_cut or not isinstance(clock, Clock):
+            return
+        if min(told_time(o.completion_time, s.case.cost) for s, o in self.found.values()) <= least * NEAR:
+            return
+        many = min(_MANY, clock.message_bytes, MAX_CHUNKS)
+        if many < 2:
+            return
+        of.say("looking for trees to be repeated")
+        for packets, depth_cost, _ in even_trees(self._in_packets(many).planned)[:_REPEATED]:
+            search, started = self._in_packets(packets), time.process_time()
+            offer: Offer[Any] = Offer(partial(even_generation, search.planned, depth_cost), effort="search")
+            schedule = search.built(offer.build(), "repeated-trees")
+            expense = Expense(time.process_time() - started, 0.0, schedule.nbytes, 0)
+            yield _Part(form, search, Generation(schedule), offer, expense)
 
     def _in_packets(self, packets: int) -> Search:
         of, task = self.search, in_packets(self.search.case.task, packets)

@@ -24,7 +24,7 @@ from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import COMBINE, MOVE, Chunked, Grouped
 from gossamer.schedules import Schedule
 
-__all__ = ["REPEATED_TREES", "even_counts", "even_generation", "repeated_trees"]
+__all__ = ["REPEATED_TREES", "EvenTrees", "even_generation", "even_trees", "repeated_trees"]
 
 _FEWEST = 16
 """Packets a message from which on trees are repeated."""
@@ -36,8 +36,8 @@ _CLOSE = 1.002
 """Times the bound: so near to it, no other generation is tried."""
 _DEPTHS = (0.0, 0.03, 0.3)
 """What a slot of delay costs beside a slot of a most loaded link."""
-_EVEN = 1.003
-"""Times the least use of the busiest link: so near to it, fewer packets are better."""
+_USUAL, _OTHERS, _VARIED = 0.01, (0.0, 0.003, 0.03, 0.1), 4
+"""The same for `even_trees`: first, and others for those that promise most, so many."""
 _SCHEDULED = 3
 """Generations of the least promise that are scheduled."""
 
@@ -131,55 +131,74 @@ def _grown(case: Case, roads: LinkResources, packets: int, depth_cost: float) ->
     return _Generation(packets, trees, period, times * period + longest)
 
 
-def even_counts(case: Case, most: int) -> tuple[int, ...]:
-    """Return numbers of packets a message whose trees use the busiest link little, for each packet.
+class EvenTrees(NamedTuple):
+    """Trees to be repeated: packets of a message, what depth costs, and the slots that all packets promise to take."""
+
+    packets: int
+    depth_cost: float
+    promise: float
+
+
+def even_trees(case: Case) -> list[EvenTrees]:
+    """Return for which few packets a message there are trees that use the busiest link little and are not deep.
 
     Parameters
     ----------
     case : Case
-        A task whose packets are copied, moved, or combined; with others there is no such number.
-    most : int
-        Packets of a message at most.
+        A task whose packets are copied, moved, or combined, of many packets a message; with others there are none.
 
     Returns
     -------
-    tuple of int
-        The fewest packets that are near the best, and the best.
+    list of EvenTrees
+        Promising what the busiest link takes for all packets, and the latencies of the longest way; the least first.
 
     Notes
     -----
-    Trees of 1, 2, 3, ... packets are grown by prices, as in `repeated_trees`, for some seconds at the most.
+    Trees of 1, 2, 3, ... packets are grown by prices, as in `repeated_trees`, at several costs of depth, for some
+    seconds at the most.
 
     Examples
     --------
     >>> import gossamer
-    >>> even_counts(Case(gossamer.network("torus:3x4"), gossamer.task("allgather")), 9)  # 11 packets over 4 links
-    (4,)
+    >>> case = Case(gossamer.network("torus:3x4"), gossamer.task("allgather", packets=64))
+    >>> even_trees(case)[0].packets, even_trees(case)[0].promise  # 11 packets over 4 links
+    (4, 176.0)
     """
     asked = _forwards(case)
     if asked is None:
-        return ()
-    work, each = 0, dict[int, float]()
-    roads = LinkResources.of(asked.network, asked.rules)
-    for packets in _SIZES:
-        if work > _WORK or packets > most:
-            break
-        each[packets] = _grown(asked, roads, packets, 0.0).period / packets
+        return []
+    roads, work = LinkResources.of(asked.network, asked.rules), 0
+    waits = roads._replace(occupancy=np.zeros_like(roads.occupancy))
+    found: list[EvenTrees] = []
+
+    def grow(packets: int, depth_cost: float) -> None:
+        nonlocal work
+        each = _grown(asked, roads, packets, depth_cost)
+        longest = int(heights(each.trees.graph(), waits)[0].max(initial=0))
+        found.append(EvenTrees(packets, depth_cost, _packets(asked) / packets * each.period + longest))
         work += packets * asked.messages.count * asked.network.link_count
-    best = min(each, key=lambda packets: each[packets])
-    near = min(packets for packets in each if each[packets] <= each[best] * _EVEN)
-    return tuple(dict.fromkeys((near, best)))
+
+    for packets in _SIZES:
+        if work > _WORK or packets > _packets(asked):
+            break
+        grow(packets, _USUAL)
+    found.sort(key=lambda each: each.promise)
+    for packets in [each.packets for each in found[:_VARIED]]:
+        for depth_cost in _OTHERS:
+            if work <= 2 * _WORK:
+                grow(packets, depth_cost)
+    return sorted(found, key=lambda each: (each.promise, each.packets))
 
 
-def even_generation(case: Case) -> Schedule:
-    """Return a schedule of a case with few packets a message along trees that use the busiest link little.
+def even_generation(case: Case, depth_cost: float) -> Schedule:
+    """Return the schedule of a case with few packets a message along the trees of `even_trees`, to be repeated.
 
-    To be repeated; alone it may take longer than others. The case is one of `even_counts`.
+    Alone it may take longer than others.
     """
     asked = _forwards(case)
     assert asked is not None
     roads = LinkResources.of(asked.network, asked.rules)
-    graph = _grown(asked, roads, _packets(asked), 0.0).trees.graph()
+    graph = _grown(asked, roads, _packets(asked), depth_cost).trees.graph()
     found = timed(asked, scheduled(graph, roads), graph.link, graph.packet)
     return found if asked is case else found.reverse()
 
