@@ -22,7 +22,7 @@ NEAR, _CLOSE, _LITTLE = Fraction(101, 100), Fraction(81, 80), Fraction(199, 200)
 """Times the bound: nearer than the first, no other number is tried, nearer than the second no neighbor of the best; and
 the share of the time that is no gain any more."""
 _STEP = 4
-_MOST_HOPS, _HOPS = 30_000, 20_000_000
+_MOST_HOPS, _HOPS = 150_000, 2_000_000
 """Hops of a schedule at most: all that are tried, and so many for each time the bound that may be gained."""
 
 
