@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from gossamer.networks.description import Description, describe
     from gossamer.networks.network import Network
     from gossamer.planning.explaining import Explanation, explain
+    from gossamer.planning.message_sizes import resized
     from gossamer.planning.outcome import Comparison, Outcome
     from gossamer.planning.planner import compare, lower_bounds, plan
     from gossamer.planning.replanning import replan
@@ -75,6 +76,7 @@ _HOME = {
     "network": "gossamer.networks.spec",
     "plan": "gossamer.planning.planner",
     "replan": "gossamer.planning.replanning",
+    "resized": "gossamer.planning.message_sizes",
     "save": "gossamer.planning.switching",
     "sweep": "gossamer.studies.sweeps",
     "task": "gossamer.questions.tasks",
@@ -117,6 +119,7 @@ __all__ = [
     "network",
     "plan",
     "replan",
+    "resized",
     "save",
     "sweep",
     "task",

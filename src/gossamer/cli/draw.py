@@ -10,7 +10,7 @@ import typer
 
 from gossamer.cli.console import print_written, progress
 from gossamer.cli.files import check_page, read_schedule
-from gossamer.cli.options import Collective, Foreign, ScheduleFile, pictured, written
+from gossamer.cli.options import Collective, Foreign, OtherBytes, ScheduleFile, pictured, written
 from gossamer.errors import FileFormatError, ScheduleError
 
 __all__ = ["draw", "explore"]
@@ -56,19 +56,20 @@ def draw(
     ] = None,
     network: Foreign = None,
     task: Collective = None,
+    bytes: OtherBytes = None,
 ) -> None:
     """Draw the load of every link, which is busy when, or the messages in motion."""
     from gossamer import plots
     from gossamer.atomic_files import check_writable
 
     if output is None:
-        _draw_in_text(file, network, task)
+        _draw_in_text(file, network, task, bytes)
         return
     suffix = output.suffix.lower().removeprefix(".")
     if suffix == "html":
         if kind:
             raise FileFormatError("--kind goes with .svg, .png or .pdf; an .html is the explorer")
-        _explore([file], output, network, task)
+        _explore([file], output, network, task, bytes)
         return
     moving = suffix in plots.MOVING_FORMATS
     if moving and kind:
@@ -81,7 +82,7 @@ def draw(
     check_writable(output)  # refuse before the work
     with progress() as stage:
         stage(f"reading {file}")
-        schedule = read_schedule(file, network, task)
+        schedule = read_schedule(file, network, task, bytes)
         stage(f"drawing {output}")
         if moving:
             plots.animate(schedule, output)
@@ -90,7 +91,7 @@ def draw(
     print_written(output)
 
 
-def _draw_in_text(file: Path, network: str | None, task: str | None) -> None:
+def _draw_in_text(file: Path, network: str | None, task: str | None, other_bytes: str | None) -> None:
     """Draw a schedule file in text; colored where the output is a terminal that has colors."""
     import os
     import shutil
@@ -100,7 +101,7 @@ def _draw_in_text(file: Path, network: str | None, task: str | None) -> None:
 
     with progress() as stage:
         stage(f"reading {file}")
-        schedule = read_schedule(file, network, task)
+        schedule = read_schedule(file, network, task, other_bytes)
     plain = not sys.stdout.isatty() or "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
     print(text_picture(schedule, shutil.get_terminal_size().columns, color=not plain), end="")
 
@@ -115,7 +116,13 @@ def explore(
     _explore(files, output)
 
 
-def _explore(files: list[Path], output: Path, network: str | None = None, task: str | None = None) -> None:
+def _explore(
+    files: list[Path],
+    output: Path,
+    network: str | None = None,
+    task: str | None = None,
+    other_bytes: str | None = None,
+) -> None:
     from gossamer.explorer import explore
 
     if len(files) > 2:
@@ -125,7 +132,7 @@ def _explore(files: list[Path], output: Path, network: str | None = None, task: 
         found = []
         for file in files:
             stage(f"reading {file}")
-            found.append(read_schedule(file, network, task))
+            found.append(read_schedule(file, network, task, other_bytes))
         stage(f"writing {output}")
         explore(found, output)
     print_written(output)

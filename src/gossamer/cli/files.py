@@ -131,14 +131,23 @@ def message_sizes(text: str) -> list[int]:
     return found
 
 
-def read_schedule(file: Path, network: str | None = None, task: str | None = None) -> Any:
-    """Read a schedule file, or, on a network, one that another tool made."""
+def read_schedule(
+    file: Path, network: str | None = None, task: str | None = None, other_bytes: str | None = None
+) -> Any:
+    """Read a schedule file, or, on a network, one that another tool made; one in seconds as for other bytes."""
     if network is None and task is not None:
         raise FileFormatError("--task goes with --network, for a schedule of another tool")
+    if network is not None and other_bytes is not None:
+        raise FileFormatError("--bytes goes with a plan in seconds, not with a schedule of another tool")
     if network is None:
         from gossamer.planning import switching
 
-        return switching.load(file)
+        found = switching.load(file)
+        if other_bytes is None:
+            return found
+        from gossamer.planning.message_sizes import resized
+
+        return resized(found, other_bytes)
     from gossamer.interchange import import_schedule
 
     return import_schedule(file, network, task)

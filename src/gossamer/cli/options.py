@@ -163,6 +163,14 @@ Collective = Annotated[
 Bytes = Annotated[
     str, typer.Option("--bytes", help="Size of a message: a number of bytes, or with a unit.", metavar="SIZE")
 ]
+OtherBytes = Annotated[
+    str | None,
+    typer.Option(
+        "--bytes",
+        help="Of a plan in seconds: for another number of bytes, without planning again.",
+        metavar="SIZE",
+    ),
+]
 Sizes = Annotated[
     str,
     typer.Option("--bytes", help="Sizes of a message, several by commas, or first:last[:factor].", metavar="SIZES"),

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from gossamer.atomic_files import seconds_text
 from gossamer.cli.console import print_json, progress
-from gossamer.cli.files import read_schedule
-from gossamer.cli.options import Collective, Foreign, Json, Limit, ScheduleFile
+from gossamer.cli.files import check_schedule, message_sizes, read_schedule
+from gossamer.cli.options import Collective, Foreign, Json, Limit, OtherBytes, ScheduleFile, written
 from gossamer.errors import ScheduleError
+from gossamer.questions.tasks import packets_of
 
 __all__ = ["explain", "verify"]
 
@@ -21,17 +24,31 @@ def verify(
     network: Foreign = None,
     task: Collective = None,
     compare: Annotated[bool, typer.Option("--compare", help="Plan the same here, and say what is faster.")] = False,
+    bytes: OtherBytes = None,
+    output: Annotated[
+        Path | None, written("Schedule file to write for --bytes: .parquet or .txt", several=False)
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Check a schedule file; exit status 1 if invalid."""
+    """Check a schedule file, one in seconds for any number of bytes; exit status 1 if invalid."""
     from gossamer.planning import planner, switching
+    from gossamer.planning.message_sizes import least_seconds
     from gossamer.questions.costs import Clock
     from gossamer.reading import whole
 
     whole(limit, "--limit", 1, None, error=ScheduleError)
+    if output is not None and bytes is None:
+        raise ScheduleError("--output goes with --bytes: it is the plan for so many")
+    if output is not None:
+        check_schedule(output)
+    several = [] if bytes is None else message_sizes(bytes)
+    if several[1:]:
+        if compare or output is not None:
+            raise ScheduleError("--compare and --output go with one number of --bytes")
+        raise typer.Exit(0 if _sizes(file, several, json) else 1)
     with progress() as stage:
         stage(f"reading {file}")
-        schedule = read_schedule(file, network, task)
+        schedule = read_schedule(file, network, task, bytes)
         asked = {name: getattr(schedule, name) for name in ("network", "task", "switching", "rules", "cost")}
         kind = switching.of(schedule)
         stage("verifying")
@@ -40,6 +57,13 @@ def verify(
         if compare:
             stage("planning the same")
         own = planner.plan(**asked).schedule if compare else None
+        least = None
+        if bytes is not None:
+            stage("computing lower bounds")
+            least = least_seconds(schedule)
+        if output is not None:
+            stage(f"writing {output}")
+            schedule.save(output)
     slot, link, packets = kind.words
     if json:
         print_json(
@@ -61,6 +85,11 @@ def verify(
                     if bound is None
                     else {"bound": float(bound.value), "bound_name": bound.name, "bound_scope": bound.scope}
                 ),
+                **(
+                    {}
+                    if least is None
+                    else {"bound_seconds": float(least.value), "bound_name": least.name, "bound_scope": least.scope}
+                ),
                 **({} if own is None else {"own_time": float(own.completion_time), "own_algorithm": own.algorithm}),
                 "hops": found.hops,
                 "seconds": found.seconds,
@@ -76,11 +105,58 @@ def verify(
             ratio = float(schedule.completion_time / bound.value) if bound.value else 1.0
             holds = f", for {bound.scope}" if bound.scope else ""
             print(f"lower bound {bound.value_text} ({bound.name}{holds}); ratio {ratio:.3g}")
+        if least is not None:
+            ratio = float(schedule.cost.seconds(schedule.completion_time) / least.value) if least.value else 1.0
+            print(f"lower bound {seconds_text(least.value)} ({least.name}), however it is cut; ratio {ratio:.4g}")
         if own is not None:
             took, best = schedule.completion_time, own.completion_time
             word = "the same time as" if took == best else "faster than" if took < best else "slower than"
             print(f"{word} what is planned here: {kind.time_text(own.cost, best)} by {own.algorithm}")
     raise typer.Exit(0 if found.ok else 1)
+
+
+def _sizes(file: Path, sizes: list[int], json: bool) -> bool:
+    """Print what a plan in seconds takes for several numbers of bytes, beside bounds; whether all are valid."""
+    from gossamer.atomic_files import bandwidth_text, bytes_text
+    from gossamer.planning import switching
+    from gossamer.planning.message_sizes import least_seconds, resized
+    from gossamer.questions.costs import Clock
+
+    rows: list[dict[str, Any]] = []
+    with progress() as stage:
+        stage(f"reading {file}")
+        plan = read_schedule(file)
+        for count in sizes:
+            stage(f"{bytes_text(count)}: repeating, verifying and bounding")
+            schedule = resized(plan, count)
+            clock, slots, least = schedule.cost, schedule.completion_time, least_seconds(schedule)
+            assert isinstance(clock, Clock)
+            time, rate = clock.seconds(slots), clock.bandwidth(slots)
+            rows.append({
+                "bytes": count,
+                "seconds": float(time),
+                "algorithm_bandwidth": None if rate is None else float(rate),
+                "bound_seconds": None if least is None else float(least.value),
+                "ratio": None if least is None or not least.value else float(time / least.value),
+                "packets": packets_of(schedule.task),
+                "generations": schedule.generations,
+                "valid": bool(switching.of(schedule).verify(schedule, 1)),
+            })  # fmt: skip
+    if json:
+        print_json(rows)
+    else:
+        print(f"{plan.task.describe()} on {plan.network.spec}, by {plan.algorithm}, for other sizes")
+        print(f"{'bytes':>10} {'time':>10} {'bandwidth':>11} {'/ bound':>8} {'packets':>8} {'generations':>12}  valid")
+        for row in rows:
+            rate, ratio = row["algorithm_bandwidth"], row["ratio"]
+            told = "-" if rate is None else bandwidth_text(rate)
+            beside = "-" if ratio is None else f"{ratio:.3f}"
+            valid = "yes" if row["valid"] else "no"
+            print(
+                f"{bytes_text(row['bytes']):>10} {seconds_text(row['seconds']):>10} {told:>11} {beside:>8} "
+                f"{row['packets']:>8,} {row['generations']:>12,}  {valid}"
+            )
+    return all(row["valid"] for row in rows)
 
 
 def _clock_text(clock: Any, time: Fraction) -> str:
@@ -119,6 +195,7 @@ def explain(
     limit: Limit = 100,
     network: Foreign = None,
     task: Collective = None,
+    bytes: OtherBytes = None,
     json: Json = False,
 ) -> None:
     """Say what happens slot by slot, in a slot, at a node or to a message, and why it cannot be faster."""
@@ -128,7 +205,7 @@ def explain(
     whole(limit, "--limit", 1, None, error=ScheduleError)
     with progress() as stage:
         stage(f"reading {file}")
-        schedule = read_schedule(file, network, task)
+        schedule = read_schedule(file, network, task, bytes)
         stage("explaining")
         found = explaining.explain(schedule, slot=slot, rank=rank, message=message)
     if json:

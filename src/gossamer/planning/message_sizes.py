@@ -10,16 +10,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
-from gossamer.errors import ModelError, ScheduleError
+from gossamer.bounds import Bound
+from gossamer.errors import ModelError, ScheduleError, TaskError
 from gossamer.graphs.modulo_scheduling import Generation
 from gossamer.networks.network import Network
-from gossamer.questions.costs import Clock, clocked_again
-from gossamer.questions.tasks import packets_of
+from gossamer.planning.allreduce_variants import exact_bounds
+from gossamer.questions.costs import Clock, TimeCost, clocked_again, unclocked
+from gossamer.questions.tasks import in_packets, packets_of
 from gossamer.questions.tasks.chunked import MAX_CHUNKS
-from gossamer.reading.quantities import Bytes, size
+from gossamer.questions.tasks.sizes import sizing_of
+from gossamer.reading.quantities import size
 from gossamer.schedules import Schedule
 
-__all__ = ["best_repetition", "promised", "resized"]
+__all__ = ["best_repetition", "least_seconds", "promised", "resized"]
 
 Timed = Callable[[int], tuple[Network, Clock]]
 """From a number of generations to the network with the times of its packets, and their clock."""
@@ -103,7 +106,31 @@ def best_repetition(generation: Generation, timed: Timed, message: int, fewest: 
     return best[1]
 
 
-def resized(schedule: Schedule, bytes: Bytes) -> Schedule:
+def least_seconds(schedule: Schedule) -> Bound | None:
+    """Return the largest bound of what a plan in seconds is for, in seconds: however its messages are cut.
+
+    None if it is not known what its bytes are of: several collectives at once, and a reduction that is followed by
+    something else.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> cost = gossamer.TimeCost("1MB", bandwidth="1GB/s")
+    >>> least_seconds(gossamer.plan("ring:4", "broadcast", cost=cost).schedule).value
+    Fraction(1, 2000)
+    """
+    clock, task = schedule.cost, in_packets(schedule.task, 1)
+    assert isinstance(clock, Clock)
+    try:
+        whole = sizing_of(task, schedule.network).split
+    except TaskError:
+        return None
+    network, _, rate, latency = unclocked(schedule.network, clock, 1)
+    cost = TimeCost(clock.buffer_bytes if whole else clock.message_bytes, bandwidth=rate, latency=latency)
+    return max(exact_bounds(network, task, schedule.rules, cost), key=lambda bound: bound.value)
+
+
+def resized(schedule: Schedule, bytes: int | str) -> Schedule:
     """Return a plan in seconds as a plan for another number of bytes, without planning again.
 
     Parameters

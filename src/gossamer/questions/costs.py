@@ -37,6 +37,7 @@ __all__ = [
     "clocked",
     "clocked_again",
     "exactly_clocked",
+    "unclocked",
 ]
 
 # The cost of store-and-forward schedules, in steps: a packet crosses a link in one, a control packet in t_p.
@@ -458,8 +459,13 @@ def clocked_again(network: Network, clock: Clock, packet_bytes: int) -> Clocked:
     >>> found.slot, found.network.uniform_occupancy, found.network.uniform_latency
     (Fraction(1, 1000000), 1, 2)
     """
+    return clocked(*unclocked(network, clock, packet_bytes), _FINE)
+
+
+def unclocked(network: Network, clock: Clock, packet_bytes: int) -> tuple[Network, int, Fraction | None, Fraction]:
+    """Return the arguments of `clocked` for packets of so many bytes on a network that has the times of a clock."""
     if network.find(Speeds) is not None:
-        return clocked(network, packet_bytes, fineness=_FINE)
+        return network, packet_bytes, None, Fraction(0)
     rate = clock.link_bandwidth or clock.packet_bytes / clock.slot_seconds
     unit = clock.packet_bytes / rate / clock.slot_seconds  # slots of a link of occupancy 1
     latency = clock.link_latency if clock.link_bandwidth else (network.uniform_latency or 0) * clock.slot_seconds
@@ -469,8 +475,7 @@ def clocked_again(network: Network, clock: Clock, packet_bytes: int) -> Clocked:
 
     ports = network.shared_ports
     held = None if ports is None else slowness(ports.occupancy)
-    plain = network.with_times(slowness(network.link_occupancy), 0, ports=held)
-    return clocked(plain, packet_bytes, rate, latency, _FINE)
+    return network.with_times(slowness(network.link_occupancy), 0, ports=held), packet_bytes, rate, latency
 
 
 def _own_bandwidth(network: Network, bandwidth: Fraction | None) -> Fraction | None:
