@@ -10,7 +10,8 @@ import pytest
 
 import gossamer
 from gossamer.errors import NotApplicableError
-from gossamer.interchange import export
+from gossamer.graphs.modulo_scheduling import Generation
+from gossamer.interchange import export, import_schedule
 from interchange.msccl_loader import load, run
 from programs.oracle import inputs_of, wanted
 
@@ -121,3 +122,14 @@ def test_steps_of_msccl_tools_fulfil_their_collective(tmp_path, network, task, f
 def test_reductions_have_no_place_in_the_json_of_msccl_tools(tmp_path):
     with pytest.raises(NotApplicableError, match="not allreduce"):
         export(gossamer.plan("ring:4", "allreduce").schedule, tmp_path / "x.json", "msccl-json")
+
+
+def test_of_a_plan_that_repeats_one_generation_is_written(tmp_path):
+    """What reads the file repeats it for as much as there is to send."""
+    steady = Generation(gossamer.plan("ring:4", gossamer.task("allgather", packets=2)).schedule).repeated(500)
+    export(steady, tmp_path / "steady.xml", "msccl-xml")
+    export(steady.unrolled(1), tmp_path / "one.xml", "msccl-xml")
+    assert (tmp_path / "steady.xml").read_bytes() == (tmp_path / "one.xml").read_bytes()
+    assert gossamer.verify(import_schedule(tmp_path / "steady.xml", "ring:4"))
+    export(steady, tmp_path / "all.goal", "goal")
+    assert (tmp_path / "all.goal").read_text().count("send") == steady.hop_count

@@ -18,6 +18,7 @@ import gossamer
 from gossamer.cli import main
 from gossamer.errors import FileFormatError, NetworkError, ScheduleError
 from gossamer.execution.mpi.collectives import numbered_by_ranks, read_nodes
+from gossamer.graphs.modulo_scheduling import Generation
 from gossamer.interchange import export, import_schedule
 from gossamer.questions.tasks import PartialSumAllreduce
 from interchange.msccl_algorithms import ALGORITHMS, msccl_xml
@@ -67,6 +68,18 @@ def test_the_command_runs_a_file_and_compares(tmp_path):
     assert done.returncode != 0
     assert done.stderr.count("gossamer: hypercube:2 has 4 nodes; there are 3 ranks") == 1
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.mpi
+@needs_mpi
+def test_a_plan_that_repeats_runs_at_three_sizes(tmp_path):
+    steady = Generation(gossamer.plan("hypercube:2", gossamer.task("allreduce", packets=3)).schedule).repeated(7)
+    assert steady.generations == 7
+    steady.save(tmp_path / "plan.parquet")
+    command = (sys.executable, "-m", "gossamer", "run", tmp_path / "plan.parquet")
+    done = launched(4, *command, "--check", "--bytes", "8,64kB,1MB", "--repeat", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [row.split()[-1] for row in done.stdout.splitlines()[2:]] == ["equal"] * 3
 
 
 ROOTED = ("broadcast", "reduce", "gather", "scatter")

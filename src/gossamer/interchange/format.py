@@ -83,6 +83,8 @@ class Format:
         Whether the bytes of a message stand in it.
     groups : bool
         Whether it can hold a task that is carried out in groups.
+    loops : bool
+        Whether what reads it repeats it for large messages: then of a schedule that repeats one generation is written.
     """
 
     name: str
@@ -92,6 +94,7 @@ class Format:
     folder: bool = False
     sized: bool = False
     groups: bool = True
+    loops: bool = False
 
 
 def earlier_on_link(mine: Operations) -> npt.NDArray[np.int32]:

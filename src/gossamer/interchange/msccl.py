@@ -289,7 +289,7 @@ def _write(plan: Plan, path: Path) -> None:
         file.write(b"</algo>\n")
 
 
-MSCCL_XML = Format("msccl-xml", "MSCCL XML for collective libraries of GPUs", _write, _limits, groups=False)
+MSCCL_XML = Format("msccl-xml", "MSCCL XML for collective libraries of GPUs", _write, _limits, groups=False, loops=True)
 
 
 # The JSON of msccl-tools read as a schedule: its steps are slots already.

@@ -228,7 +228,7 @@ def export(
         raise ScheduleError(f"a store-and-forward schedule is exported, got {shown(schedule)}")
     most = 2**62
     size = whole(message_bytes, "the bytes of a message", 1, most, allowed="1 or more", error=ScheduleError)
-    plan = Plan(schedule, size)
+    plan = Plan(schedule.unrolled(1) if format.loops else schedule, size)
     task = plan.schedule.task
     if isinstance(task, Grouped) and not format.groups:
         raise NotApplicableError(f"{format.name} has no word for groups, only for all ranks; not {task.describe()}")
