@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -118,6 +120,28 @@ def test_the_period_is_that_of_the_busiest_link():
         long = Generation(one).repeated(50)
         assert long.repetition.period == int(link_busy(one).max())
         assert gossamer.verify(long)
+
+
+@pytest.mark.parametrize(("network", "task", "packets"), [("ring:5", "allgather", 1), ("torus:3x3", "alltoall", 4)])
+def test_each_change_of_a_schedule_without_idle_links_is_refused(network, task, packets):
+    """A hop a slot earlier or later, modulo the period; one that carries another packet; a period too short by one."""
+    steady = Generation(generation(network, task, packets)).repeated(40)
+    assert gossamer.verify(steady)
+    assert link_utilization(steady.replace(phases=None)) > Fraction(9, 10)
+    for h in range(0, steady.stored_hops, max(1, steady.stored_hops // 40)):
+        for move in (-1, 1):
+            slot = steady.slot.copy()
+            slot[h] += move
+            if slot[h] < 0:
+                continue
+            order = np.argsort(slot, kind="stable")
+            changed = {"slot": slot[order], "link": steady.link[order], "packet": steady.packet[order]}
+            assert not gossamer.verify(steady.replace(**changed, phases=None)), (h, move)
+        packet = steady.packet.copy()
+        packet[h] = (packet[h] + 1) % steady.packets.count
+        assert not gossamer.verify(steady.replace(packet=packet)), h
+    short = Repetition(steady.repetition.packets, steady.repetition.period - 1)
+    assert not gossamer.verify(steady.replace(repetition=short, phases=None))
 
 
 def test_invariant_schedules_may_repeat_too():
