@@ -330,8 +330,8 @@ def test_the_description_has_a_checksum_and_older_files_have_none(saved):
 
 
 def test_newer_versions_are_named(saved):
-    rewrite(saved, version=3)
-    assert refusal(saved) == "FILE has format version 3; this gossamer reads up to 2"
+    rewrite(saved, version=4)
+    assert refusal(saved) == "FILE has format version 4; this gossamer reads up to 3"
 
 
 FINGERPRINT = gossamer.network("torus:3x3").fingerprint
@@ -351,6 +351,12 @@ TAMPERED = [
     ({"network": {**GIVEN, "links": base64.b64encode(zlib.compress(bytes(7))).decode()}}, ""),
     ({"network": GIVEN}, "network 'x': node 0 has a link to itself"),
     ({"network": {**GIVEN, "nodes": "many"}}, ""),
+    ({"repetition": {"packets": 2, "period": 1}}, "messages of 1 packet are not made of generations of 2"),
+    ({"repetition": {"packets": 0, "period": 1}}, "packets of a generation must be a whole number"),
+    ({"repetition": {"packets": 1, "period": 1.5}}, "the period must be"),
+    ({"repetition": {"packets": 1}}, ""),
+    ({"repetition": {"packets": 1, "period": 1, "more": 1}}, ""),
+    ({"repetition": 5}, ""),
     ({"task": {"name": "scatterbrain"}}, "unknown task 'scatterbrain'"),
     ({"task": {"active": [1]}}, "a task is described by its name and its fields"),
     ({"task": ["partial-exchange"]}, "a task is described by its name and its fields"),

@@ -160,8 +160,8 @@ def test_a_wormhole_schedule_is_written_a_line_a_message(path):
 BAD = [
     ("", "", "FILE, line 0: a schedule begins with 'gossamer schedule, version 1, store-and-forward', but the "),
     ("gossamer schedule,", "gossamer plan,", "FILE, line 1: a schedule begins with 'gossamer schedule, version 1, "),
-    ("version 1", "version 3", "FILE has format version 3; this gossamer reads 1 to 2"),
-    ("version 1", "version 0", "FILE has format version 0; this gossamer reads 1 to 2"),
+    ("version 1", "version 4", "FILE has format version 4; this gossamer reads 1 to 3"),
+    ("version 1", "version 0", "FILE has format version 0; this gossamer reads 1 to 3"),
     ("store-and-forward", "circuit", "FILE holds a schedule for 'circuit' switching, which is unknown here"),
     ("parts: 2", "parts 2", "FILE, line 5: expected a line 'key: value', got 'parts 2'"),
     ("parts: 2", "parts: two", "FILE, line 5: the value of 'parts' must be JSON, got 'parts: two'"),

@@ -51,7 +51,7 @@ def promised(generation: Generation) -> Fraction:
     >>> cost = gossamer.TimeCost("1MB", bandwidth="1GB/s", latency="2us", whole=True)
     >>> s = gossamer.plan("array:4", "broadcast", cost=cost).schedule
     >>> round(float(s.cost.seconds(s.completion_time)), 6), round(float(promised(Generation(s))), 6)
-    (0.003006, 0.001006)
+    (0.003065, 0.001065)
     """
     schedule = generation.schedule
     clock = schedule.cost
