@@ -192,11 +192,7 @@ WHOLE = "schedules of whole messages"
 
 def _split(case: Case) -> Case:
     """Return the case in which messages are cut into parts as small as one likes."""
-    if not case.whole:
-        return case
-    other = case.related(rules=replace(case.rules, split=True))
-    vars(other).setdefault("links", case.links.in_parts)  # the same columns
-    return other
+    return case.related(rules=replace(case.rules, split=True)) if case.whole else case
 
 
 def _scoped(

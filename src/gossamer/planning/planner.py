@@ -332,7 +332,11 @@ def _repeated(
     `even` are others to be repeated, `least` what holds for all of them, in seconds.
     """
     best = min(each.time for each in found)
-    if not asked.may_cut(asked.search) or best <= least * NEAR:
+
+    def late() -> bool:
+        return allowed.budget is not None and time.monotonic() - began > allowed.budget
+
+    if not asked.may_cut(asked.search) or best <= least * NEAR or late():
         return
     parts = list(even)
     for each in found:
@@ -342,8 +346,7 @@ def _repeated(
             parts.append(_Part(each.form, each.search, generation, outcome.offer, outcome.expense))
     promises = sorted((promised(part.generation), i) for i, part in enumerate(parts))
     for promise, i in promises[:_REPEATED]:
-        late = allowed.budget is not None and time.monotonic() - began > allowed.budget
-        if promise > best * _GAIN or late:
+        if promise > best * _GAIN or late():
             return
         new = _as_generations(asked, parts[i])
         if new is not None and new.time < best * _GAIN:

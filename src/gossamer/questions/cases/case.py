@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ParamSpec, Self, TypeVar
@@ -242,6 +243,8 @@ class Case:
     @cached_property
     def links(self) -> Links:
         """The links as the rules let them be used, with their times."""
+        if self.rules.split:  # the same columns
+            return self.once(links_of, self.network, replace(self.rules, split=False)).in_parts
         return self.once(links_of, self.network, self.rules)
 
     @property

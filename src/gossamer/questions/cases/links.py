@@ -239,6 +239,12 @@ class Links:
     @cached_property
     def turned(self) -> Links:
         """The links turned round, as reversed schedules use them."""
+        whole: Links | None = vars(self).get("of_whole")
+        if whole is not None:  # as messages in parts use them, with the same columns
+            back: Links = replace(whole.turned, whole=False)
+            vars(back).update(turned=self, turned_place=whole.turned.turned_place)
+            vars(self)["turned_place"] = whole.turned_place
+            return back
         order = np.argsort(self.target, kind="stable")
         counts = np.bincount(self.target, minlength=self.node_count)
         found = replace(
@@ -256,9 +262,8 @@ class Links:
     @cached_property
     def in_parts(self) -> Links:
         """The links as messages in parts use them, with the same columns."""
-        found, back = replace(self, whole=False), replace(self.turned, whole=False)
-        vars(found).update(turned=back, turned_place=self.turned_place)
-        vars(back).update(turned=found, turned_place=self.turned.turned_place)
+        found = replace(self, whole=False)
+        vars(found)["of_whole"] = self
         return found
 
     @cached_property
