@@ -81,6 +81,13 @@ def test_a_plan_of_generations_says_so():
     assert plan.claim is None
 
 
+def test_a_plan_of_generations_is_explained_by_the_first():
+    schedule = gossamer.plan(TWO_SERVERS, "broadcast", cost=TimeCost("1GiB")).schedule
+    found = gossamer.explain(schedule)
+    assert f", the first of {schedule.generations:,} generations, one every " in found.title
+    assert len(found.lines) == schedule.generation_slots
+
+
 def test_whole_messages_and_chunks_stay_as_asked():
     for cost, task in (
         (TimeCost("1GiB", whole=True), "broadcast"),

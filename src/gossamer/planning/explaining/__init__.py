@@ -69,7 +69,7 @@ def explain(
     bound = lower_bounds(schedule.network, schedule.task, switching=kind.name, rules=rules, cost=schedule.cost)[0]
     reasons = tuple(why(kind.completion(schedule), bound))
     lines = _LINES[kind.name]
-    if isinstance(schedule, Schedule):
+    if isinstance(schedule, Schedule) and (slot, rank, message) != (None, None, None):
         schedule = schedule.expand()
     if slot is not None:
         last = lines.slots(schedule) - 1

@@ -88,17 +88,23 @@ def _arrival(schedule: Schedule, row: int, rows: npt.NDArray[np.int64]) -> Itera
 
 
 def of_all(schedule: Schedule) -> ExplainedPart:
-    """Return how many hops each slot has."""
+    """Return how many hops each slot has, of a schedule that repeats each of the first generation."""
+    again = ""
+    if schedule.repetition is not None:
+        period = quantity(schedule.repetition.period, "slot")
+        again = f", the first of {schedule.generations:,} generations, one every {period}"
+    schedule = schedule.unrolled(1).expand()
+    first = np.searchsorted(schedule.slot, np.arange(schedule.slot_count + 1))
     slots = np.bincount(schedule.slot, minlength=schedule.slot_count)
     control = np.bincount(schedule.slot[schedule.packet == CONTROL], minlength=schedule.slot_count)
     lines = []
     for phase in schedule.phases:
         for slot in range(phase.first_slot, phase.last_slot + 1):
-            rows = schedule.slot == slot
+            rows = slice(first[slot], first[slot + 1])
             nodes = np.unique(schedule.network.link_source[schedule.link[rows]]).size
             what = "control packets" if control[slot] == slots[slot] and slots[slot] else "hops"
             many = f"1 {what[:-1]}" if slots[slot] == 1 else f"{slots[slot]} {what}"
             lines.append(f"slot {slot}, {phase.name}: {many} from {quantity(nodes, 'node')}")
     made = f" by {schedule.algorithm}" if schedule.algorithm else ""
-    title = f"{schedule.task.describe()} on {schedule.network.spec}{made}: {schedule.slot_count} slots"
+    title = f"{schedule.task.describe()} on {schedule.network.spec}{made}: {schedule.slot_count} slots{again}"
     return ExplainedPart(title, lines)
