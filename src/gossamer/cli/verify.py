@@ -8,12 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from gossamer.atomic_files import seconds_text
 from gossamer.cli.console import print_json, progress
 from gossamer.cli.files import check_schedule, message_sizes, read_schedule
 from gossamer.cli.options import Collective, Foreign, Json, Limit, OtherBytes, ScheduleFile, written
 from gossamer.errors import ScheduleError
-from gossamer.questions.tasks import packets_of
 
 __all__ = ["explain", "verify"]
 
@@ -31,6 +29,7 @@ def verify(
     json: Json = False,
 ) -> None:
     """Check a schedule file, one in seconds for any number of bytes; exit status 1 if invalid."""
+    from gossamer.atomic_files import seconds_text
     from gossamer.planning import planner, switching
     from gossamer.planning.message_sizes import least_seconds
     from gossamer.questions.costs import Clock
@@ -117,10 +116,11 @@ def verify(
 
 def _sizes(file: Path, sizes: list[int], json: bool) -> bool:
     """Print what a plan in seconds takes for several numbers of bytes, beside bounds; whether all are valid."""
-    from gossamer.atomic_files import bandwidth_text, bytes_text
+    from gossamer.atomic_files import bandwidth_text, bytes_text, seconds_text
     from gossamer.planning import switching
     from gossamer.planning.message_sizes import least_seconds, resized
     from gossamer.questions.costs import Clock
+    from gossamer.questions.tasks import packets_of
 
     rows: list[dict[str, Any]] = []
     with progress() as stage:
