@@ -13,6 +13,7 @@ import pytest
 
 import gossamer
 from bounds.oracle import UndecidedError
+from bounds.partitions import partitions
 from bounds.sums_oracle import sums_within
 from gossamer import Rules, Schedule, TimeCost
 from gossamer.bounds import bounds
@@ -112,18 +113,6 @@ def test_switches_that_add_and_copy_halve_what_their_links_take():
 def test_idle_ranks_and_other_groups_may_relay(groups, value):
     """Of all nodes of complete:8."""
     assert least(gossamer.network("complete:8"), Grouped(ONE, groups)) == value
-
-
-def partitions(nodes):
-    """All partitions of a list, as lists of lists."""
-    if not nodes:
-        yield []
-        return
-    first, *rest = nodes
-    for found in partitions(rest):
-        yield [[first], *found]
-        for i, part in enumerate(found):
-            yield [*found[:i], [first, *part], *found[i + 1 :]]
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -7,22 +7,11 @@ import numpy as np
 import pytest
 
 import gossamer
+from bounds.partitions import partitions
 from gossamer import Rules
 from gossamer.bounds.allreduce_congestion import region_bounds, weakest_regions
 from gossamer.networks import from_networkx
 from gossamer.questions.cases import Case
-
-
-def partitions(nodes):
-    """All partitions of a list, as lists of lists."""
-    if not nodes:
-        yield []
-        return
-    first, *rest = nodes
-    for found in partitions(rest):
-        yield [[first], *found]
-        for i, region in enumerate(found):
-            yield [*found[:i], [first, *region], *found[i + 1 :]]
 
 
 def share(network, regions):

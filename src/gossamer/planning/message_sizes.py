@@ -16,7 +16,7 @@ from gossamer.graphs.modulo_scheduling import Generation
 from gossamer.networks.network import Network
 from gossamer.planning.allreduce_variants import exact_bounds
 from gossamer.questions.costs import Clock, TimeCost, clocked_again, unclocked
-from gossamer.questions.tasks import in_packets, packets_of
+from gossamer.questions.tasks import in_packets
 from gossamer.questions.tasks.chunked import MAX_CHUNKS
 from gossamer.questions.tasks.sizes import sizing_of
 from gossamer.reading.quantities import size
@@ -33,9 +33,9 @@ _STEP, _GAIN = 4, Fraction(998, 1000)
 """How many times more generations are tried next, and the share of the time that is no gain any more."""
 
 
-def _most(schedule: Schedule, message: int) -> int:
+def _most(generation: Generation, message: int) -> int:
     """Return the most generations of messages of some bytes: a packet has a byte or more."""
-    packets, hops = packets_of(schedule.generation_task), max(schedule.stored_hops, 1)
+    packets, hops = generation.packets, max(generation.schedule.stored_hops, 1)
     return max(1, min(message // packets, MAX_CHUNKS // packets, _MOST_HOPS // hops))
 
 
@@ -58,7 +58,7 @@ def promised(generation: Generation) -> Fraction:
     assert isinstance(clock, Clock)
     least = generation.busiest + generation.longest_wait
     beyond = max(schedule.completion_time - least, Fraction(0))
-    return clock.seconds(least + beyond / _most(schedule, clock.message_bytes))
+    return clock.seconds(least + beyond / _most(generation, clock.message_bytes))
 
 
 def best_repetition(generation: Generation, timed: Timed, message: int, fewest: int = 1) -> Schedule:
@@ -85,7 +85,7 @@ def best_repetition(generation: Generation, timed: Timed, message: int, fewest: 
     The time falls with the number of generations, as far as packets of few bytes do not round times up. So there are
     more and more of them, while that gains something.
     """
-    most = _most(generation.schedule, message)
+    most = _most(generation, message)
 
     def at(generations: int) -> tuple[Fraction, Schedule]:
         network, clock = timed(generations)

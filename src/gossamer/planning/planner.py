@@ -273,6 +273,12 @@ def _like(
     return Search(new, progress, bounding, cost, buffer)
 
 
+def _in_packets(asked: _Asked, of: Search, packets: int) -> Search:
+    """Return the search of a form with its messages cut into some packets; bounds are those that are found quickly."""
+    task, quick = in_packets(of.case.task, packets), partial(bounds, quick=True)
+    return _like(of, asked.network, task, asked.rules, of.cost, of.say, of.buffer, quick)
+
+
 def _best_form(
     asked: _Asked, search: Search, searches: dict[str, Search], effort: str, allowed: ResourceLimits
 ) -> Outcome:
@@ -361,9 +367,7 @@ def _as_generations(asked: _Asked, part: _Part) -> _Found | None:
     searches: dict[int, Search] = {}
 
     def timed(generations: int) -> tuple[Network, Clock]:
-        task, quick = in_packets(of.case.task, generations * packets), partial(bounds, quick=True)
-        new = _like(of, asked.network, task, asked.rules, of.cost, of.say, of.buffer, quick)
-        searches[generations] = new
+        new = searches[generations] = _in_packets(asked, of, generations * packets)
         assert isinstance(new.case.cost, Clock)
         return new.case.network, new.case.cost
 
@@ -460,24 +464,19 @@ class _Packets:
         if many < 2:
             return
         of.say("looking for trees to be repeated")
-        for packets, depth_cost, _ in even_trees(self._in_packets(many).planned)[:_REPEATED]:
-            search, started = self._in_packets(packets), time.process_time()
+        for packets, depth_cost, _ in even_trees(_in_packets(self.asked, of, many).planned)[:_REPEATED]:
+            search, started = _in_packets(self.asked, of, packets), time.process_time()
             offer: Offer[Any] = Offer(partial(even_generation, search.planned, depth_cost), effort="search")
             schedule = search.built(offer.build(), "repeated-trees")
             expense = Expense(time.process_time() - started, 0.0, schedule.nbytes, 0)
             yield _Part(form, search, Generation(schedule), offer, expense)
-
-    def _in_packets(self, packets: int) -> Search:
-        of, task = self.search, in_packets(self.search.case.task, packets)
-        quick = partial(bounds, quick=True)
-        return _like(of, self.asked.network, task, self.asked.rules, self.asked.cost, of.say, bounding=quick)
 
     def _cut(self, packets: int) -> Planned | None:
         of, budget = self.search, self.allowed.budget
         if budget is not None and time.monotonic() - self.began > budget:
             return None
         of.say(f"cutting every message in {packets:,} packets")
-        search = self._in_packets(packets)
+        search = _in_packets(self.asked, of, packets)
         best = min(found.seconds or Fraction(0) for _, found in self.found.values())
         try:
             return self._planned(packets, search, search.bounds(), _WORTH * float(best / self._least - 1))

@@ -242,7 +242,8 @@ class HopTable:
         if repetition is not None:
             self._check_repetition(instance(repetition, Repetition, "the repetition", error=ScheduleError))
         if packets is None:
-            packets = Packets.of(self._messages_of(self.generation_task), self.parts)
+            stored = task if repetition is None else in_packets(task, repetition.packets)
+            packets = Packets.of(self._messages_of(stored), self.parts)
         instance(packets, Packets, "the table of packets", error=ScheduleError)
         self.packets = Packets(
             column(packets.origin, "origin"),
@@ -344,11 +345,6 @@ class HopTable:
     def generations(self) -> int:
         """How often the stored hops happen, one after the other: 1 where nothing repeats."""
         return 1 if self.repetition is None else packets_of(self.task) // self.repetition.packets
-
-    @property
-    def generation_task(self) -> Task:
-        """The task that the stored packets carry out: the same with fewer packets a message where hops repeat."""
-        return self.task if self.repetition is None else in_packets(self.task, self.repetition.packets)
 
     @property
     def generations_at_once(self) -> int:

@@ -29,7 +29,7 @@ from gossamer.algorithms.multinode_broadcast.hamiltonian_cycle import disjoint_h
 from gossamer.graphs.precedence_scheduling import LinkResources, scheduled
 from gossamer.graphs.shared_ways import SentPackets, carried_trees
 from gossamer.questions.cases import Case, Offer, Refusal
-from gossamer.questions.tasks import MOVE, Chunked, MultinodeBroadcast, Scatter, Task, TotalExchange
+from gossamer.questions.tasks import MOVE, Chunked, MultinodeBroadcast, Scatter, Task, TotalExchange, packets_of
 from gossamer.schedules import Schedule
 
 __all__ = ["ALLGATHERS", "EXCHANGES", "HALVING_SCATTER", "MULTI_RING", "exchanged_in_rounds"]
@@ -244,7 +244,7 @@ def _multi_ring(case: Case) -> SentPackets:
     grid = case.network.grid
     assert grid is not None
     cycles = disjoint_hamiltonian_cycles(grid)
-    packets, n = _packets(case), case.network.node_count
+    packets, n = packets_of(case.task), case.network.node_count
     tree = ring_tree(n)
     columns: list[tuple[Longs, ...]] = []
     for number, cycle in enumerate(cycles):
@@ -303,11 +303,6 @@ def exchanged_in_rounds(case: Case, sent: SentPackets) -> Schedule:
 Proposal = Callable[[Case], Offer[Schedule] | Refusal]
 
 
-def _packets(case: Case) -> int:
-    """Return the packets of a message."""
-    return int(case.messages.first_packet()[-1]) // max(case.messages.count, 1)
-
-
 def _refusal(case: Case, kind: type[Task]) -> Refusal | None:
     n = case.network.terminal_count
     task = case.task.task if isinstance(case.task, Chunked) else case.task
@@ -336,7 +331,7 @@ def _offer(case: Case, sent: SentPackets | Callable[[], SentPackets]) -> Offer[S
 def _propose_copied(pattern: LinePattern, case: Case) -> Offer[Schedule] | Refusal:
     if refusal := _refusal(case, MultinodeBroadcast):
         return refusal
-    sent = _along_dimensions(rank_sides(case.network, case.network.terminal_count), pattern, _packets(case))
+    sent = _along_dimensions(rank_sides(case.network, case.network.terminal_count), pattern, packets_of(case.task))
     if sent is None:
         return Refusal("needs sides that are powers of two of at least 4")
     return _offer(case, sent)

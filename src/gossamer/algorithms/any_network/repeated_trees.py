@@ -21,7 +21,7 @@ from gossamer.algorithms.any_network.priced_routing import forests, refusal, tim
 from gossamer.graphs.precedence_scheduling import LinkResources, StartTimes, heights, scheduled
 from gossamer.graphs.priced_trees import Forest
 from gossamer.questions.cases import Case, Offer, Refusal
-from gossamer.questions.tasks import COMBINE, MOVE, Chunked, Grouped
+from gossamer.questions.tasks import COMBINE, MOVE, Chunked, Grouped, packets_of
 from gossamer.schedules import Schedule
 
 __all__ = ["REPEATED_TREES", "EvenTrees", "even_generation", "even_trees", "repeated_trees"]
@@ -86,7 +86,7 @@ def repeated_trees(case: Case) -> Schedule:
     best: StartTimes | None = None
     for each in _generations(case, roads):
         graph = _tiled(each, case).graph()
-        number = graph.packet % _packets(case)
+        number = graph.packet % packets_of(case.task)
         turn = number // each.packets
         alone = scheduled(each.trees.graph(), roads).start[_place(each, case)]
         orders = [(turn * each.period + alone).astype(np.float64), number.astype(np.float64)]
@@ -99,17 +99,11 @@ def repeated_trees(case: Case) -> Schedule:
     return timed(case, best, link, packet)
 
 
-def _packets(case: Case) -> int:
-    """Return the packets of a message."""
-    sizes = case.messages.sizes
-    return 1 if sizes is None or not sizes.size else int(sizes[0])
-
-
 def _generations(case: Case, roads: LinkResources) -> list[_Generation]:
     """Return the generations that promise most, the best first."""
     work, found = 0, list[_Generation]()
     for size in _SIZES:
-        if 2 * size > _packets(case) or work > _WORK:
+        if 2 * size > packets_of(case.task) or work > _WORK:
             break
         for depth_cost in _DEPTHS:
             found.append(_grown(case, roads, size, depth_cost))
@@ -124,7 +118,7 @@ def _grown(case: Case, roads: LinkResources, packets: int, depth_cost: float) ->
     """Return trees for so many packets of each message."""
     messages = replace(case.messages, sizes=np.full(case.messages.count, packets, np.int64))
     moved = bool((messages.discipline == MOVE).all())
-    times = _packets(case) / packets
+    times = packets_of(case.task) / packets
     least = ceil(case.floor / times)
     *_, (trees, period) = forests(case, demand_of(case, messages), moved, depth_cost, least)
     longest = int(heights(trees.graph(), roads)[0].max(initial=0))
@@ -175,11 +169,11 @@ def even_trees(case: Case) -> list[EvenTrees]:
         nonlocal work
         each = _grown(asked, roads, packets, depth_cost)
         longest = int(heights(each.trees.graph(), waits)[0].max(initial=0))
-        found.append(EvenTrees(packets, depth_cost, _packets(asked) / packets * each.period + longest))
+        found.append(EvenTrees(packets, depth_cost, packets_of(asked.task) / packets * each.period + longest))
         work += packets * asked.messages.count * asked.network.link_count
 
     for packets in _SIZES:
-        if work > _WORK or packets > _packets(asked):
+        if work > _WORK or packets > packets_of(asked.task):
             break
         grow(packets, _USUAL)
     found.sort(key=lambda each: each.promise)
@@ -198,7 +192,7 @@ def even_generation(case: Case, depth_cost: float) -> Schedule:
     asked = _forwards(case)
     assert asked is not None
     roads = LinkResources.of(asked.network, asked.rules)
-    graph = _grown(asked, roads, _packets(asked), depth_cost).trees.graph()
+    graph = _grown(asked, roads, packets_of(asked.task), depth_cost).trees.graph()
     found = timed(asked, scheduled(graph, roads), graph.link, graph.packet)
     return found if asked is case else found.reverse()
 
@@ -216,7 +210,7 @@ def _forwards(case: Case) -> Case | None:
 
 def _like(each: _Generation, case: Case) -> npt.NDArray[np.int64]:
     """Return the packet of a generation whose tree each packet of the case has."""
-    message, number = np.divmod(np.arange(case.messages.count * _packets(case)), _packets(case))
+    message, number = np.divmod(np.arange(case.messages.count * packets_of(case.task)), packets_of(case.task))
     return np.asarray(message * each.packets + number % each.packets)
 
 
@@ -236,7 +230,7 @@ def _place(each: _Generation, case: Case) -> npt.NDArray[np.int64]:
 
 
 def _propose(case: Case) -> Offer[Schedule] | Refusal:
-    if _packets(case) < _FEWEST:
+    if packets_of(case.task) < _FEWEST:
         return Refusal(f"repeats the trees of messages of {_FEWEST} packets or more")
     kinds = case.messages.discipline
     found = refusal(case, moved=bool(kinds.size and (kinds == MOVE).all()))

@@ -125,14 +125,8 @@ class StoreAndForward:
             ("buffer peak", f"{quantity(transit.packets, 'packet')} in transit at a node{together}"),
         ]
         if s.repetition is not None:
-            each, long, period = (
-                quantity(*pair)
-                for pair in (
-                    (s.repetition.packets, "packet"),
-                    (s.generation_slots, "slot"),
-                    (s.repetition.period, "slot"),
-                )
-            )
+            each, long = quantity(s.repetition.packets, "packet"), quantity(s.generation_slots, "slot")
+            period = quantity(s.repetition.period, "slot")
             rows.insert(1, ("generations", f"{s.generations:,} of {each} a message, {long} each, one every {period}"))
         if control:
             slots = sum(p.slots for p in control)
