@@ -8,8 +8,7 @@ import pytest
 
 import gossamer
 from gossamer.studies.reproductions import dimakopoulos
-from gossamer.studies.reproductions.dimakopoulos import exchanges, fat_trees
-from gossamer.studies.reproductions.dimakopoulos.exchanges import small_network
+from gossamer.studies.reproductions.dimakopoulos import small_network
 from gossamer.studies.reproductions.table import computed_tables
 
 
@@ -52,13 +51,13 @@ def test_exponential_capacities_are_beaten_by_one_step_for_two_children(tables):
     phases, best = column(table, "TE exp., phases"), column(table, "best", 1)
     assert phases == [v[13] for v in CHAPTER_6]
     gains = [a - b for a, b in zip(phases, best, strict=True)]
-    assert gains == [k == 2 and h >= 3 for k, h in fat_trees.SHAPES]
+    assert gains == [k == 2 and h >= 3 for k, h in dimakopoulos.SHAPES]
 
 
 @pytest.mark.parametrize("name", ["table_6_1", "table_6_2"])
 def test_measured_times_are_the_corrected_ones_and_meet_the_bound(tables, name):
     table = tables[name]
-    assert len(table.rows) == 4 * len(fat_trees.SHAPES)
+    assert len(table.rows) == 4 * len(dimakopoulos.SHAPES)
     assert column(table, "measured") == column(table, "corrected") == column(table, "bound")
 
 
@@ -76,7 +75,7 @@ def test_printed_times_are_wrong_where_the_errata_say_so(tables):
 
 
 def test_every_formula_is_printed_and_corrected(tables):
-    assert [row[2:] for row in tables["formulas"].rows] == [(f.printed, f.corrected) for f in fat_trees.FORMULAS]
+    assert [row[2:] for row in tables["formulas"].rows] == [(f.printed, f.corrected) for f in dimakopoulos.FORMULAS]
 
 
 def test_broadcasts_meet_their_claims_and_bounds(tables):
@@ -164,11 +163,11 @@ def test_node_0_of_hypercubes_sends_along_the_leftmost_bit(tables):
 
 def test_one_port_exchanges_take_the_status_of_every_named_network(tables):
     table = tables["statuses"]
-    assert len(table.rows) == len(exchanges.STATUSES) == 29
+    assert len(table.rows) == len(dimakopoulos.STATUSES) == 29
     assert column(table, "status") == column(table, "measured") == column(table, "bound")
 
 
-@pytest.mark.parametrize(("spec", "status"), exchanges.STATUSES)
+@pytest.mark.parametrize(("spec", "status"), dimakopoulos.STATUSES)
 def test_named_statuses_are_sums_of_distances(spec, status):
     assert int(gossamer.network(spec).distances(0).sum()) == status
 

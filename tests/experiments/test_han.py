@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gossamer.networks.spec import network
-from gossamer.studies.reproductions.han import comparison_tables, curves
-from gossamer.studies.reproductions.han import comparison_tables as growth
-from gossamer.studies.reproductions.han.comparison_tables import FACTS_TABLES, guaranteed, instances, worst
+from gossamer.studies.reproductions import han
+from gossamer.studies.reproductions.han import FACTS_TABLES, curves, guaranteed, instances, worst
 
 
 def test_table_1_1_has_ten_routers_and_nine_sorters():
@@ -15,7 +14,7 @@ def test_table_1_1_has_ten_routers_and_nine_sorters():
 
 
 def test_guaranteed_lengths_are_the_reference_lengths():
-    rows = {row[0]: row[1:] for row in comparison_tables.guaranteed_lengths().rows}
+    rows = {row[0]: row[1:] for row in han.guaranteed_lengths().rows}
     assert rows[4][:4] == (9, 1, 10, 22)
     assert rows[64] == (244, 83, 327, 352, 334, 197, 531, 576, 126)
     assert rows[1024][:3] == (4034, 1515, 5549)
@@ -23,7 +22,7 @@ def test_guaranteed_lengths_are_the_reference_lengths():
 
 
 def test_h_guarantees_more_than_9n_first_at_17():
-    rows = {row[0]: row[1:] for row in comparison_tables.arbitrary_h().rows}
+    rows = {row[0]: row[1:] for row in han.arbitrary_h().rows}
     assert rows[17][2] == 154
     assert rows[33][2:] == (302, 297, "above")
     assert [n for n, row in rows.items() if row[-1] == "above"] == [17, 33, 65, 129]
@@ -47,8 +46,8 @@ def test_instances_are_full_permutations_with_the_reversal_among_them():
 
 
 def test_greedy_meets_the_diameter_with_buffers_that_grow(monkeypatch):
-    monkeypatch.setattr(growth, "SIZES", (4, 8, 16))
-    found = {each.name: each for each in growth.growth()}
+    monkeypatch.setattr(han, "SIZES", (4, 8, 16))
+    found = {each.name: each for each in han.growth()}
     assert found["greedy"].steps == (6, 14, 30)
     assert list(found["greedy"].buffers) == sorted(set(found["greedy"].buffers))
     assert set(found["Q"].buffers) <= {4, 5}
@@ -56,6 +55,6 @@ def test_greedy_meets_the_diameter_with_buffers_that_grow(monkeypatch):
 
 
 def test_curves_lie_between_their_bounds(monkeypatch):
-    monkeypatch.setattr(growth, "SIZES", (4, 8))
+    monkeypatch.setattr(han, "SIZES", (4, 8))
     for curve in curves():
         assert all(a <= b <= c for a, b, c in zip(curve.lower, curve.measured, curve.upper, strict=True))

@@ -15,11 +15,8 @@ from gossamer.planning.planner import plan
 from gossamer.plots.paper_figures import named_parts, part_name
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import task
-from gossamer.studies.reproductions import REPRODUCTIONS
+from gossamer.studies.reproductions import REPRODUCTIONS, dimakopoulos, han, varvarigos_bertsekas
 from gossamer.studies.reproductions.chen_chen import worked_examples as chen_chen
-from gossamer.studies.reproductions.dimakopoulos import exchanges as dimakopoulos
-from gossamer.studies.reproductions.han import worked_examples as han
-from gossamer.studies.reproductions.varvarigos_bertsekas import worked_examples as varvarigos_bertsekas
 from gossamer.studies.reproductions.yeh_varvarigos_lee import scheme_variants as yeh_varvarigos_lee
 
 

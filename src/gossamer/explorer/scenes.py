@@ -17,7 +17,7 @@ import numpy.typing as npt
 from gossamer.bounds import Bound
 from gossamer.errors import NotApplicableError
 from gossamer.networks.network import Network
-from gossamer.planning.explaining.sums import count_sums
+from gossamer.planning.explaining.hop_lines import count_sums
 from gossamer.plots.layouts import lay_out
 from gossamer.plots.timeline_links import NodePairs, routes
 from gossamer.questions.tasks import COPY, MOVE

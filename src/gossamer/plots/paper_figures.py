@@ -36,7 +36,7 @@ from gossamer.schedules import Schedule
 from gossamer.studies.reproductions import Table, reproduction
 from gossamer.studies.reproductions.chen_chen.comparison import CURVES, chosen, counts, rival_time
 from gossamer.studies.reproductions.chen_chen.schedule_costs import VARIANTS, bound, fastest
-from gossamer.studies.reproductions.han.comparison_tables import SIZES, growth
+from gossamer.studies.reproductions.han import SIZES, growth
 from gossamer.wormhole.partition import common_divisors
 
 if TYPE_CHECKING:

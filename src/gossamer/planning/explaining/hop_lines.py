@@ -1,9 +1,10 @@
-"""What happens in a store-and-forward schedule, in lines."""
+"""What happens in a store-and-forward schedule, in lines, and what becomes of partial sums in it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,14 +12,168 @@ import numpy.typing as npt
 from gossamer.atomic_files import quantity
 from gossamer.planning.explaining.explanation import ExplainedPart, message_row
 from gossamer.planning.explaining.explanation import at_node as node_lines
-from gossamer.planning.explaining.sums import count_sums, in_words
 from gossamer.questions.tasks import ALLCOMBINE, COMBINE, MOVE
-from gossamer.schedules import CONTROL, Schedule
+from gossamer.schedules import CONTROL, Hop, Schedule
 from gossamer.schedules.hop_descriptions import chosen_hops, message_words
-from gossamer.schedules.hop_table import hop_ends
-from gossamer.verification.partial_sums import WASTED
+from gossamer.schedules.hop_table import hop_ends, summed_packets
+from gossamer.schedules.packets import message_rows
+from gossamer.verification.partial_sums import COMBINED, COUNTED_TWICE, PASSED_ON, WASTED
+from gossamer.verification.timed_replay import carried_sums
 
-__all__ = ["at_node", "in_slot", "of_all", "of_message", "slots"]
+__all__ = ["Sums", "at_node", "count_sums", "in_slot", "in_words", "members", "of_all", "of_message", "slots"]
+
+
+class Sums(NamedTuple):
+    """Partial sums on their way, for each hop of an explicit schedule.
+
+    Attributes
+    ----------
+    carried : int32[H]
+        How many contributions are in the sum that a hop carries; -1 where it carries none.
+    only : int32[H]
+        Whose contribution it is where it is one; else -1.
+    held : int32[H]
+        How many contributions its target has when it has come, and what comes at the same time.
+    fate : uint8[H]
+        What its arrival does, as in `gossamer.verification.partial_sums`.
+    whole : int32[H]
+        How many contributions there are.
+    """
+
+    carried: npt.NDArray[np.int32]
+    only: npt.NDArray[np.int32]
+    held: npt.NDArray[np.int32]
+    fate: npt.NDArray[np.uint8]
+    whole: npt.NDArray[np.int32]
+
+
+def members(schedule: Schedule, packet: int) -> npt.NDArray[np.integer]:
+    """Return who contributes to a packet of a reduction."""
+    row = int(message_rows(schedule.messages, schedule.packets)[packet])
+    return schedule.messages.targets_of(row, schedule.network.terminal_count)
+
+
+def count_sums(schedule: Schedule, among: npt.NDArray[np.integer] | None = None) -> Sums | None:
+    """Return what the hops of an explicit schedule carry of partial sums; None if it has none.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Explicit.
+    among : int[P], optional
+        The packets that matter. Default: all.
+
+    Notes
+    -----
+    O(packets * hops of all + hops of each * nodes).
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> from gossamer.questions.tasks import PartialSumAllreduce
+    >>> net = gossamer.network("array:2")
+    >>> both = gossamer.Schedule(net, PartialSumAllreduce(), gossamer.Rules(), [0, 0], [0, 1], [0, 0])
+    >>> found = count_sums(both)
+    >>> found.carried.tolist(), found.held.tolist()
+    ([1, 1], [2, 2])
+    """
+    summed = summed_packets(schedule)
+    packets = np.flatnonzero(summed) if among is None else np.unique(among[among >= 0])
+    packets = packets[summed[packets]]
+    if not packets.size:
+        return None
+    carried, only, held, whole = np.full((4, schedule.stored_hops), -1, np.int32)
+    fates = np.zeros(schedule.stored_hops, np.uint8)
+    for packet in packets.tolist():
+        hops, contributions, fate, has = carried_sums(schedule, packet)
+        carried[hops], whole[hops], fates[hops] = contributions.sum(axis=1), members(schedule, packet).size, fate
+        only[hops] = np.where(carried[hops] == 1, contributions.argmax(axis=1), -1)
+        held[hops] = has.sum(axis=1)
+    return Sums(carried, only, held, fates, whole)
+
+
+def in_words(
+    schedule: Schedule,
+    hops: Iterable[Hop],
+    rows: npt.NDArray[np.int64],
+    gets: int | None = None,
+    found: Sums | None = None,
+) -> list[Hop]:
+    """Return hops, whose rows are given, with words that say what becomes of partial sums.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Explicit.
+    hops : iterable of Hop
+        As `gossamer.schedules.hop_descriptions.chosen_hops` yields them.
+    rows : int64[K]
+        Their rows.
+    gets : int, optional
+        A node of whose life they are: what comes to it is told in words for it.
+    found : Sums, optional
+        What becomes of the sums, where it is known.
+    """
+    found = count_sums(schedule, schedule.packet[rows]) if found is None else found
+    if found is None:
+        return list(hops)
+    return [
+        hop if found.carried[row] < 0 else hop._replace(text=_text(schedule, hop, found, row, gets))
+        for hop, row in zip(hops, rows.tolist(), strict=True)
+    ]
+
+
+def _text(schedule: Schedule, hop: Hop, sums: Sums, row: int, gets: int | None) -> str:
+    network, messages = schedule.network, schedule.messages
+    count, whole, fate = int(sums.carried[row]), int(sums.whole[row]), int(sums.fate[row])
+    own = members(schedule, hop.packet)
+    again = -1 if schedule.repeats is None else int(schedule.repeats[row])
+    onward = again >= 0 and int(network.link_target[schedule.link[again]]) == hop.source
+    if count == whole:
+        what = "the whole sum"
+    elif count == 1:
+        only = int(sums.only[row])
+        what = "its contribution" if only == hop.source else f"the contribution of {network.node_name(only)}"
+    elif onward:
+        what = f"the sum of {count} contributions that came from {network.node_name(_end(schedule, again))}"
+    elif again != -1:
+        slot = -2 - again if again < 0 else int(schedule.slot[again])
+        what = f"its sum of {count} contributions as of slot {slot}"
+    else:
+        what = f"its sum of {count} contributions"
+    if schedule.parts > 1 or messages.sizes is not None:
+        what += f" of part {hop.part}"
+    if messages.count > 1:
+        what += f" of message {hop.message}"
+    passes = fate == PASSED_ON or (hop.target >= network.terminal_count and not schedule.rules.reduction)
+    adds = bool(np.isin(hop.target, own))
+    if passes:
+        verb, does = "passes", "passes it on"
+    elif fate == WASTED:
+        verb, does = "had before", "has all of it already"
+    elif fate == COUNTED_TWICE:
+        verb, does = "had in part before", "has some of it already, so that it counts twice"
+    elif fate == COMBINED:
+        verb, does = "combines with its own", "combines it with its own"
+        if not adds:
+            verb, does = "combines with what it has", "combines it with what it has"
+    elif adds:
+        verb, does = "takes instead of its own", "takes it instead of its own"
+    else:
+        verb, does = "takes", "takes it"
+    when = hop.text.partition(": ")[0]
+    u, v = network.node_name(hop.source), network.node_name(hop.target)
+    if gets is not None and hop.target == gets:
+        came = what.replace("its contribution", f"the contribution of {u}").replace("its sum", "a sum")
+        return f"{when}: {u} sends {came}, which it {verb}, to {v}"
+    if gets is not None:
+        return f"{when}: {u} sends {what} to {v}"
+    return f"{when}: {u} sends {what} to {v}, which {does}"
+
+
+def _end(schedule: Schedule, row: int) -> int:
+    """Return the node from which a hop comes."""
+    return int(schedule.network.link_source[schedule.link[row]])
 
 
 def slots(schedule: Schedule) -> int:
