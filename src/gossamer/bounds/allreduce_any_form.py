@@ -293,15 +293,18 @@ def _symmetric(low: Counts, high: Counts, value: Floats, nodes: int) -> Any:
     return coo_array((np.concatenate([value, value]), both), shape=(nodes, nodes)).tocsr()
 
 
-# The best prices, by cutting planes: a linear program over classes of resources, whose rows are the loads of trees.
+# The best prices: links get dearer as trees use them, then cutting planes near the best, whose rows are loads of trees.
 
-_ROUNDS, _QUICK, _STALLED = 120, 8, 20
-"""Trees at most, of a quick search, and how many without a larger bound are the last."""
+_GROWN, _ROUNDS, _QUICK, _LAST = 100, 60, 8, 8
+"""Trees under growing prices; linear programs near the best prices; trees of a quick search; programs at the end."""
+_NEAR, _WIDER, _NARROWER = 0.2, 4.0, 0.6
+"""How far from the best prices the next ones may be, as a share, and what this is multiplied by."""
 
 _SEARCHED = 2_000
 """Links up to which prices are searched for."""
 
-_CLOSE, _LARGER = 1e-7, 1e-5
+_CLOSE, _ENOUGH = 1e-7, 5e-4
+"""Shares of the value to which it is proved that no prices have more: at the end, and near the best prices."""
 
 
 def _trees(asked: _Asked, price: Floats) -> _Tree:
@@ -323,24 +326,86 @@ def _searched(asked: _Asked, quick: bool) -> list[Floats]:
     even = usable / max(room.sum(), 1.0)
     if not usable.all() or (asked.flows.links.source.size > _SEARCHED and room.size > _SEARCHED):
         return [even]
-    kind = _classes(asked)
-    worth, wait = (np.asarray(np.bincount(kind, x), np.float64) for x in (room, room * r.wait))
-    best, value, last = even, -1.0, 0
-    rows: list[Floats] = []
-    tried = even
-    for now in range(_QUICK if quick else _ROUNDS):
-        found = _trees(asked, tried)
-        rows.append(np.asarray(np.bincount(kind, room_used(r, found.load)), np.float64))
-        proved = found.length + float((room * r.wait) @ tried)
-        if proved > value * (1 + _LARGER):
-            last = now
-        if proved > value:
-            best, value = tried, proved
-        proposed = _program(np.array(rows), worth, wait) if now < last + _STALLED else None
-        if proposed is None or proposed[0] <= value * (1 + _CLOSE):
-            break
-        tried = (proposed[1][kind] + best) / 2
-    return [best, even]
+    search = _PriceSearch(asked, _classes(asked), even)
+    if quick:
+        search.grow(_QUICK)
+    else:
+        search.grow(_GROWN)
+        search.near(_ROUNDS)
+        search.finish(_LAST)
+    return [search.best, even]
+
+
+class _PriceSearch:
+    """The best prices so far, and the loads of all trees that were found under prices, a row each.
+
+    Attributes
+    ----------
+    best : float64[R]
+        With the most that must be traveled for what the resources have together.
+    value : float
+        That, and what waits take.
+    """
+
+    def __init__(self, asked: _Asked, kind: Counts, even: Floats) -> None:
+        r = asked.resources
+        self._asked, self._kind, self._room = asked, kind, np.where(r.wait < FAR, r.capacity, 0).astype(np.float64)
+        self._first = np.unique(kind, return_index=True)[1]
+        self._worth = np.asarray(np.bincount(kind, self._room), np.float64)
+        self._wait = np.asarray(np.bincount(kind, self._room * r.wait), np.float64)
+        self._rows: list[Floats] = []
+        self.best, self.value = even, -1.0
+        self._gains(even)
+
+    def _gains(self, price: Floats) -> bool:
+        """Find trees under prices, and return whether these are the best so far."""
+        r = self._asked.resources
+        found = _trees(self._asked, price)
+        self._rows.append(np.asarray(np.bincount(self._kind, room_used(r, found.load)), np.float64))
+        proved = found.length + float((self._room * r.wait) @ price)
+        gains = proved > self.value
+        if gains:
+            self.best, self.value = price, proved
+        return gains
+
+    def grow(self, rounds: int) -> None:
+        """Make what the last tree uses dearer, the most used most, again and again."""
+        price = self.best
+        for turn in range(rounds if self._first.size > 1 else 0):
+            used = self._rows[-1] / np.maximum(self._worth, 1e-300)
+            price = price * np.exp(used / max(float(used.max()), 1e-300) / (2 + turn / 10))[self._kind]
+            price = price / max(float(self._room @ price), 1e-300)
+            self._gains(price)
+
+    def near(self, rounds: int) -> None:
+        """Look for better prices near the best, further away where that gains, and nearer where it does not."""
+        near, least = _NEAR, 0.1 / max(float(self._room.sum()), 1.0)
+        for _ in range(rounds if self._first.size > 1 else 0):
+            own = self.best[self._first]
+            proposed = self._proposed(np.stack([own / (1 + near), own * (1 + near) + near * least], axis=1))
+            if proposed is None or (proposed[0] <= self.value * (1 + _ENOUGH) and near >= _WIDER):
+                break
+            before, (most, price) = self.value, proposed
+            if most <= before * (1 + _ENOUGH):
+                near *= _WIDER
+            elif not self._gains(price):
+                near *= _NARROWER
+            elif self.value > before + 0.3 * (most - before):
+                near *= 2
+
+    def finish(self, rounds: int) -> None:
+        """Look for better prices anywhere, for which numbers are often simple."""
+        for _ in range(rounds):
+            proposed = self._proposed((0, None))
+            if proposed is None or proposed[0] <= self.value * (1 + _CLOSE):
+                break
+            self._gains((proposed[1] + self.best) / 2)
+            self._gains(proposed[1])
+
+    def _proposed(self, limits: Any) -> tuple[float, Floats] | None:
+        """Return the prices within limits that are best for all trees so far, and the value that they would have."""
+        found = _program(np.array(self._rows), self._worth, self._wait, limits)
+        return None if found is None else (found[0], found[1][self._kind])
 
 
 def _classes(asked: _Asked) -> Counts:
@@ -354,7 +419,7 @@ def _classes(asked: _Asked) -> Counts:
     for each in asked.sums:
         color = color * 2 + np.isin(np.arange(n), each.members)
         color = np.unique(color, return_inverse=True)[1].reshape(-1)
-    columns = np.concatenate([r.slots, r.capacity[r.use], r.wait[r.use], [links.latency]])
+    columns = np.concatenate([r.slots, r.capacity[r.use], r.wait[r.use], [links.latency], *_nearer(links)])
     look = np.unique(columns, axis=1, return_inverse=True)[1].reshape(-1)
     count = 0
     while True:
@@ -374,22 +439,36 @@ def _classes(asked: _Asked) -> Counts:
     return np.asarray(np.unique(columns, axis=1, return_inverse=True)[1].reshape(-1), np.int64)
 
 
-def _program(rows: Floats, room: Floats, wait: Floats) -> tuple[float, Floats] | None:
-    """Return the largest z + wait y with z at most each row times y and room y = 1, and y."""
+def _nearer(links: Links) -> list[Counts]:
+    """Return how many nodes are nearer, in hops, to the start of each link than to its end, int64[1, L]; of few links.
+
+    Colors alone may take links for alike of which some join parts and others do not.
+    """
+    from scipy.sparse.csgraph import shortest_path
+
+    if links.source.size > _SEARCHED:
+        return []
+    ones = np.ones(links.source.size)
+    far = shortest_path(_symmetric(links.source, links.target, ones, links.node_count), unweighted=True)
+    return [np.count_nonzero(far[links.source] < far[links.target], axis=1)[None, :].astype(np.int64)]
+
+
+def _program(rows: Floats, room: Floats, wait: Floats, limits: Any) -> tuple[float, Floats] | None:
+    """Return the largest z + wait y with z at most each row times y, room y = 1, and y within limits; and y."""
     from scipy.optimize import linprog
 
     scale = float(rows.max()) or 1.0
     matrix = np.concatenate([-rows / scale, np.ones((len(rows), 1))], axis=1)
     goal = np.append(-wait / scale, -1.0)
     most = float(room.max())
-    limits = np.append(room / most, 0.0)[None, :]
+    whole = np.append(room / most, 0.0)[None, :]
     found = linprog(
         goal,
         A_ub=matrix,
         b_ub=np.zeros(len(rows)),
-        A_eq=limits,
+        A_eq=whole,
         b_eq=[1 / most],
-        bounds=(0, None),
+        bounds=limits if isinstance(limits, tuple) else [*limits.tolist(), (0, None)],
         method="highs",
     )
     if found.status != 0 or found.x is None or found.fun is None:

@@ -101,7 +101,7 @@ def _warm(e, ports, load, hot):
 @njit(cache=True, nogil=True, _nrt=False, small=100_000)
 def grow(
     visit, begin_at, origin, first_target, targets, first, out, tail, head, branches, use, occupancy, delay, ports,
-    depth_cost, loads, price, scale, power, send_limited, receive_limited, hot,
+    depth_cost, loads, price, scale, power, send_limited, receive_limited, hot, at_once,
     old_begin, old_end, old_link, old_parent, begin, end, link, parent, used, room,
 ):  # fmt: skip
     """Grow a tree for each packet of `visit` from number `begin_at` on, the old one given up first.
@@ -127,6 +127,8 @@ def grow(
         A load of `scale` costs 1, and a load a times as large a ** power.
     hot : float
         Trees that use nothing of that load or more are kept as they are.
+    at_once : bool
+        Whether a way counts as soon as it is part of a tree, so that later ones of the tree are dearer on its links.
     old_begin, old_end, old_link, old_parent, begin, end, link, parent
         Trees: the hops of packet p are begin[p]..end[p]-1 of `link`, each with the hop of the same packet that brings
         what it carries on, counted from begin[p], or -1.
@@ -215,6 +217,18 @@ def grow(
                         rise(heap, place, place[y], key)
                     else:
                         depth[y] = depth_here
+                if at_once:
+                    for j in range(hops):
+                        charge(way[j], 1.0, roads, market)
+                    if passing:  # links are used again: look anew, from all that is there
+                        size = 0
+                        for y in range(nodes):
+                            key[y], place[y] = np.inf, -1
+                            if at[y] != -2:
+                                key[y] = depth_cost * depth[y]
+                                heap[size], place[y] = y, size
+                                size += 1
+                                rise(heap, place, place[y], key)
                 continue
             for j in range(first[x], first[x + 1]):
                 e = out[j]
@@ -233,7 +247,7 @@ def grow(
         for j in range(first_target[p], first_target[p + 1]):
             wanted[targets[j]] = -1
         end[p] = used
-        for h in range(begin[p], end[p]):
+        for h in range(begin[p], end[p] if not at_once else begin[p]):
             charge(link[h], 1.0, roads, market)
         if missing:
             return -1, p
@@ -365,6 +379,7 @@ class TreeGrowth:
         power: float,
         depth_cost: float = 0.0,
         hot: float = 0.0,
+        at_once: bool = False,
         inward: bool = False,
         visit: Longs | None = None,
         scale: float | None = None,
@@ -385,6 +400,9 @@ class TreeGrowth:
             What a slot of delay costs; a slot of a most loaded link costs 1.
         hot : float
             Keep trees that use nothing of that load or more.
+        at_once : bool
+            Whether the ways of one tree, too, get dearer as links are used: where nodes that pass things on make no
+            copies, a tree may use a link often. Then ways are looked for anew for each target.
         inward : bool
             Whether trees lead to the origins rather than from them.
         visit : int64[P], optional
@@ -424,7 +442,7 @@ class TreeGrowth:
         while reached < packets:
             reached, used = grow(
                 visit, reached, demand.origin, demand.first, demand.target, first, out, tail, head, branches, self.use,
-                self.occupancy, self.delay, self.ports, depth_cost, loads, price, scale, power, *limits, hot,
+                self.occupancy, self.delay, self.ports, depth_cost, loads, price, scale, power, *limits, hot, at_once,
                 old.begin, old.end, old.link, old.parent, begin, end, link, parent, used, room,
             )  # fmt: skip
             if reached < 0:

@@ -464,9 +464,9 @@ class _Packets:
         if many < 2:
             return
         of.say("looking for trees to be repeated")
-        for packets, depth_cost, _ in even_trees(_in_packets(self.asked, of, many).planned)[:_REPEATED]:
+        for packets, trees, _ in even_trees(_in_packets(self.asked, of, many).planned)[:_REPEATED]:
             search, started = _in_packets(self.asked, of, packets), time.process_time()
-            offer: Offer[Any] = Offer(partial(even_generation, search.planned, depth_cost), effort="search")
+            offer: Offer[Any] = Offer(partial(even_generation, search.planned, trees), effort="search")
             schedule = search.built(offer.build(), "repeated-trees")
             expense = Expense(time.process_time() - started, 0.0, schedule.nbytes, 0)
             yield _Part(form, search, Generation(schedule), offer, expense)

@@ -8,6 +8,7 @@ cost of finding the trees of one generation.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from math import ceil
 from typing import NamedTuple
@@ -16,10 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.any_network.packet_demands import demand_of
-from gossamer.algorithms.any_network.priced_routing import forests, refusal, timed
+from gossamer.algorithms.any_network.packet_demands import demand_of, least_slots
+from gossamer.algorithms.any_network.priced_routing import branching, forests, refusal, timed
 from gossamer.graphs.precedence_scheduling import LinkResources, StartTimes, heights, scheduled
-from gossamer.graphs.priced_trees import Forest
+from gossamer.graphs.priced_trees import Forest, PacketDemand, TreeGrowth
+from gossamer.networks.network import IntArray
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import COMBINE, MOVE, Chunked, Grouped, packets_of
 from gossamer.schedules import Schedule
@@ -36,8 +38,12 @@ _CLOSE = 1.002
 """Times the bound: so near to it, no other generation is tried."""
 _DEPTHS = (0.0, 0.03, 0.3)
 """What a slot of delay costs beside a slot of a most loaded link."""
-_USUAL, _OTHERS, _VARIED = 0.01, (0.0, 0.003, 0.03, 0.1), 4
+_USUAL, _OTHERS, _VARIED = 0.003, (0.0, 0.001, 0.01, 0.03, 0.1), 4
 """The same for `even_trees`: first, and others for those that promise most, so many."""
+_CENTERED, _TIMES = (0.003, 0.01, 0.03), (1, 2, 4)
+"""The same for trees by way of centers, and packets for each of these."""
+_ROUNDS, _VAIN, _BLUNT, _STEEP = 24, 8, 4.0, 60.0
+"""Rounds of `even_trees` at most, those that gain nothing, and the powers of their prices."""
 _SCHEDULED = 3
 """Generations of the least promise that are scheduled."""
 
@@ -126,15 +132,15 @@ def _grown(case: Case, roads: LinkResources, packets: int, depth_cost: float) ->
 
 
 class EvenTrees(NamedTuple):
-    """Trees to be repeated: packets of a message, what depth costs, and the slots that all packets promise to take."""
+    """Trees to be repeated: packets of a message, their trees, and the slots that all packets promise to take."""
 
     packets: int
-    depth_cost: float
+    trees: Forest
     promise: float
 
 
 def even_trees(case: Case) -> list[EvenTrees]:
-    """Return for which few packets a message there are trees that use the busiest link little and are not deep.
+    """Return trees for few packets of each message that use the busiest link little and are not deep.
 
     Parameters
     ----------
@@ -149,7 +155,8 @@ def even_trees(case: Case) -> list[EvenTrees]:
     Notes
     -----
     Trees of 1, 2, 3, ... packets are grown by prices, as in `repeated_trees`, at several costs of depth, for some
-    seconds at the most.
+    seconds at the most. Where switches make no copies, or add nothing up, packets of one root also go by way of a
+    *center* each: what its root can send only once, others send on to all. So nobody sends much, and no way is long.
 
     Examples
     --------
@@ -161,39 +168,136 @@ def even_trees(case: Case) -> list[EvenTrees]:
     asked = _forwards(case)
     if asked is None:
         return []
-    roads, work = LinkResources.of(asked.network, asked.rules), 0
-    waits = roads._replace(occupancy=np.zeros_like(roads.occupancy))
-    found: list[EvenTrees] = []
-
-    def grow(packets: int, depth_cost: float) -> None:
-        nonlocal work
-        each = _grown(asked, roads, packets, depth_cost)
-        longest = int(heights(each.trees.graph(), waits)[0].max(initial=0))
-        found.append(EvenTrees(packets, depth_cost, packets_of(asked.task) / packets * each.period + longest))
-        work += packets * asked.messages.count * asked.network.link_count
-
+    growing = _EvenGrowth(asked)
     for packets in _SIZES:
-        if work > _WORK or packets > packets_of(asked.task):
+        if growing.work > _WORK or packets > growing.most:
             break
-        grow(packets, _USUAL)
-    found.sort(key=lambda each: each.promise)
-    for packets in [each.packets for each in found[:_VARIED]]:
+        growing.grow(packets, _USUAL)
+    for packets in [each.packets for each in growing.found()[:_VARIED]]:
         for depth_cost in _OTHERS:
-            if work <= 2 * _WORK:
-                grow(packets, depth_cost)
-    return sorted(found, key=lambda each: (each.promise, each.packets))
+            if growing.work <= 2 * _WORK:
+                growing.grow(packets, depth_cost)
+    for centers in growing.centers():
+        for times in _TIMES:
+            for depth_cost in _CENTERED:
+                if growing.work <= 4 * _WORK and times * centers.size <= growing.most:
+                    growing.grow(times * centers.size, depth_cost, np.tile(centers, times))
+    return growing.found()
 
 
-def even_generation(case: Case, depth_cost: float) -> Schedule:
+class _EvenGrowth:
+    """Trees for few packets of each message of a case, as far as they have been grown.
+
+    Attributes
+    ----------
+    most : int
+        Packets of a message at the most.
+    work : int
+        Links that were looked at, about.
+    """
+
+    def __init__(self, case: Case) -> None:
+        self.case, self.most, self.work = case, packets_of(case.task), 0
+        self._moved = bool((case.messages.discipline == MOVE).all())
+        self._roads = LinkResources.of(case.network, case.rules)
+        self._waits = self._roads._replace(occupancy=np.zeros_like(self._roads.occupancy))
+        self._branches = branching(case.network, case.rules) | self._moved
+        self._found: list[EvenTrees] = []
+
+    def found(self) -> list[EvenTrees]:
+        """Return all trees, those of the least promise first."""
+        return sorted(self._found, key=lambda each: (each.promise, each.packets))
+
+    def centers(self) -> list[IntArray]:
+        """Return the nodes by which the packets of one root may go, int32[] each: the near ones first, then more."""
+        messages, network = self.case.messages, self.case.network
+        if self._moved or messages.count != 1 or bool(self._branches.all()):
+            return []
+        root = int(messages.origin[0])
+        far = self.case.links.travel(messages.origin).usable[: network.terminal_count]
+        near = [np.flatnonzero(far <= d).astype(np.int32) for d in np.unique(far)]
+        return [nodes[nodes != root] for nodes in near if nodes.size > 1]
+
+    def grow(self, packets: int, depth_cost: float, centers: IntArray | None = None) -> None:
+        """Grow trees for so many packets of each message; with centers, one of them for each packet."""
+        case, messages = self.case, self.case.messages
+        few = replace(messages, sizes=np.full(messages.count, packets, np.int64))
+        demand = demand_of(case, few)
+        often = 1 if bool(self._branches.all()) else max(1, demand.target.size // max(1, demand.origin.size) // 4)
+        self.work += demand.origin.size * case.network.link_count * often
+        if self._moved:
+            *_, (trees, period) = forests(case, demand, True, depth_cost, 0)
+            self._found.append(EvenTrees(packets, trees, self._promise(packets, trees, period)))
+            return
+        best: EvenTrees | None = None
+        vain = 0
+        for trees, period in self._rounds(demand, depth_cost, centers):
+            promise = self._promise(packets, trees, period)
+            vain += 1
+            if best is None or promise < best.promise - 1e-9:
+                best, vain = EvenTrees(packets, trees, promise), 0
+            if vain == _VAIN:
+                break
+        assert best is not None
+        self._found.append(best)
+
+    def _promise(self, packets: int, trees: Forest, period: float) -> float:
+        longest = int(heights(trees.graph(), self._waits)[0].max(initial=0))
+        return self.most / packets * period + longest
+
+    def _rounds(
+        self, demand: PacketDemand, depth_cost: float, centers: IntArray | None
+    ) -> Iterator[tuple[Forest, float]]:
+        """Yield trees and the slots of the busiest link, grown again and again."""
+        growth, draw = TreeGrowth(self._roads), np.random.default_rng(self.case.seed)
+        parts = [demand] if centers is None else _by_centers(demand, centers)
+        trees: list[Forest | None] = [None] * len(parts)
+        at_once = not bool(self._branches.all())
+        least = float(least_slots(demand, self._roads, moved=False))
+        growth.seldom(_ROUNDS * demand.origin.size)
+        for power in np.geomspace(_BLUNT, _STEEP, _ROUNDS):
+            visit = draw.permutation(demand.origin.size)
+            for i, part in enumerate(parts):
+                trees[i] = growth.grow(
+                    part, self._branches, trees[i], power=float(power), depth_cost=depth_cost, at_once=at_once,
+                    visit=visit, scale=max(growth.congestion, least),
+                )  # fmt: skip
+            grown = [each for each in trees if each is not None]
+            yield grown[0] if centers is None else _tied(*grown), growth.congestion
+
+
+def _by_centers(demand: PacketDemand, centers: IntArray) -> list[PacketDemand]:
+    """Return the ways of packets to their centers, and what is to go on from these."""
+    packet = np.repeat(np.arange(demand.origin.size), np.diff(demand.first))
+    onward = (demand.target != demand.origin[packet]) & (demand.target != centers[packet])
+    first = np.append(0, np.cumsum(np.bincount(packet[onward], minlength=centers.size)))
+    there = PacketDemand(demand.origin, np.arange(centers.size + 1), centers)
+    return [there, PacketDemand(centers, first, demand.target[onward])]
+
+
+def _tied(ways: Forest, trees: Forest) -> Forest:
+    """Return ways with the trees from their ends."""
+    there, onward = ways.end - ways.begin, trees.end - trees.begin
+    end = np.cumsum(there + onward)
+    begin = end - there - onward
+    link, parent = np.empty((2, int(end[-1]) if end.size else 0), np.int32)
+    for first, size, own, before in ((begin, there, ways, 0 * there), (begin + there, onward, trees, there)):
+        packet = np.repeat(np.arange(size.size), size)
+        place = np.arange(packet.size) - np.repeat(np.cumsum(size) - size, size)
+        link[first[packet] + place] = own.link[own.begin[packet] + place]
+        parent[first[packet] + place] = own.parent[own.begin[packet] + place] + before[packet]
+    return Forest(begin, end, link, parent)
+
+
+def even_generation(case: Case, trees: Forest) -> Schedule:
     """Return the schedule of a case with few packets a message along the trees of `even_trees`, to be repeated.
 
     Alone it may take longer than others.
     """
     asked = _forwards(case)
     assert asked is not None
-    roads = LinkResources.of(asked.network, asked.rules)
-    graph = _grown(asked, roads, packets_of(asked.task), depth_cost).trees.graph()
-    found = timed(asked, scheduled(graph, roads), graph.link, graph.packet)
+    graph = trees.graph()
+    found = timed(asked, scheduled(graph, LinkResources.of(asked.network, asked.rules)), graph.link, graph.packet)
     return found if asked is case else found.reverse()
 
 
