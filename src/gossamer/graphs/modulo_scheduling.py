@@ -229,8 +229,11 @@ def _waits(schedule: Schedule) -> tuple[Longs, Longs]:
     rows = message_rows(messages, table)
     if schedule.packet.size and (int(rows.min()) < 0 or int(schedule.packet.min()) == CONTROL):
         raise ScheduleError("control packets, and messages that the task does not have, are not repeated")
-    if schedule.repeats is not None or messages.waits or (messages.after is not None and not messages.partwise):
-        raise ScheduleError("sums that are sent again, and messages that wait for others as a whole, are not repeated")
+    if messages.waits or (messages.after is not None and not messages.partwise):
+        raise ScheduleError("messages that wait for others as a whole are not repeated")
+    again = np.full(schedule.packet.size, -1) if schedule.repeats is None else schedule.repeats
+    if bool((again < -1).any()):
+        raise ScheduleError("sums as of earlier slots are not repeated")
     rules, nodes = schedule.rules, network.node_count
     switch = np.arange(nodes) >= network.terminal_count
     packet, slot = schedule.packet.astype(np.int64), schedule.slot.astype(np.int64)
@@ -246,11 +249,15 @@ def _waits(schedule: Schedule) -> tuple[Longs, Longs]:
     here = packet * nodes + source
     low, high = np.searchsorted(keys, here * slots), np.searchsorted(keys, here * slots + slot, "right")
     kind, origin = messages.discipline[rows][packet], messages.origin[rows][packet]
-    alone = np.where(np.isin(kind, (COPY, MOVE)), not rules.replication, not rules.reduction) & switch[source]
+    alone = (
+        np.where(np.isin(kind, (COPY, MOVE)), not rules.replication, not rules.reduction) & switch[source] & (again < 0)
+    )
     last = np.where(kind == MOVE, high - 1, np.minimum(low + _turns(here), high - 1))
     one = np.flatnonzero((high > low) & np.where(alone | (kind == MOVE), True, (kind == COPY) & (source != origin)))
     edges = [np.stack([arrivals[np.where(alone | (kind == MOVE), last, low)[one]], one])]
-    edges.append(_ranges(arrivals, low, high, np.flatnonzero(~alone & np.isin(kind, (COMBINE, ALLCOMBINE)))))
+    summed = ~alone & np.isin(kind, (COMBINE, ALLCOMBINE)) & (again < 0)
+    edges.append(_ranges(arrivals, low, high, np.flatnonzero(summed)))
+    edges.append(np.stack([again[again >= 0], np.flatnonzero(again >= 0)]))
     after = _packets_after(schedule, rows)[packet] if packet.size else packet
     first = np.flatnonzero((after >= 0) & (kind == COPY) & (source == origin))
     whole = (after * nodes + source) * slots
@@ -307,7 +314,7 @@ class Generation:
     Raises
     ------
     ScheduleError
-        If control packets or sums that are sent again are in the schedule, or messages are in parts or wait for others
+        If control packets or sums as of earlier slots are in the schedule, or messages are in parts or wait for others
         as a whole.
     """
 
@@ -401,6 +408,11 @@ class Generation:
         uses = _Uses.of(network, schedule)
         start, period = self._placed(network, uses, alone=generations == 1)
         by_start = np.argsort(start, kind="stable")
+        repeats = schedule.repeats
+        if repeats is not None:
+            place = np.empty(by_start.size, np.int32)
+            place[by_start] = np.arange(by_start.size, dtype=np.int32)
+            repeats = np.where(repeats < 0, repeats, place[repeats])[by_start]
         length = int(hop_ends(network, 1, start, schedule.link).max(initial=0))
         if length + (generations - 1) * period >= 2**31:
             raise ScheduleError("the schedule would have 2**31 slots or more")
@@ -410,6 +422,7 @@ class Generation:
             slot=start[by_start].astype(np.int32),
             link=schedule.link[by_start],
             packet=schedule.packet[by_start],
+            repeats=repeats,
             phases=[Phase(schedule.task.name, length + (generations - 1) * period)],
             repetition=None if generations == 1 else Repetition(self.packets, period),
         )

@@ -43,7 +43,7 @@ from gossamer.processes.trials import MOST, Trials
 from gossamer.questions.cases import EFFORTS, Case, Offer
 from gossamer.questions.costs import AskedCost, Clock, TimeCost
 from gossamer.questions.rules import Rules
-from gossamer.questions.tasks import Task, in_packets, packets_of
+from gossamer.questions.tasks import PartialSumAllreduce, Task, in_packets, includes, packets_of
 from gossamer.questions.tasks.chunked import MAX_CHUNKS
 from gossamer.reading import choice, whole
 from gossamer.reading.quantities import Bytes
@@ -292,6 +292,7 @@ def _best_form(
     passed: list[VariantTime] = []
     refused: list[GossamerError] = []
     cuts: dict[str, int] = {}
+    sums = False
     for words in sorted(searches, key=least.__getitem__):
         each, shortest = searches[words], min((f.time for f in found), default=None)
         if shortest is None or least[words] < shortest:
@@ -308,7 +309,9 @@ def _best_form(
             continue
         cuts[words] = len(planning.found)
         found += [_Found(words, *each) for each in planning.found.values()]
-        even.append(planning.even(words, least[words]))
+        if not sums:
+            even.append(planning.even(words, least[words]))
+            sums = includes(each.case.task, PartialSumAllreduce)
     if not found:
         raise refused[0]
     found += _repeated(asked, found, chain.from_iterable(even), min(least.values()), allowed, began)
@@ -456,7 +459,7 @@ class _Packets:
         """Yield plans of few packets that use the busiest link little, if the best is far from what is least."""
         of = self.search
         clock = of.case.cost
-        if not self._may_cut or not isinstance(clock, Clock):
+        if not isinstance(clock, Clock) or not (self._may_cut or includes(of.case.task, PartialSumAllreduce)):
             return
         if min(told_time(o.completion_time, s.case.cost) for s, o in self.found.values()) <= least * NEAR:
             return

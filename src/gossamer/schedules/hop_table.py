@@ -294,8 +294,8 @@ class HopTable:
             ("packet", self.packet, CONTROL, table.count - 1),
         ):
             check_range(values, name, low, high)
-        if self.repetition is not None and (self.repeats is not None or int(self.packet.min()) == CONTROL):
-            raise ScheduleError("a schedule that repeats has no control packets, and no column 'repeats'")
+        if self.repetition is not None and int(self.packet.min()) == CONTROL:
+            raise ScheduleError("a schedule that repeats has no control packets")
 
     def _check_repeats(self, repeats: IntArray) -> None:
         if repeats.size != self.slot.size:
@@ -466,6 +466,13 @@ class HopTable:
         packet = number[(turn * stored.count + self.packet).reshape(-1)]
         row = np.argsort(slot, kind="stable")
         slots = self.generation_slots + (count - 1) * self.repetition.period
+        repeats = self.repeats
+        if repeats is not None:
+            place = np.empty(row.size, np.int64)
+            place[row] = np.arange(row.size)
+            earlier = np.where(repeats < -1, repeats - turn * self.repetition.period, -1)
+            again = np.where(repeats >= 0, place[turn * repeats.size + np.maximum(repeats, 0)], earlier)
+            repeats = again.reshape(-1)[row].astype(np.int32)
         return self.replace(
             task=in_packets(self.task, count * self.repetition.packets),
             slot=slot[row],
@@ -473,6 +480,7 @@ class HopTable:
             packet=packet[row],
             packets=Packets(np.tile(stored.origin, count)[order], message[order], part[order]),
             phases=[replace(self.phases[0], slots=slots)],
+            repeats=repeats,
             repetition=None,
         )
 

@@ -37,7 +37,7 @@ from gossamer.questions.tasks import (
 from gossamer.questions.tasks.task import Ids
 from gossamer.schedules import Phase, Schedule
 
-__all__ = ["FREE_ROOT_TREES", "free_root_trees", "tree_chunks"]
+__all__ = ["FREE_ROOT_TREES", "free_root_trees", "sums_along", "tree_chunks"]
 
 _WORK = 2_000_000
 """Links looked at in a round of the program at the most."""
@@ -342,6 +342,25 @@ def free_root_trees(case: Case, parts: int = 1) -> Schedule:
             best = starts, graph, packet % len(roots)
     assert best is not None
     return _as_schedule(case, *best, parts)
+
+
+def sums_along(case: Case, outward: Forest, inward: Forest) -> Schedule:
+    """Return an allreduce of sums of all along trees from the roots, and others of the same roots that lead to these.
+
+    Parameters
+    ----------
+    case : Case
+        A `PartialSumAllreduce` in chunks, among all.
+    outward, inward : Forest
+        A tree each way for each chunk, with all nodes; hops of both are listed from the root outwards.
+    """
+    network = case.network
+    first = np.where(outward.parent[outward.begin] < 0, outward.link[outward.begin], 0)
+    roots = tuple(network.link_source[first].tolist())
+    rooted = case.related(task=_RootedSums(_groups(case), (0,) * len(roots), roots), rules=case.rules)
+    graph, packet = joined(rooted, {True: inward, False: outward})
+    starts = scheduled(graph, LinkResources.of(network, case.rules), tries=3, rounds=1, seed=case.seed)
+    return _as_schedule(case, starts, graph, packet % len(roots), 1)
 
 
 def _as_schedule(case: Case, starts: StartTimes, graph: HopGraph, packet: IntArray, parts: int) -> Schedule:

@@ -17,14 +17,18 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.any_network.free_root_trees import sums_along
 from gossamer.algorithms.any_network.packet_demands import demand_of, least_slots
 from gossamer.algorithms.any_network.priced_routing import branching, forests, refusal, timed
+from gossamer.bounds.earliest_arrivals import spread
+from gossamer.graphs.paths_and_hops import PortTable
 from gossamer.graphs.precedence_scheduling import LinkResources, StartTimes, heights, scheduled
 from gossamer.graphs.priced_trees import Forest, PacketDemand, TreeGrowth
-from gossamer.networks.network import IntArray
+from gossamer.networks.network import IntArray, Network
 from gossamer.questions.cases import Case, Offer, Refusal
-from gossamer.questions.tasks import COMBINE, MOVE, Chunked, Grouped, packets_of
+from gossamer.questions.tasks import ALLCOMBINE, COMBINE, MOVE, Chunked, Grouped, packets_of
 from gossamer.schedules import Schedule
+from gossamer.schedules.hop_table import link_ways
 
 __all__ = ["REPEATED_TREES", "EvenTrees", "even_generation", "even_trees", "repeated_trees"]
 
@@ -42,10 +46,15 @@ _USUAL, _OTHERS, _VARIED = 0.003, (0.0, 0.001, 0.01, 0.03, 0.1), 4
 """The same for `even_trees`: first, and others for those that promise most, so many."""
 _CENTERED, _TIMES = (0.003, 0.01, 0.03), (1, 2, 4)
 """The same for trees by way of centers, and packets for each of these."""
+_ROOTS = 64
+"""Nodes that are roots of sums at the most."""
 _ROUNDS, _VAIN, _BLUNT, _STEEP = 24, 8, 4.0, 60.0
 """Rounds of `even_trees` at most, those that gain nothing, and the powers of their prices."""
 _SCHEDULED = 3
 """Generations of the least promise that are scheduled."""
+
+
+Longs = npt.NDArray[np.int64]
 
 
 class _Generation(NamedTuple):
@@ -157,6 +166,7 @@ def even_trees(case: Case) -> list[EvenTrees]:
     Trees of 1, 2, 3, ... packets are grown by prices, as in `repeated_trees`, at several costs of depth, for some
     seconds at the most. Where switches make no copies, or add nothing up, packets of one root also go by way of a
     *center* each: what its root can send only once, others send on to all. So nobody sends much, and no way is long.
+    Sums go to a root and from it along the same tree, which may be any node.
 
     Examples
     --------
@@ -168,7 +178,7 @@ def even_trees(case: Case) -> list[EvenTrees]:
     asked = _forwards(case)
     if asked is None:
         return []
-    growing = _EvenGrowth(asked)
+    growing = _SumGrowth(asked) if _sums(asked) else _EvenGrowth(asked)
     for packets in _SIZES:
         if growing.work > _WORK or packets > growing.most:
             break
@@ -220,9 +230,8 @@ class _EvenGrowth:
 
     def grow(self, packets: int, depth_cost: float, centers: IntArray | None = None) -> None:
         """Grow trees for so many packets of each message; with centers, one of them for each packet."""
-        case, messages = self.case, self.case.messages
-        few = replace(messages, sizes=np.full(messages.count, packets, np.int64))
-        demand = demand_of(case, few)
+        case = self.case
+        demand = self._demand(packets)
         often = 1 if bool(self._branches.all()) else max(1, demand.target.size // max(1, demand.origin.size) // 4)
         self.work += demand.origin.size * case.network.link_count * often
         if self._moved:
@@ -241,9 +250,16 @@ class _EvenGrowth:
         assert best is not None
         self._found.append(best)
 
+    _times = 1
+    """How often the longest way is gone."""
+
+    def _demand(self, packets: int) -> PacketDemand:
+        messages = self.case.messages
+        return demand_of(self.case, replace(messages, sizes=np.full(messages.count, packets, np.int64)))
+
     def _promise(self, packets: int, trees: Forest, period: float) -> float:
         longest = int(heights(trees.graph(), self._waits)[0].max(initial=0))
-        return self.most / packets * period + longest
+        return self.most / packets * period + self._times * longest
 
     def _rounds(
         self, demand: PacketDemand, depth_cost: float, centers: IntArray | None
@@ -264,6 +280,53 @@ class _EvenGrowth:
                 )  # fmt: skip
             grown = [each for each in trees if each is not None]
             yield grown[0] if centers is None else _tied(*grown), growth.congestion
+
+
+class _SumGrowth(_EvenGrowth):
+    """Trees for sums, along which these go to a root and from it: cables count, whichever way they are used."""
+
+    _times = 2
+
+    def __init__(self, case: Case) -> None:
+        super().__init__(case)
+        network, roads = case.network, self._roads
+        n = network.terminal_count
+        self._branches = np.arange(network.node_count) < n
+        cable, (hold, room) = _cables(network)
+        self._roads = roads._replace(
+            ports=PortTable(cable, np.full_like(cable, -1), hold, np.append(0, np.cumsum(room)))
+        )
+        self._waits = self._waits._replace(ports=self._roads.ports, occupancy=np.zeros_like(roads.occupancy))
+        far = [int(case.links.travel(np.array([v])).usable[:n].max()) for v in spread(np.arange(n), _ROOTS).tolist()]
+        order = np.argsort(far, kind="stable")
+        self._near_all = spread(np.arange(n), _ROOTS)[order].astype(np.int32)
+
+    def centers(self) -> list[IntArray]:
+        """Return nothing: roots are free."""
+        return []
+
+    def _demand(self, packets: int) -> PacketDemand:
+        roots = self._near_all[np.arange(packets) % self._near_all.size]
+        n = self.case.network.terminal_count
+        return PacketDemand(roots, np.arange(packets + 1) * n, np.tile(np.arange(n, dtype=np.int32), packets))
+
+
+def _cables(network: Network) -> tuple[Longs, tuple[Longs, Longs]]:
+    """Return the cable of each link, int64[L], and what a packet takes of it, and packets at once, int64[2, cables]."""
+    ends = np.stack([network.link_source, network.link_target])
+    pairs = np.stack([ends.min(axis=0), ends.max(axis=0), link_ways(network)])
+    first, cable = np.unique(pairs, axis=1, return_index=True, return_inverse=True)[1:]
+    cable = cable.reshape(-1).astype(np.int64)
+    hold = np.zeros(first.size, np.int64)
+    np.maximum.at(hold, cable, network.link_occupancy)
+    room = np.full(first.size, np.iinfo(np.int32).max, np.int64)
+    np.minimum.at(room, cable, network.link_capacity)
+    return cable, (hold, room)
+
+
+def _sums(case: Case) -> bool:
+    """Return whether all packets are sums of all."""
+    return case.messages.count == 1 and int(case.messages.discipline[0]) == ALLCOMBINE
 
 
 def _by_centers(demand: PacketDemand, centers: IntArray) -> list[PacketDemand]:
@@ -296,13 +359,29 @@ def even_generation(case: Case, trees: Forest) -> Schedule:
     """
     asked = _forwards(case)
     assert asked is not None
+    if _sums(asked):
+        return sums_along(asked, trees, trees._replace(link=_back(asked.network)[trees.link]))
     graph = trees.graph()
     found = timed(asked, scheduled(graph, LinkResources.of(asked.network, asked.rules)), graph.link, graph.packet)
     return found if asked is case else found.reverse()
 
 
+def _back(network: Network) -> IntArray:
+    """Return the link of the same cable the other way, int32[L]; -1 where there is none."""
+    ways, n = link_ways(network), np.int64(network.node_count)
+    keys = (network.link_source * n + network.link_target) * (ways.max(initial=0) + 1) + ways
+    other = (network.link_target * n + network.link_source) * (ways.max(initial=0) + 1) + ways
+    order = np.argsort(keys)
+    place = np.minimum(np.searchsorted(keys[order], other), max(order.size - 1, 0))
+    return np.where(keys[order][place] == other, order[place], -1).astype(np.int32)
+
+
 def _forwards(case: Case) -> Case | None:
     """Return the case, or its dual if contributions are combined; None if there are no trees or paths for it."""
+    if _sums(case):
+        plain = not case.limited and case.network.shared_ports is None and not case.rules.cut_through
+        all_of_them = case.messages.target_start is None or case.messages.targets.size == case.network.terminal_count
+        return case if plain and all_of_them and bool((_back(case.network) >= 0).all()) else None
     kinds = case.messages.discipline
     if kinds.size and bool((kinds == COMBINE).all()):
         case = case.dual
@@ -312,7 +391,7 @@ def _forwards(case: Case) -> Case | None:
     return case
 
 
-def _like(each: _Generation, case: Case) -> npt.NDArray[np.int64]:
+def _like(each: _Generation, case: Case) -> Longs:
     """Return the packet of a generation whose tree each packet of the case has."""
     message, number = np.divmod(np.arange(case.messages.count * packets_of(case.task)), packets_of(case.task))
     return np.asarray(message * each.packets + number % each.packets)
@@ -324,7 +403,7 @@ def _tiled(each: _Generation, case: Case) -> Forest:
     return Forest(trees.begin[like], trees.end[like], trees.link, trees.parent)
 
 
-def _place(each: _Generation, case: Case) -> npt.NDArray[np.int64]:
+def _place(each: _Generation, case: Case) -> Longs:
     """Return the hop of the generation that each hop of `_tiled` repeats."""
     like, trees = _like(each, case), each.trees
     size = (trees.end - trees.begin)[like]
