@@ -10,9 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
+from gossamer.algorithms.any_network.repeated_trees import even_generation, even_trees
 from gossamer.errors import ScheduleError
 from gossamer.graphs.modulo_scheduling import Generation
-from gossamer.questions.tasks import in_packets, packets_of
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import PartialSumAllreduce, chunked, in_packets, packets_of
 from gossamer.schedules import Repetition, Schedule
 from gossamer.verification.metrics import buffer_peak, link_busy, link_load, link_utilization
 
@@ -174,7 +176,6 @@ def test_buffers_count_all_that_overlaps():
         ({"phases": [gossamer.Phase("a", 1), gossamer.Phase("b", 30)]}, "one phase"),
         ({"phases": [gossamer.Phase("a", 2)]}, "one phase"),
         ({"packet": [-1]}, "no control packets"),
-        ({"repeats": [-1]}, "no column 'repeats'"),
     ],
 )
 def test_what_cannot_repeat_is_refused(change, said):
@@ -182,6 +183,47 @@ def test_what_cannot_repeat_is_refused(change, said):
     steady = Schedule(line, task, gossamer.Rules(), [0], [0], [0], repetition=Repetition(1, 1))
     with pytest.raises(ScheduleError, match=said):
         steady.replace(**change)
+
+
+def sums_around_a_switch(packets, generations):
+    """Return an allreduce of four terminals around a switch along trees used both ways, a generation repeated."""
+    star = gossamer.network("leaf-spine:leaves=1,spines=1,hosts=4")
+    case = Case(star, chunked(PartialSumAllreduce(), packets), gossamer.Rules())
+    trees = next(each.trees for each in even_trees(case.related(task=chunked(PartialSumAllreduce(), 64)))
+                 if each.packets == packets)  # fmt: skip
+    return Generation(even_generation(case, trees)).repeated(generations)
+
+
+@pytest.mark.parametrize("packets", [1, 2, 4])
+def test_sums_that_pass_a_switch_repeat(packets, tmp_path):
+    steady = sums_around_a_switch(packets, 12)
+    assert steady.repeats is not None
+    assert steady.repetition.period >= 2 * 3 * packets / 4  # 2 (N - 1) transfers a chunk over N cables
+    assert gossamer.verify(steady)
+    whole = steady.unrolled()
+    assert whole.explicit
+    assert gossamer.verify(whole)
+    steady.save(tmp_path / "plan.parquet")
+    steady.save(tmp_path / "plan.json")
+    assert gossamer.load(tmp_path / "plan.parquet") == steady == gossamer.load(tmp_path / "plan.json")
+    carried = np.flatnonzero(whole.repeats >= 0)
+    before = whole.repeats[carried]
+    assert np.array_equal(whole.packet[before], whole.packet[carried])
+    assert np.array_equal(whole.network.link_target[whole.link[before]], whole.network.link_source[whole.link[carried]])
+
+
+def test_wrong_sums_that_pass_a_switch_are_refused_in_few_generations_as_in_all():
+    steady = sums_around_a_switch(4, 12)
+    passing, seen = np.flatnonzero(steady.repeats >= 0), set()
+    for row in passing.tolist():
+        for other in (-1, *passing[passing < row][:3].tolist()):
+            repeats = steady.repeats.copy()
+            repeats[row] = other
+            broken = steady.replace(repeats=repeats)
+            verdict = bool(gossamer.verify(broken))
+            assert verdict == bool(gossamer.verify(broken.unrolled()))
+            seen.add(verdict)
+    assert False in seen
 
 
 @pytest.mark.parametrize(("packets", "period"), [(0, 1), (1, 0), (1.5, 1), ("x", 1), (1, 2**31)])

@@ -224,7 +224,7 @@ class _EvenGrowth:
         if self._moved or messages.count != 1 or bool(self._branches.all()):
             return []
         root = int(messages.origin[0])
-        far = self.case.links.travel(messages.origin).usable[: network.terminal_count]
+        far = self.case.links.travel(messages.origin.astype(np.int64)).usable[: network.terminal_count]
         near = [np.flatnonzero(far <= d).astype(np.int32) for d in np.unique(far)]
         return [nodes[nodes != root] for nodes in near if nodes.size > 1]
 
@@ -297,9 +297,9 @@ class _SumGrowth(_EvenGrowth):
             ports=PortTable(cable, np.full_like(cable, -1), hold, np.append(0, np.cumsum(room)))
         )
         self._waits = self._waits._replace(ports=self._roads.ports, occupancy=np.zeros_like(roads.occupancy))
-        far = [int(case.links.travel(np.array([v])).usable[:n].max()) for v in spread(np.arange(n), _ROOTS).tolist()]
-        order = np.argsort(far, kind="stable")
-        self._near_all = spread(np.arange(n), _ROOTS)[order].astype(np.int32)
+        roots = spread(np.arange(n), _ROOTS)
+        far = [int(case.links.travel(np.array([v], np.int64)).usable[:n].max()) for v in roots.tolist()]
+        self._near_all = roots[np.argsort(far, kind="stable")].astype(np.int32)
 
     def centers(self) -> list[IntArray]:
         """Return nothing: roots are free."""
@@ -380,7 +380,8 @@ def _forwards(case: Case) -> Case | None:
     """Return the case, or its dual if contributions are combined; None if there are no trees or paths for it."""
     if _sums(case):
         plain = not case.limited and case.network.shared_ports is None and not case.rules.cut_through
-        all_of_them = case.messages.target_start is None or case.messages.targets.size == case.network.terminal_count
+        targets = case.messages.targets
+        all_of_them = targets is None or targets.size == case.network.terminal_count
         return case if plain and all_of_them and bool((_back(case.network) >= 0).all()) else None
     kinds = case.messages.discipline
     if kinds.size and bool((kinds == COMBINE).all()):
