@@ -43,7 +43,8 @@ def promised(generation: Generation) -> Fraction:
     """Return the seconds that a plan takes about, if its messages are cut into as many packets as can be.
 
     The schedule of the generation is all of it, and has a clock. What the busiest link takes and the latencies of the
-    longest chain of hops stay as they are; what is beyond them falls with the packets.
+    longest chain of hops stay as they are; what is beyond them falls with the packets. A generation that overlaps others
+    is taken to last two periods longer, at least.
 
     Examples
     --------
@@ -57,8 +58,9 @@ def promised(generation: Generation) -> Fraction:
     clock = schedule.cost
     assert isinstance(clock, Clock)
     least = generation.busiest + generation.longest_wait
-    beyond = max(schedule.completion_time - least, Fraction(0))
-    return clock.seconds(least + beyond / _most(generation, clock.message_bytes))
+    most = _most(generation, clock.message_bytes)
+    beyond = max(schedule.completion_time - least, Fraction(2 * generation.busiest if most > 1 else 0))
+    return clock.seconds(least + beyond / most)
 
 
 def best_repetition(generation: Generation, timed: Timed, message: int, fewest: int = 1) -> Schedule:
