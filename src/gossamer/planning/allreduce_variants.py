@@ -142,11 +142,18 @@ def forms_of(network: Network, task: Task, rules: Rules | None, cost: TimeCost) 
     if cost.form in ("best", "gather"):
         yield AllreduceVariant("gather", "whole buffers to all", case.task, whole)
     if cost.form in ("best", "sums"):
-        likely = [*likely_chunks(timed, groups), *tree_chunks(timed, case.rules, groups)]
-        for chunks in dict.fromkeys(likely):
-            if chunks <= cost.bytes:
+        seen = set[int]()
+        for chunks in _likely(timed, case.rules, groups):
+            if chunks <= cost.bytes and chunks not in seen:
+                seen.add(chunks)
                 words = "partial sums" + (f" in {chunks} chunks" if chunks > 1 else "")
                 yield AllreduceVariant("sums", words, among(chunked(PartialSumAllreduce(), chunks)), whole)
+
+
+def _likely(network: Network, rules: Rules, groups: tuple[tuple[int, ...], ...]) -> Iterator[int]:
+    """Yield numbers of chunks in which partial sums may go quickly."""
+    yield from likely_chunks(network, groups)
+    yield from tree_chunks(network, rules, groups)
 
 
 def split_sums(case: Case) -> Task | None:

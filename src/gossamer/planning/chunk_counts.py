@@ -56,7 +56,7 @@ class Planned(NamedTuple):
 
 
 def best_counts(
-    plan: Callable[[int], Planned | None], whole: Planned, least: Fraction, size: int
+    plan: Callable[[int], Planned | None], whole: Planned, least: Fraction, size: int, reached: Fraction | None = None
 ) -> dict[int, Planned]:
     """Return the numbers of packets a message that were tried, with what each takes; the fastest first.
 
@@ -70,6 +70,8 @@ def best_counts(
         Seconds that no schedule takes less than, however messages are cut.
     size : int
         Bytes of a message, of which a packet has one at least.
+    reached : Fraction, optional
+        Seconds that another plan takes.
 
     Notes
     -----
@@ -87,11 +89,15 @@ def best_counts(
     """
     found = {1: whole}
     best = 1
+    reached = whole.seconds if reached is None else reached
+
+    def shortest() -> Fraction:
+        return min(found[best].seconds, reached)
 
     def tried(packets: int) -> bool:
         """Plan a number, as far as it is allowed; whether that gains."""
         nonlocal best
-        most = min(_MOST_HOPS, int(_HOPS * (found[best].seconds / least - 1))) if least else _MOST_HOPS
+        most = min(_MOST_HOPS, int(_HOPS * (shortest() / least - 1))) if least else _MOST_HOPS
         like = min(found, key=lambda k: abs(k - packets))
         allowed = found[like].hops * packets // like <= most and 1 <= packets <= min(size, MAX_CHUNKS)
         if packets in found or not allowed or (new := plan(packets)) is None:
@@ -105,7 +111,7 @@ def best_counts(
         """Return whether most of what a number takes beyond the bound falls with the number."""
         return packets in found and found[packets].seconds - least <= 2 * (whole.seconds - least) / packets
 
-    if whole.seconds <= least * NEAR:
+    if shortest() <= least * NEAR:
         return found
     beyond = int((whole.seconds / least - 1) / (NEAR - 1)) if least else 1
     begin = min(1 << max(2, beyond.bit_length() - 1), 1 << min(size, MAX_CHUNKS).bit_length() - 1)
@@ -118,11 +124,11 @@ def best_counts(
         tried(begin)
     for packets in (begin * _STEP, begin // _STEP):
         upward = packets > begin
-        while packets > 1 and found[best].seconds > least * NEAR and (upward or not falling(best)) and tried(packets):
+        while packets > 1 and shortest() > least * NEAR and (upward or not falling(best)) and tried(packets):
             packets = packets * _STEP if upward else packets // _STEP
         if best > begin:
             break
-    if found[best].seconds > least * _CLOSE:
+    if shortest() > least * _CLOSE:
         beside = [] if falling(best) or best // _STEP not in found else [(found[best // _STEP].seconds, best // 2)]
         beside.append((found[best * _STEP].seconds if best * _STEP in found else found[best].seconds, best * 2))
         for _, packets in sorted(beside):

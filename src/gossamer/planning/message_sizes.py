@@ -43,8 +43,8 @@ def promised(generation: Generation) -> Fraction:
     """Return the seconds that a plan takes about, if its messages are cut into as many packets as can be.
 
     The schedule of the generation is all of it, and has a clock. What the busiest link takes and the latencies of the
-    longest chain of hops stay as they are; what is beyond them falls with the packets. A generation that overlaps others
-    is taken to last two periods longer, at least.
+    longest chain of hops stay as they are; what is beyond them falls with the packets. A generation that overlaps
+    others is taken to last two periods longer, at least.
 
     Examples
     --------

@@ -5,12 +5,11 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, partial
-from itertools import chain
 from typing import Any, NamedTuple
 
 from gossamer.algorithms.any_network.repeated_trees import even_generation, even_trees
@@ -179,9 +178,10 @@ def plan(
         search = Search(question, progress, cost=cost)
         asked = _Asked(network, search, rules, cost)
         if not (stream or options) and algorithm == "best":
-            searches = dict(_forms(search, network, rules, cost, progress))
+            forms = _forms(search, network, rules, cost, progress)
+            searches = _until_sums(forms)
             if list(searches.values()) != [search] or asked.may_cut(search):
-                return _best_form(asked, search, searches, effort, allowed)
+                return _best_form(asked, search, searches, forms, effort, allowed)
         else:
             _in_blocks(cost)
         candidates = search.candidates(algorithm, options or {}, effort, stream)
@@ -197,6 +197,12 @@ class _Asked:
         self._given = network, search.planned.task, rules
         self.search = search
         self.network, self.rules, self.cost = network, rules, cost
+
+    @cached_property
+    def much_to_send(self) -> bool:
+        """Whether an allreduce in seconds takes time for its bytes rather than for latencies."""
+        loads = [bound.value for bound in self.exact if bound.name in ("calls in any form", "parts in any form")]
+        return bool(loads) and max(loads) * 2 > largest(self.exact)
 
     def may_cut(self, search: Search) -> bool:
         """Return whether the planner says how many packets a message has: in seconds, of the task's own form."""
@@ -259,6 +265,21 @@ def _forms(
         yield "partial sums", _like(search, network, sums, rules, cost, progress)
 
 
+def _until_sums(forms: Iterator[tuple[str, Search]]) -> dict[str, Search]:
+    """Return the forms up to the first by partial sums."""
+    found: dict[str, Search] = {}
+    for words, each in forms:
+        found[words] = each
+        if _of_sums(each):
+            break
+    return found
+
+
+def _of_sums(search: Search) -> bool:
+    """Return whether partial sums are exchanged."""
+    return includes(search.case.task, PartialSumAllreduce)
+
+
 def _like(
     search: Search, network: Any, task: Task, rules: Rules | None, cost: AskedCost | None,
     progress: ProgressCallback | None, buffer: int = 0, bounding: Bounding | None = None,
@@ -280,47 +301,76 @@ def _in_packets(asked: _Asked, of: Search, packets: int) -> Search:
 
 
 def _best_form(
-    asked: _Asked, search: Search, searches: dict[str, Search], effort: str, allowed: ResourceLimits
-) -> Outcome:
+    asked: _Asked, search: Search, searches: dict[str, Search], more: Iterator[tuple[str, Search]], effort: str,
+    allowed: ResourceLimits,
+) -> Outcome:  # fmt: skip
     """Return the best outcome of all forms of a task, with as many packets a message as take least.
 
-    A form whose bound is no less than the best time is not planned.
+    A form whose bound is no less than the best time is not planned; `more` are asked for if the first do not do.
     """
     began = time.monotonic()
-    least = {words: asked.least(each, words, counted_bounds(each.planned)) for words, each in searches.items()}
-    found, even = list[_Found](), list[Iterator[_Part]]()
-    passed: list[VariantTime] = []
+    least: dict[str, Fraction] = {}
+    plans: dict[str, _Packets] = {}
+    found, passed = list[_Found](), list[VariantTime]()
     refused: list[GossamerError] = []
-    cuts: dict[str, int] = {}
-    sums = False
+
+    def add(words: str, each: Search) -> None:
+        least[words] = asked.least(each, words, counted_bounds(each.planned))
+        plans[words] = _Packets(asked, each, asked.may_cut(each), effort, allowed, began)
+
+    def late() -> bool:
+        return allowed.budget is not None and time.monotonic() - began > allowed.budget
+
+    def repeated(parts: Iterable[_Part]) -> None:
+        if not late():
+            found.extend(_repeated(asked, found, parts, lowest(), late))
+
+    def lowest() -> Fraction:
+        return max([min(least.values()), *(bound.value for bound in asked.exact)])
+
+    def near(time: Fraction) -> bool:
+        return asked.may_cut(asked.search) and time <= lowest() * _ENOUGH
+
+    for words, each in searches.items():
+        add(words, each)
+    sums = next((words for words, each in searches.items() if _of_sums(each)), None)
+    if sums is not None and asked.much_to_send:
+        repeated(plans[sums].even(sums))
+    for words, each in more if not found or not near(found[-1].time) else ():
+        searches[words] = each
+        add(words, each)
     for words in sorted(searches, key=least.__getitem__):
-        each, shortest = searches[words], min((f.time for f in found), default=None)
-        if shortest is None or least[words] < shortest:
+        each, planning, shortest = searches[words], plans[words], min((f.time for f in found), default=None)
+        enough = shortest is not None and near(shortest)
+        if not enough and (shortest is None or least[words] < shortest):
             known = each.bounds(at_first=True)
             least[words] = max(least[words], asked.least(each, words, known))
-        if shortest is not None and least[words] >= shortest:
+        if enough or (shortest is not None and least[words] >= shortest):
             passed.append(VariantTime(words, least[words], True))
             continue
-        planning = _Packets(asked, each, asked.may_cut(each), effort, allowed, began)
         try:
-            planning.plan(known, least[words])
+            whole = planning.plan_whole(known)
         except (NotApplicableError, TooLargeError) as error:
             refused.append(error)
             continue
-        cuts[words] = len(planning.found)
+        far = whole > 2 * least[words]  # so that the number of packets matters
+        if far and planning.may_cut:
+            repeated(planning.even(words))
+        planning.plan_cut(least[words], min([whole, *(f.time for f in found)]))
         found += [_Found(words, *each) for each in planning.found.values()]
-        if not sums:
-            even.append(planning.even(words, least[words]))
-            sums = includes(each.case.task, PartialSumAllreduce)
+        if planning.may_cut and not far:
+            repeated(planning.even(words))
     if not found:
         raise refused[0]
-    found += _repeated(asked, found, chain.from_iterable(even), min(least.values()), allowed, began)
-    told = [VariantTime(each.words(cuts[each.form] > 1), each.time, False) for each in found]
+    repeated(_as_parts(found))
+    forms = [each.form for each in found]
+    several = {form for form in forms if plans[form].may_cut and forms.count(form) > 1}
+    told = [VariantTime(each.words(each.form in several), each.time, False) for each in found]
     times = sorted([*passed, *told], key=lambda form: (form.time, form.at_least))
     best = min(found, key=lambda each: each.time)
-    words = "" if list(searches.values()) == [search] else best.words(cuts[best.form] > 1)
-    forms = tuple(times) if times[1:] or words else ()
-    return asked.told(replace(best.outcome, forms=forms, asked=search.case.task), best.search, words)
+    words = "" if list(searches.values()) == [search] else best.words(best.form in several)
+    shown = tuple(times) if times[1:] or words else ()
+    return asked.told(replace(best.outcome, forms=shown, asked=search.case.task), best.search, words)
 
 
 class _Part(NamedTuple):
@@ -333,34 +383,35 @@ class _Part(NamedTuple):
     expense: Expense
 
 
-def _repeated(
-    asked: _Asked, found: list[_Found], even: Iterable[_Part], least: Fraction, allowed: ResourceLimits, began: float
-) -> Iterator[_Found]:
-    """Yield the plans that promise most as generations which are repeated, as far as these take less time.
-
-    `even` are others to be repeated, `least` what holds for all of them, in seconds.
-    """
-    best = min(each.time for each in found)
-
-    def late() -> bool:
-        return allowed.budget is not None and time.monotonic() - began > allowed.budget
-
-    if not asked.may_cut(asked.search) or best <= least * NEAR or late():
-        return
-    parts = list(even)
+def _as_parts(found: Iterable[_Found]) -> Iterator[_Part]:
+    """Yield plans as what may be repeated, as far as they can be."""
     for each in found:
-        with suppress(ScheduleError):
-            outcome = each.outcome
-            generation = Generation(outcome.schedule)
-            parts.append(_Part(each.form, each.search, generation, outcome.offer, outcome.expense))
-    promises = sorted((promised(part.generation), i) for i, part in enumerate(parts))
+        schedule = each.outcome.schedule
+        if getattr(schedule, "repetition", None) is None:
+            with suppress(ScheduleError):
+                yield _Part(each.form, each.search, Generation(schedule), each.outcome.offer, each.outcome.expense)
+
+
+def _repeated(
+    asked: _Asked, found: list[_Found], parts: Iterable[_Part], least: Fraction, late: Callable[[], bool]
+) -> list[_Found]:
+    """Return the parts that promise most as generations which are repeated, as far as these take less time.
+
+    `least` holds for all plans, in seconds.
+    """
+    shortest = min((each.time for each in found), default=None)
+    if not asked.may_cut(asked.search) or (shortest is not None and shortest <= least * NEAR):
+        return []
+    some, better = list(parts), list[_Found]()
+    promises = sorted((promised(part.generation), i) for i, part in enumerate(some))
     for promise, i in promises[:_REPEATED]:
-        if promise > best * _GAIN or late():
-            return
-        new = _as_generations(asked, parts[i])
-        if new is not None and new.time < best * _GAIN:
-            best = new.time
-            yield new
+        if late() or (shortest is not None and promise > shortest * _GAIN):
+            break
+        new = _as_generations(asked, some[i])
+        if new is not None and (shortest is None or new.time < shortest * _GAIN):
+            shortest = new.time
+            better.append(new)
+    return better
 
 
 def _as_generations(asked: _Asked, part: _Part) -> _Found | None:
@@ -424,6 +475,8 @@ _MANY = 256
 """Packets a message for which trees to be repeated are looked for."""
 _REPEATED, _GAIN = 3, Fraction(995, 1000)
 """Plans that are repeated at the most, and the share of the best time that is worth it."""
+_ENOUGH = Fraction(203, 200)
+"""Times the bound: where a plan is so near to it, no further form is planned."""
 
 
 class _Packets:
@@ -439,31 +492,33 @@ class _Packets:
         self, asked: _Asked, search: Search, may_cut: bool, effort: str, allowed: ResourceLimits, began: float
     ) -> None:
         self.asked, self.effort, self.allowed, self.began = asked, effort, allowed, began
-        self.search, self._may_cut = search, may_cut
+        self.search, self.may_cut = search, may_cut
         self.found: dict[int, tuple[Search, Outcome]] = {}
         self._slow: set[str] = set()
+        self._whole = Planned(Fraction(0), 0)
+        self._best = self._least = Fraction(1, 10**12)
 
-    def plan(self, known: tuple[Bound, ...], least: Fraction) -> None:
-        """Plan with as many packets as take least; NotApplicableError if there is no plan of whole messages.
+    def plan_whole(self, known: tuple[Bound, ...]) -> Fraction:
+        """Plan whole messages, of which bounds are known, and return the time; NotApplicableError if there is none."""
+        self._whole = self._planned(1, self.search, Bounds(known))
+        return self._whole.seconds
 
-        `known` are bounds for whole messages, `least` seconds that hold for all numbers.
+    def plan_cut(self, least: Fraction, best: Fraction) -> None:
+        """Plan with as many packets as take least, after `plan_whole`.
+
+        `least` holds for all numbers, and there is another plan that takes the time `best`, in seconds.
         """
-        self._least = max(least, Fraction(1, 10**12))
-        whole = self._planned(1, self.search, Bounds(known))
         clock = self.search.case.cost
-        if self._may_cut and isinstance(clock, Clock):
-            counts = best_counts(self._cut, whole, least, clock.message_bytes)
+        if self.may_cut and isinstance(clock, Clock):
+            self._least, self._best = max(least, self._least), best
+            counts = best_counts(self._cut, self._whole, least, clock.message_bytes, best)
             self.found = {packets: self.found[packets] for packets in counts}
 
-    def even(self, form: str, least: Fraction) -> Iterator[_Part]:
-        """Yield plans of few packets that use the busiest link little, if the best is far from what is least."""
+    def even(self, form: str) -> Iterator[_Part]:
+        """Yield plans of few packets that use the busiest link little."""
         of = self.search
         clock = of.case.cost
-        if not isinstance(clock, Clock) or not (self._may_cut or includes(of.case.task, PartialSumAllreduce)):
-            return
-        if min(told_time(o.completion_time, s.case.cost) for s, o in self.found.values()) <= least * NEAR:
-            return
-        many = min(_MANY, clock.message_bytes, MAX_CHUNKS)
+        many = min(_MANY, clock.message_bytes, MAX_CHUNKS) if isinstance(clock, Clock) else 0
         if many < 2:
             return
         of.say("looking for trees to be repeated")
@@ -480,7 +535,7 @@ class _Packets:
             return None
         of.say(f"cutting every message in {packets:,} packets")
         search = _in_packets(self.asked, of, packets)
-        best = min(found.seconds or Fraction(0) for _, found in self.found.values())
+        best = min(self._best, *(found.seconds or Fraction(0) for _, found in self.found.values()))
         try:
             return self._planned(packets, search, search.bounds(), _WORTH * float(best / self._least - 1))
         except (NotApplicableError, TooLargeError):

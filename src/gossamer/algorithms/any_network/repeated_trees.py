@@ -50,6 +50,8 @@ _ROOTS = 64
 """Nodes that are roots of sums at the most."""
 _ROUNDS, _VAIN, _BLUNT, _STEEP = 24, 8, 4.0, 60.0
 """Rounds of `even_trees` at most, those that gain nothing, and the powers of their prices."""
+_LONGER, _AGAIN = 2.5, 3
+"""How many times more of these there are for the trees that promise most, so many."""
 _SCHEDULED = 3
 """Generations of the least promise that are scheduled."""
 
@@ -192,6 +194,7 @@ def even_trees(case: Case) -> list[EvenTrees]:
             for depth_cost in _CENTERED:
                 if growing.work <= 4 * _WORK and times * centers.size <= growing.most:
                     growing.grow(times * centers.size, depth_cost, np.tile(centers, times))
+    growing.grow_again()
     return growing.found()
 
 
@@ -212,11 +215,19 @@ class _EvenGrowth:
         self._roads = LinkResources.of(case.network, case.rules)
         self._waits = self._roads._replace(occupancy=np.zeros_like(self._roads.occupancy))
         self._branches = branching(case.network, case.rules) | self._moved
-        self._found: list[EvenTrees] = []
+        self._found: list[tuple[EvenTrees, tuple[int, float, IntArray | None]]] = []
 
     def found(self) -> list[EvenTrees]:
         """Return all trees, those of the least promise first."""
-        return sorted(self._found, key=lambda each: (each.promise, each.packets))
+        return [each for each, _ in self._in_order()]
+
+    def _in_order(self) -> list[tuple[EvenTrees, tuple[int, float, IntArray | None]]]:
+        return sorted(self._found, key=lambda pair: (pair[0].promise, pair[0].packets))
+
+    def grow_again(self) -> None:
+        """Grow the trees that promise most anew, in more rounds."""
+        for _, asked in self._in_order()[: 0 if self._moved else _AGAIN]:
+            self.grow(*asked, longer=_LONGER)
 
     def centers(self) -> list[IntArray]:
         """Return the nodes by which the packets of one root may go, int32[] each: the near ones first, then more."""
@@ -228,27 +239,28 @@ class _EvenGrowth:
         near = [np.flatnonzero(far <= d).astype(np.int32) for d in np.unique(far)]
         return [nodes[nodes != root] for nodes in near if nodes.size > 1]
 
-    def grow(self, packets: int, depth_cost: float, centers: IntArray | None = None) -> None:
+    def grow(self, packets: int, depth_cost: float, centers: IntArray | None = None, longer: float = 1) -> None:
         """Grow trees for so many packets of each message; with centers, one of them for each packet."""
+        asked = packets, depth_cost, centers
         case = self.case
         demand = self._demand(packets)
         often = 1 if bool(self._branches.all()) else max(1, demand.target.size // max(1, demand.origin.size) // 4)
         self.work += demand.origin.size * case.network.link_count * often
         if self._moved:
             *_, (trees, period) = forests(case, demand, True, depth_cost, 0)
-            self._found.append(EvenTrees(packets, trees, self._promise(packets, trees, period)))
+            self._found.append((EvenTrees(packets, trees, self._promise(packets, trees, period)), asked))
             return
         best: EvenTrees | None = None
         vain = 0
-        for trees, period in self._rounds(demand, depth_cost, centers):
+        for trees, period in self._rounds(demand, depth_cost, centers, longer):
             promise = self._promise(packets, trees, period)
             vain += 1
             if best is None or promise < best.promise - 1e-9:
                 best, vain = EvenTrees(packets, trees, promise), 0
-            if vain == _VAIN:
+            if vain == _VAIN and longer == 1:
                 break
         assert best is not None
-        self._found.append(best)
+        self._found.append((best, asked))
 
     _times = 1
     """How often the longest way is gone."""
@@ -262,7 +274,7 @@ class _EvenGrowth:
         return self.most / packets * period + self._times * longest
 
     def _rounds(
-        self, demand: PacketDemand, depth_cost: float, centers: IntArray | None
+        self, demand: PacketDemand, depth_cost: float, centers: IntArray | None, longer: float
     ) -> Iterator[tuple[Forest, float]]:
         """Yield trees and the slots of the busiest link, grown again and again."""
         growth, draw = TreeGrowth(self._roads), np.random.default_rng(self.case.seed)
@@ -271,7 +283,7 @@ class _EvenGrowth:
         at_once = not bool(self._branches.all())
         least = float(least_slots(demand, self._roads, moved=False))
         growth.seldom(_ROUNDS * demand.origin.size)
-        for power in np.geomspace(_BLUNT, _STEEP, _ROUNDS):
+        for power in np.geomspace(_BLUNT, longer * _STEEP, int(longer * _ROUNDS)):
             visit = draw.permutation(demand.origin.size)
             for i, part in enumerate(parts):
                 trees[i] = growth.grow(
