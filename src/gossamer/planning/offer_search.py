@@ -128,6 +128,13 @@ class Search:
             raise NotApplicableError(self._nothing(algorithm, bool(of_task)))
         return in_turn(found, effort)
 
+    def closed_forms(self, effort: str) -> bool:
+        """Return whether algorithms in closed form are offered: the network has a structure."""
+        try:
+            return any(each.offer.effort == "closed form" for each in self.candidates("best", {}, effort))
+        except NotApplicableError:
+            return False
+
     def _nothing(self, algorithm: str, known: bool) -> str:
         case = self.case
         where = f"{case.task.name} on {case.network.spec}"

@@ -336,16 +336,16 @@ def _best_form(
     sums = next((words for words, each in searches.items() if _of_sums(each)), None)
     if sums is not None and asked.much_to_send:
         repeated(plans[sums].even(sums))
-    for words, each in more if not found or not near(found[-1].time) else ():
+    settled = bool(found) and near(found[-1].time) and not search.closed_forms(effort)
+    for words, each in () if settled else more:
         searches[words] = each
         add(words, each)
-    for words in sorted(searches, key=least.__getitem__):
+    for words in () if settled else sorted(searches, key=least.__getitem__):
         each, planning, shortest = searches[words], plans[words], min((f.time for f in found), default=None)
-        enough = shortest is not None and near(shortest)
-        if not enough and (shortest is None or least[words] < shortest):
+        if shortest is None or least[words] < shortest:
             known = each.bounds(at_first=True)
             least[words] = max(least[words], asked.least(each, words, known))
-        if enough or (shortest is not None and least[words] >= shortest):
+        if shortest is not None and least[words] >= shortest:
             passed.append(VariantTime(words, least[words], True))
             continue
         try:
@@ -466,7 +466,8 @@ class _Found(NamedTuple):
         """Return the form, and how messages are cut where there are plans of several cuts."""
         schedule, form = self.outcome.schedule, self.form
         if schedule is not None and getattr(schedule, "repetition", None) is not None:
-            generations = f"{schedule.generations:,} generations of {count_words(schedule.repetition.packets)}"
+            each = quantity(schedule.repetition.packets, "packet")
+            generations = f"{schedule.generations:,} generations of {each} a message"
             return ", ".join(filter(None, [form.partition(" in ")[0], generations]))
         return ", ".join(filter(None, [form, count_words(packets_of(self.search.case.task)) if several else ""]))
 
@@ -476,7 +477,7 @@ _MANY = 256
 _REPEATED, _GAIN = 3, Fraction(995, 1000)
 """Plans that are repeated at the most, and the share of the best time that is worth it."""
 _ENOUGH = Fraction(203, 200)
-"""Times the bound: where a plan is so near to it, no further form is planned."""
+"""Times the bound: where a plan is so near to it, and the network has no structure, no further form is planned."""
 
 
 class _Packets:
