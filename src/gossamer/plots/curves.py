@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -32,7 +33,7 @@ from gossamer.reading import whole
 from gossamer.simulation.flits.traffic_result import TrafficRun
 from gossamer.simulation.random_arrivals.delays import Delays, by_scheme
 from gossamer.studies.reproductions.table import Curve
-from gossamer.studies.sweeps.message_sizes import SizeComparison, crossover_text
+from gossamer.studies.sweeps.message_sizes import SizeComparison, SizePlans, crossover_text
 from gossamer.studies.sweeps.report import ComparedGroup
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def _mark_lost(panel: Any, runs: Sequence[TrafficRun], color: str, number: int) 
 # Time against bytes, one curve an algorithm, beside the lower bound.
 
 
-def sizes_figure(comparison: SizeComparison, heading: str = "", **dressing: Unpack[Dress]) -> Figure:
+def sizes_figure(comparison: SizeComparison | SizePlans, heading: str = "", **dressing: Unpack[Dress]) -> Figure:
     """Return a figure of two panels over bytes: how far above the bound each algorithm is, and the best bandwidth.
 
     At most six algorithms are drawn, those that are best somewhere first. `heading` is the title unless
@@ -141,13 +142,7 @@ def sizes_figure(comparison: SizeComparison, heading: str = "", **dressing: Unpa
     panels = Panels(2, look(**dressing))
     left, right = panels.axes
     sizes = comparison.sizes
-    for k, name in enumerate(comparison.algorithms[: len(CATEGORICAL)]):
-        points = [
-            (size, outcome.ratio)
-            for size, ranked in zip(sizes, comparison.comparisons, strict=True)
-            if (outcome := next((o for o in ranked.outcomes if o.algorithm == name), None)) is not None
-            and outcome.ratio is not None
-        ]
+    for k, (name, points) in enumerate(itertools.islice(comparison.curves(), len(CATEGORICAL))):
         style = {"color": CATEGORICAL[k], "marker": MARKERS[k], "linewidth": 1.4, "markersize": 4}
         left.plot([x for x, _ in points], [y for _, y in points], label=name, **style)
     left.axhline(1, color=MUTED, linewidth=1, linestyle="--")

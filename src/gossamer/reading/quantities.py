@@ -158,10 +158,12 @@ def fractions(
 def sizes(text: str, name: str, *, error: type[GossamerError] = ModelError) -> list[int]:
     """Return the sizes in bytes that a text names: several, or ``first:last[:factor]``, each that many times the last.
 
+    A range may also be written ``first..last``.
+
     >>> sizes("1KiB:64KiB", "sizes"), sizes("1kB,2kB", "sizes"), sizes("1:9:2", "sizes")
     ([1024, 4096, 16384, 65536], [1000, 2000], [1, 2, 4, 8])
     """
-    words = text.split(":")
+    words = text.replace("..", ":").split(":")
     if len(words) == 1:
         listed = text.split(",")
         _check_count(len(listed), text, name, error)

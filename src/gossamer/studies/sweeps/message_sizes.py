@@ -1,4 +1,4 @@
-"""Which algorithm is best for how many bytes: a task compared over sizes, with the sizes at which the best changes."""
+"""What is best for how many bytes: a task planned or compared over sizes, with the sizes at which the best changes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from gossamer.atomic_files import Tabled, bandwidth_text, bytes_text, seconds_te
 from gossamer.errors import ModelError, ScheduleError
 from gossamer.networks import as_network
 from gossamer.networks.network import Network
+from gossamer.planning.message_sizes import resized
 from gossamer.planning.outcome import Comparison, Outcome
-from gossamer.planning.planner import compare
+from gossamer.planning.planner import compare, plan
 from gossamer.questions.cases import Case
 from gossamer.questions.costs import Clock, TimeCost
 from gossamer.questions.rules import Rules
@@ -21,7 +22,7 @@ from gossamer.questions.tasks import Task, as_task
 from gossamer.reading.quantities import sizes as read_sizes
 from gossamer.studies.sweeps.engines import run_points
 
-__all__ = ["Crossover", "SizeComparison", "compare_sizes"]
+__all__ = ["Crossover", "SizeComparison", "SizePlans", "compare_sizes", "plan_sizes"]
 
 _NEAR = 1.02
 """A crossover is found to within this factor."""
@@ -70,6 +71,12 @@ class SizeComparison(Tabled):
         others = (o.algorithm for c in self.comparisons for o in c.outcomes)
         return tuple(dict.fromkeys([*winners, *others]))
 
+    def curves(self) -> Iterator[tuple[str, list[tuple[int, float]]]]:
+        """Yield each algorithm with the sizes that it covers, and its times there as multiples of the bound."""
+        for name in self.algorithms:
+            found = [next((o for o in c.outcomes if o.algorithm == name), None) for c in self.comparisons]
+            yield name, [(s, o.ratio) for s, o in zip(self.sizes, found, strict=True) if o is not None and o.ratio]
+
     def __iter__(self) -> Iterator[dict[str, Any]]:
         for size, outcome in zip(self.sizes, self.best, strict=True):
             yield {"bytes": size, "algorithm": outcome.algorithm, **outcome.in_seconds(), "ratio": outcome.ratio}
@@ -93,13 +100,7 @@ class SizeComparison(Tabled):
 
     def table(self) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
         """Return columns and rows for people: a size a row."""
-        columns = ("bytes", "best", "time", "bound", "x bound", "algorithm bandwidth", "bus bandwidth")
-        rows = []
-        for size, outcome in zip(self.sizes, self.best, strict=True):
-            times = ["-" if t is None else seconds_text(t) for t in (outcome.seconds, outcome.bound_seconds)]
-            rates = ["-" if r is None else bandwidth_text(r) for r in (outcome.bandwidth, outcome.bus_bandwidth)]
-            rows.append((bytes_text(size), outcome.algorithm, *times, outcome.ratio_text, *rates))
-        return columns, tuple(rows)
+        return _table(self.sizes, self.best, "best", [outcome.algorithm for outcome in self.best])
 
     def remarks(self) -> list[tuple[str, str]]:
         """Return where the best algorithm changes."""
@@ -108,13 +109,90 @@ class SizeComparison(Tabled):
         return found + [("crossover", crossover_text(c)) for c in self.crossovers]
 
 
+def _table(
+    sizes: Sequence[int], outcomes: Sequence[Outcome], what: str, names: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Return columns and rows of outcomes that have names, a size a row."""
+    columns = ("bytes", what, "time", "bound", "x bound", "algorithm bandwidth", "bus bandwidth")
+    rows = []
+    for size, outcome, name in zip(sizes, outcomes, names, strict=True):
+        times = ["-" if t is None else seconds_text(t) for t in (outcome.seconds, outcome.bound_seconds)]
+        rates = ["-" if r is None else bandwidth_text(r) for r in (outcome.bandwidth, outcome.bus_bandwidth)]
+        rows.append((bytes_text(size), name, *times, outcome.ratio_text, *rates))
+    return columns, tuple(rows)
+
+
+@dataclass(frozen=True)
+class SizePlans(Tabled):
+    """A task planned for several numbers of bytes.
+
+    Iterating gives one mapping of plain values a size, which pandas reads.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        The bytes, ascending.
+    best : tuple of Outcome
+        The plan for each size.
+    crossovers : tuple of Crossover
+        From where on the plan for more bytes is faster than that for fewer, ascending; told of other plans alone.
+    """
+
+    sizes: tuple[int, ...]
+    best: tuple[Outcome, ...]
+    crossovers: tuple[Crossover, ...]
+
+    def curves(self) -> Iterator[tuple[str, list[tuple[int, float]]]]:
+        """Yield the times of all plans as multiples of the bound."""
+        yield "plan", [(size, o.ratio) for size, o in zip(self.sizes, self.best, strict=True) if o.ratio]
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for size, outcome in zip(self.sizes, self.best, strict=True):
+            told = {"bytes": size, "algorithm": outcome.algorithm, "form": _form(outcome)}
+            yield {**told, **outcome.in_seconds(), "ratio": outcome.ratio}
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        case = self.best[0].case
+        task = self.best[0].asked or case.task
+        told = {"network": case.network.spec, "task": task.name, "rules": case.rules.to_dict()}
+        return {**told, "sizes": list(self), "crossovers": [c._asdict() for c in self.crossovers]}
+
+    def table(self) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+        """Return columns and rows for people: a size a row."""
+        return _table(self.sizes, self.best, "plan", [_name(outcome) for outcome in self.best])
+
+    def remarks(self) -> list[tuple[str, str]]:
+        """Return where the plan changes."""
+        return [("crossover", crossover_text(c)) for c in self.crossovers]
+
+
+def _form(outcome: Outcome) -> str:
+    """Return the form of a plan in words."""
+    return outcome.forms[0].words if outcome.forms else ""
+
+
+def _name(outcome: Outcome) -> str:
+    """Return what a plan is called: its form without numbers of packets, and its algorithm."""
+    form = _form(outcome).partition(",")[0].partition(" in ")[0]
+    plain = not form or form[0].isdigit() or form == "whole messages"
+    return outcome.algorithm if plain else f"{form}: {outcome.algorithm}"
+
+
 def crossover_text(crossover: Crossover) -> str:
     """Return a crossover in words.
 
-    >>> crossover_text(Crossover(4096, "a", "b"))
-    'from 4 KiB on b is faster than a'
+    >>> crossover_text(Crossover(4096, "a", "b")), crossover_text(Crossover(1582472, "a", "b"))
+    ('from 4 KiB on b is faster than a', 'from about 1.51 MiB on b is faster than a')
     """
-    return f"from {bytes_text(crossover.bytes)} on {crossover.after} is faster than {crossover.before}"
+    size = bytes_text(crossover.bytes)
+    if len(size) > len("1023 KiB"):  # known to within a few percent
+        power = (crossover.bytes.bit_length() - 1) // 10
+        size = f"about {crossover.bytes / 1024**power:.3g} {' KMGTP'[power]}iB"
+    return f"from {size} on {crossover.after} is faster than {crossover.before}"
 
 
 def compare_sizes(
@@ -176,6 +254,91 @@ def compare_sizes(
     found = dict(zip(ordered, ladder.at(ordered, jobs), strict=True))
     crossovers = [c for a, b in itertools.pairwise(ordered) for c in _between(a, b, found[a], found[b], ladder)]
     return SizeComparison(tuple(ordered), tuple(found.values()), tuple(crossovers))
+
+
+def plan_sizes(
+    network: Network | Any,
+    task: Task | str,
+    sizes: str | Sequence[int],
+    *,
+    cost: Mapping[str, Any] | None = None,
+    progress: Say | None = None,
+    **how: Any,
+) -> SizePlans:
+    """Plan a task for several numbers of bytes, and find from where on each plan is faster than the one before.
+
+    Parameters
+    ----------
+    network, task, progress
+        As for `gossamer.plan`.
+    sizes : str or sequence of int
+        Bytes: numbers, or a text such as ``"1KiB,1MiB"`` or ``"1KiB:1GiB"`` (each four times the one before).
+    cost : mapping, optional
+        Further fields of `gossamer.TimeCost`: ``counting``, ``bandwidth``, ``latency``, ``form``, ``whole``.
+    how
+        Further arguments of `gossamer.plan`.
+
+    Returns
+    -------
+    SizePlans
+        Of schedules that were all verified.
+
+    Raises
+    ------
+    GossamerError
+        If what is asked is illegal or no algorithm covers the case.
+
+    Notes
+    -----
+    A plan for a size, a search each. A crossing lies where the plans for two sizes, each with its packets made larger
+    or smaller (`gossamer.resized`), take the same time; where that is not possible, at the larger of the two sizes.
+
+    Examples
+    --------
+    >>> found = plan_sizes("ring:6", "allgather", "1KiB:1MiB:1024", cost={"bandwidth": "50GB/s", "latency": "2us"})
+    >>> [(row["bytes"], row["algorithm"]) for row in found], found.crossovers
+    ([(1024, 'greedy-flooding'), (1048576, 'greedy-flooding')], ())
+    """
+    asked = read_sizes(sizes, "sizes") if isinstance(sizes, str) else [int(s) for s in sizes]
+    if not 1 <= len(asked) <= _MOST_SIZES:
+        raise ModelError(f"sizes must be 1 to {_MOST_SIZES}, got {len(asked)}")
+    made, ordered = as_network(network), sorted(set(asked))
+    found: list[Outcome] = []
+    for size in ordered:
+        if progress is not None:
+            progress(f"planning {bytes_text(size)}")
+        found.append(plan(made, task, cost=TimeCost(size, **dict(cost or {})), progress=progress, **how))
+    pairs = zip(itertools.pairwise(ordered), itertools.pairwise(found), strict=True)
+    crossings = [
+        Crossover(_crossing(sizes, plans), _name(plans[0]), _name(plans[1]))
+        for sizes, plans in pairs
+        if _name(plans[0]) != _name(plans[1])
+    ]
+    return SizePlans(tuple(ordered), tuple(found), tuple(crossings))
+
+
+def _crossing(sizes: tuple[int, int], plans: tuple[Outcome, Outcome]) -> int:
+    """Return from how many bytes on the plan for the larger of two sizes is faster than that for the smaller."""
+    low, high = sizes
+
+    def faster(size: int) -> bool:
+        times = []
+        for each in plans:
+            assert each.schedule is not None
+            new = resized(each.schedule, size)
+            assert isinstance(new.cost, Clock)
+            times.append(new.cost.seconds(new.completion_time))
+        return times[1] < times[0]
+
+    try:
+        while high > low * _NEAR:
+            middle = math.isqrt(low * high)
+            if not low < middle < high:
+                break
+            low, high = (low, middle) if faster(middle) else (middle, high)
+    except (ScheduleError, ModelError):
+        return sizes[1]
+    return high
 
 
 @dataclass(frozen=True)
