@@ -300,11 +300,15 @@ def cut_over_time_bounds(case: Case) -> Iterator[Bound]:
     slots = int(known[0])
     cut: TimeCut | None = None
     amount = packets * (np.arange(links.node_count) < links.terminal_count)
-    while slots * case.network.link_count <= LARGEST:
-        following = cut_over_time(links, hub, slots, amount)
+    most, step = LARGEST // case.network.link_count, 1
+    high: int | None = None  # slots that are enough
+    while slots <= most if high is None else slots < high:
+        now = min(slots + step - 1, most) if high is None else (slots + high) // 2
+        following = cut_over_time(links, hub, now, amount)
         if following is None:
-            break
-        cut, slots = following, slots + 1
+            high = now
+        else:
+            cut, slots, step = following, now + 1, 2 * step
     if cut is not None:
         owner = f"{'of' if demand.outward else 'for'} node {case.name(hub)}"
         text = (
