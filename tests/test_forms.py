@@ -32,7 +32,7 @@ def planned(network, size, form="best", links=LINKS, **how):
         ("torus:4x4", "16MiB", "allreduce", "a block for each rank, "),
         (TREE, 1, "together", "through root 0"),
         (TREE, "1KiB", "partial-sum-allreduce", "partial sums in 4 chunks"),
-        (TREE, "4MiB", "partial-sum-allreduce", "partial sums, 8,192 generations of 1 packet a message"),
+        (TREE, "4MiB", "partial-sum-allreduce", "partial sums, 2,048 generations of 1 packet a message"),
     ],
 )
 def test_the_form_depends_on_the_bytes(network, size, task, words):
