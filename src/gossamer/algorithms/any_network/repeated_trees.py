@@ -20,7 +20,6 @@ from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.any_network.free_root_trees import sums_along
 from gossamer.algorithms.any_network.packet_demands import demand_of, least_slots
 from gossamer.algorithms.any_network.priced_routing import branching, forests, refusal, timed
-from gossamer.bounds.earliest_arrivals import spread
 from gossamer.graphs.paths_and_hops import PortTable
 from gossamer.graphs.precedence_scheduling import LinkResources, StartTimes, heights, scheduled
 from gossamer.graphs.priced_trees import Forest, PacketDemand, TreeGrowth
@@ -309,7 +308,7 @@ class _SumGrowth(_EvenGrowth):
             ports=PortTable(cable, np.full_like(cable, -1), hold, np.append(0, np.cumsum(room)))
         )
         self._waits = self._waits._replace(ports=self._roads.ports, occupancy=np.zeros_like(roads.occupancy))
-        roots = spread(np.arange(n), _ROOTS)
+        roots = np.linspace(0, n - 1, min(n, _ROOTS)).astype(np.int64)
         far = [int(case.links.travel(np.array([v], np.int64)).usable[:n].max()) for v in roots.tolist()]
         self._near_all = roots[np.argsort(far, kind="stable")].astype(np.int32)
 
