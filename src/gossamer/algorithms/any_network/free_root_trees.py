@@ -355,8 +355,7 @@ def sums_along(case: Case, outward: Forest, inward: Forest) -> Schedule:
         A tree each way for each chunk, with all nodes; hops of both are listed from the root outwards.
     """
     network = case.network
-    first = np.where(outward.parent[outward.begin] < 0, outward.link[outward.begin], 0)
-    roots = tuple(network.link_source[first].tolist())
+    roots = tuple(network.link_source[outward.link[outward.begin]].tolist())
     rooted = case.related(task=_RootedSums(_groups(case), (0,) * len(roots), roots), rules=case.rules)
     graph, packet = joined(rooted, {True: inward, False: outward})
     starts = scheduled(graph, LinkResources.of(network, case.rules), tries=3, rounds=1, seed=case.seed)

@@ -307,7 +307,6 @@ class _SumGrowth(_EvenGrowth):
         self._roads = roads._replace(
             ports=PortTable(cable, np.full_like(cable, -1), hold, np.append(0, np.cumsum(room)))
         )
-        self._waits = self._waits._replace(ports=self._roads.ports, occupancy=np.zeros_like(roads.occupancy))
         roots = np.linspace(0, n - 1, min(n, _ROOTS)).astype(np.int64)
         far = [int(case.links.travel(np.array([v], np.int64)).usable[:n].max()) for v in roots.tolist()]
         self._near_all = roots[np.argsort(far, kind="stable")].astype(np.int32)

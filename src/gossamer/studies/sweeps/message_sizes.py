@@ -244,16 +244,20 @@ def compare_sizes(
     >>> found.sizes, found.best[0].algorithm, found.crossovers
     ((1024, 4096, 16384, 65536, 262144, 1048576), 'translated-tree', ())
     """
-    asked = read_sizes(sizes, "sizes") if isinstance(sizes, str) else [int(s) for s in sizes]
-    if not 1 <= len(asked) <= _MOST_SIZES:
-        raise ModelError(f"sizes must be 1 to {_MOST_SIZES}, got {len(asked)}")
-    made = as_task(task)
+    ordered, made = _ascending(sizes), as_task(task)
     how = {"rules": rules, "options": options, "effort": effort, "memory": memory, "budget": budget, "seed": seed}
     ladder = _Ladder(as_network(network), made, dict(cost or {}), how, progress)
-    ordered = sorted(set(asked))
     found = dict(zip(ordered, ladder.at(ordered, jobs), strict=True))
     crossovers = [c for a, b in itertools.pairwise(ordered) for c in _between(a, b, found[a], found[b], ladder)]
     return SizeComparison(tuple(ordered), tuple(found.values()), tuple(crossovers))
+
+
+def _ascending(sizes: str | Sequence[int]) -> list[int]:
+    """Return the sizes that are asked for, each once, the smallest first; ModelError if there are none, or too many."""
+    asked = read_sizes(sizes, "sizes") if isinstance(sizes, str) else [int(s) for s in sizes]
+    if not 1 <= len(asked) <= _MOST_SIZES:
+        raise ModelError(f"sizes must be 1 to {_MOST_SIZES}, got {len(asked)}")
+    return sorted(set(asked))
 
 
 def plan_sizes(
@@ -299,10 +303,7 @@ def plan_sizes(
     >>> [(row["bytes"], row["algorithm"]) for row in found], found.crossovers
     ([(1024, 'greedy-flooding'), (1048576, 'greedy-flooding')], ())
     """
-    asked = read_sizes(sizes, "sizes") if isinstance(sizes, str) else [int(s) for s in sizes]
-    if not 1 <= len(asked) <= _MOST_SIZES:
-        raise ModelError(f"sizes must be 1 to {_MOST_SIZES}, got {len(asked)}")
-    made, ordered = as_network(network), sorted(set(asked))
+    made, ordered = as_network(network), _ascending(sizes)
     found: list[Outcome] = []
     for size in ordered:
         if progress is not None:
