@@ -19,7 +19,7 @@ import numpy as np
 
 import gossamer
 from gossamer.networks import Network
-from gossamer.networks.cayley_groups import group_named
+from gossamer.networks.group_specs import group_named
 from gossamer.studies.design.random_groups import GROUP_FAMILIES, random_group
 
 NAMED = [f"{family}:{m}" for family in ("star", "pancake", "bubble-sort") for m in range(4, 8)]

@@ -101,7 +101,7 @@ def test_python_does_what_is_known_to_be_little_work_the_first_time(tmp_path):
     code = (
         "import numpy as np, module\n"
         "from gossamer.jit import seldom\n"
-        "from gossamer.jit.python_fallback import OPERATIONS\n"
+        "from gossamer.jit.budgeted_interpreter import OPERATIONS\n"
         "often = module.summed.share / OPERATIONS\n"
         "module.summed(np.arange(9), 1)\n"
         "seldom(module.summed, 2 * often)\n"

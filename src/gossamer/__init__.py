@@ -14,7 +14,7 @@ import pkgutil
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from gossamer import displays
+from gossamer import display_registry
 from gossamer.version import __version__
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from gossamer.networks.description import Description, describe
     from gossamer.networks.network import Network
     from gossamer.planning.explaining import Explanation, explain
-    from gossamer.planning.message_sizes import resized
     from gossamer.planning.outcome import Comparison, Outcome
+    from gossamer.planning.plan_resizing import resized
     from gossamer.planning.planner import compare, lower_bounds, plan
     from gossamer.planning.replanning import replan
     from gossamer.planning.switching import load, save, verify
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from gossamer.questions.tasks import Task, task
     from gossamer.schedules import Packets, Phase, Schedule, Symmetry, timeline
     from gossamer.studies.sweeps import SweepResults, sweep
-    from gossamer.studies.sweeps.faults import FaultReport, faults
+    from gossamer.studies.sweeps.link_failures import FaultReport, faults
     from gossamer.verification import buffer_peak
     from gossamer.wormhole import WormholeSchedule
 
@@ -47,7 +47,7 @@ _HOME = {
     "Bound": "gossamer.bounds",
     "Case": "gossamer.questions.cases",
     "Comparison": "gossamer.planning.outcome",
-    "FaultReport": "gossamer.studies.sweeps.faults",
+    "FaultReport": "gossamer.studies.sweeps.link_failures",
     "Description": "gossamer.networks.description",
     "Explanation": "gossamer.planning.explaining",
     "GossamerError": "gossamer.errors",
@@ -69,14 +69,14 @@ _HOME = {
     "compare": "gossamer.planning.planner",
     "describe": "gossamer.networks.description",
     "explain": "gossamer.planning.explaining",
-    "faults": "gossamer.studies.sweeps.faults",
+    "faults": "gossamer.studies.sweeps.link_failures",
     "load": "gossamer.planning.switching",
     "lower": "gossamer.programs",
     "lower_bounds": "gossamer.planning.planner",
     "network": "gossamer.networks.spec",
     "plan": "gossamer.planning.planner",
     "replan": "gossamer.planning.replanning",
-    "resized": "gossamer.planning.message_sizes",
+    "resized": "gossamer.planning.plan_resizing",
     "save": "gossamer.planning.switching",
     "sweep": "gossamer.studies.sweeps",
     "task": "gossamer.questions.tasks",
@@ -149,9 +149,9 @@ def _shown_by(module: str, function: str) -> Callable[..., Any]:
     return lambda *args: getattr(importlib.import_module(module), function)(*args)
 
 
-displays.register("thing", _shown_by("gossamer.plots.notebooks", "html"))
-displays.register("outcome", _shown_by("gossamer.plots.notebooks", "outcome_html"))
-displays.register("explorer", _shown_by("gossamer.explorer", "embedded"))
+display_registry.register("thing", _shown_by("gossamer.plots.notebooks", "html"))
+display_registry.register("outcome", _shown_by("gossamer.plots.notebooks", "outcome_html"))
+display_registry.register("explorer", _shown_by("gossamer.explorer", "embedded"))
 
 
 def __dir__() -> list[str]:

@@ -17,7 +17,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from gossamer.displays import display
+from gossamer.display_registry import display
 from gossamer.errors import FileFormatError, shown
 
 __all__ = [

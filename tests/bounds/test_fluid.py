@@ -17,7 +17,7 @@ import gossamer
 from gossamer import Network, Rules
 from gossamer.bounds import concurrent_flow
 from gossamer.bounds.concurrent_flow import concurrent_flow_bounds
-from gossamer.bounds.cuts import thin_cuts
+from gossamer.bounds.grid_cuts import thin_cuts
 from gossamer.bounds.set_cuts import set_cut_bounds
 from gossamer.networks import from_networkx
 from gossamer.questions.cases import Case

@@ -75,7 +75,7 @@ def test_a_time_of_the_comparison_is_that_of_the_plan():
     tau = Fraction(10)
     h, time = schedule_costs.fastest(10, 10, "atd-piece", tau)
     model = gossamer.LinearCost(startup=10240, message_bytes=1024)
-    active = list(gossamer.reading.tables.named_nodes("random:10", 100, seed=0))
+    active = list(gossamer.reading.node_lists.named_nodes("random:10", 100, seed=0))
     plan = gossamer.plan(
         "torus:10x10",
         gossamer.task("partial-multinode-broadcast", active=active),

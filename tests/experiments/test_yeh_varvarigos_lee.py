@@ -10,7 +10,7 @@ import gossamer
 from gossamer.simulation.random_arrivals.interval_broadcasts import interval_scheme
 from gossamer.simulation.random_arrivals.schemes import arc, scheme, star
 from gossamer.simulation.random_arrivals.theory import stability_limit
-from gossamer.studies.reproductions.yeh_varvarigos_lee import curves, delays, scheme_variants
+from gossamer.studies.reproductions.yeh_varvarigos_lee import arc_and_mini_packets, curves, delays
 from gossamer.studies.reproductions.yeh_varvarigos_lee.delays import (
     limit_by_simulation,
     load_factors,
@@ -102,7 +102,7 @@ def test_local_choice_is_unstable_at_high_load_and_the_guard_mends_it():
 
 def test_parts_gain_near_load_1_on_edge_disjoint_trees_only():
     """Errata X9."""
-    found = rows(scheme_variants.mini_packets(), 2)
+    found = rows(arc_and_mini_packets.mini_packets(), 2)
 
     def broadcast(parts):
         return float(found["hypercube:4", parts][-1].split(" / ")[1])
@@ -123,13 +123,13 @@ def test_the_constants_quoted_for_intervals_need_two_values_of_t_p():
 
 def test_arc_multinode_broadcast_takes_the_reference_times_at_most():
     reference = {"4x4": 4, "5x5": 6, "6x6": 9, "8x8": 16, "10x10": 25, "12x12": 36, "6x10": 16, "4x4x4": 5, "6x6x6": 17}
-    for mesh, (_, printed, claimed, measured, bound) in rows(scheme_variants.arc_multinode()).items():
+    for mesh, (_, printed, claimed, measured, bound) in rows(arc_and_mini_packets.arc_multinode()).items():
         assert bound <= measured <= min(claimed, reference[mesh])
         assert measured > printed  # errata X4
 
 
 def test_earlier_schemes_stay_above_their_bounds():
-    for row in scheme_variants.baselines().rows:
+    for row in arc_and_mini_packets.baselines().rows:
         if row[5] != "unstable":
             mean, width = map(float, row[5].split("±"))
             assert mean + 1.5 * width >= float(row[4])

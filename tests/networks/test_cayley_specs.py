@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.networks import network_size, parse
-from gossamer.networks.cayley_groups import PolycyclicGroup, group_named, permutations
+from gossamer.networks.group_specs import PolycyclicGroup, group_named, permutations
 from gossamer.studies.design.random_groups import GROUP_FAMILIES, random_group
 
 

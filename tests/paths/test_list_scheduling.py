@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from gossamer.errors import ScheduleError
 from gossamer.graphs.list_scheduling import ORDERS, non_wasting, tightened
-from gossamer.graphs.paths_and_hops import Hops, Paths
+from gossamer.graphs.path_and_hop_tables import Hops, Paths
 
 
 def paths_of(lists):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 import gossamer
-from gossamer.graphs.mesh_packing import RotatedClass, links_along, packing_legs, rotations, write_packing
+from gossamer.graphs.concentration_routing import RotatedClass, links_along, packing_legs, rotations, write_packing
 from gossamer.networks import array
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Permutation

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from gossamer.graphs.mesh_packing import links_along, rotations
+from gossamer.graphs.concentration_routing import links_along, rotations
 from gossamer.graphs.parallel_prefix import prefix_hops, prefix_ranks
 from gossamer.networks import array, torus
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from gossamer.graphs.mesh_packing import links_along, rotations
+from gossamer.graphs.concentration_routing import links_along, rotations
 from gossamer.networks import array, product, ring, torus
 from gossamer.networks.network import Grid
 

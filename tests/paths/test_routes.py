@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from gossamer.graphs.paths_and_hops import Paths
+from gossamer.graphs.path_and_hop_tables import Paths
 from gossamer.graphs.route_balancing import BalancingLimits, balanced_paths, without_loops
 from gossamer.networks import array, ring, torus
 

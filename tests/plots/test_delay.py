@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from matplotlib.legend import Legend
 
 from gossamer.plots.curves import delay_figure
-from gossamer.simulation.random_arrivals.delays import NONE, Delays, LoadLimit
+from gossamer.simulation.random_arrivals.scheme_evaluation import NONE, Delays, LoadLimit
 from gossamer.simulation.random_arrivals.statistics import NO_ESTIMATE, ConfidenceInterval
 from plots.test_pictures import outside, overlaps
 

@@ -18,8 +18,8 @@ import pytest
 import gossamer
 from gossamer.errors import GossamerError, ModelError
 from gossamer.networks import from_networkx
-from gossamer.processes import trials as module
-from gossamer.processes.trials import Trials
+from gossamer.processes import search_trials as module
+from gossamer.processes.search_trials import Trials
 from gossamer.questions.cases import Case
 
 
@@ -150,7 +150,7 @@ def test_jobs_are_a_number():
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 def test_an_interrupted_plan_leaves_no_process():
     code = (
-        "import gossamer.processes.trials as t, gossamer.cli.app as a, signal, sys; t._WORTH = 0.0; "
+        "import gossamer.processes.search_trials as t, gossamer.cli.app as a, signal, sys; t._WORTH = 0.0; "
         "signal.signal(signal.SIGINT, signal.default_int_handler); "  # ignored by what a shell has put in background
         "sys.argv = ['gossamer', 'plan', 'jellyfish:n=200,d=4,seed=1', 'allreduce', '--algorithm', 'overlapped-trees', "
         "'--jobs', '2']; from gossamer.__main__ import main; main()"

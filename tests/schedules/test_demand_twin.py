@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bounds.demand_cases import random_demands
-from gossamer.algorithms.any_network.mixed_tasks import together
+from gossamer.algorithms.any_network.dependent_collectives import together
 from gossamer.algorithms.any_network.priced_routing import routed
 from gossamer.errors import GossamerError
 from gossamer.questions.cases import Case

@@ -8,7 +8,7 @@ from gossamer.errors import ScheduleError, TaskError
 from gossamer.networks.network import Network
 from gossamer.questions.tasks import DemandTable, Grouped, PartialSumAllreduce, Reduce, Together, chunked
 from gossamer.verification import buffer_peak
-from gossamer.verification.replay_state import ReplayState
+from gossamer.verification.replay_inputs import ReplayState
 from gossamer.verification.timed_replay import carried_sums, replay_timed
 from schedules.sums_twin import OF_SUMS, Switches, simulated
 

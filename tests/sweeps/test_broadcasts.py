@@ -13,7 +13,7 @@ from gossamer.cli import main
 from gossamer.errors import FileFormatError, ModelError, NotApplicableError
 from gossamer.plots.curves import delay_figure, draw_results
 from gossamer.simulation.random_arrivals import Bernoulli, Settings, Trace
-from gossamer.simulation.random_arrivals.delays import by_scheme
+from gossamer.simulation.random_arrivals.scheme_evaluation import by_scheme
 from gossamer.simulation.random_arrivals.schemes import broadcasts, covering, scheme
 from gossamer.studies.sweeps import delay_load, read_loads, write_table
 

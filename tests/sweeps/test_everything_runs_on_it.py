@@ -14,7 +14,7 @@ from gossamer.simulation.random_arrivals.schemes import broadcasts
 from gossamer.studies.reproductions import Table
 from gossamer.studies.reproductions.table import computed_tables
 from gossamer.studies.sweeps import KINDS, BroadcastPoint, TrafficPoint, asked_point, run_points, sweep
-from gossamer.studies.sweeps.faults import faults
+from gossamer.studies.sweeps.link_failures import faults
 from gossamer.studies.sweeps.load_sweeps import SaturationPoint
 from gossamer.studies.sweeps.message_sizes import compare_sizes
 from gossamer.studies.sweeps.study import read_study

@@ -10,9 +10,9 @@ import pytest
 
 from gossamer import jit as compiling
 from gossamer.errors import ModelError, NotApplicableError
-from gossamer.studies.sweeps import engines as running
+from gossamer.studies.sweeps import executors as running
 from gossamer.studies.sweeps import run_points
-from gossamer.studies.sweeps.engines import engine_of
+from gossamer.studies.sweeps.executors import engine_of
 from swept_points import Endless, Square
 
 

@@ -11,8 +11,8 @@ from gossamer.errors import FileFormatError, ModelError
 from gossamer.studies.sweeps import asked_point, grid
 from gossamer.studies.sweeps.conditions import formula
 from gossamer.studies.sweeps.point_grids import expanded
+from gossamer.studies.sweeps.point_protocol import identity
 from gossamer.studies.sweeps.report import front
-from gossamer.studies.sweeps.stored_points import identity
 from gossamer.studies.sweeps.study import estimated, read_study
 
 STUDY = """

@@ -12,9 +12,9 @@ from gossamer.questions.costs import LinearCost
 from gossamer.questions.tasks import PartialMultinodeBroadcast
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.payloads import CONTROL
-from gossamer.wormhole.aggregation_distribution.collection import aggregate
+from gossamer.wormhole.aggregation_distribution.final_all_gather import aggregate
 from gossamer.wormhole.aggregation_distribution.recording import ScheduleRecorder
-from gossamer.wormhole.group_trees import group_tree
+from gossamer.wormhole.contraction_trees import group_tree
 from gossamer.wormhole.partition import TorusPartition
 from wormhole import paths
 

@@ -14,7 +14,7 @@ from gossamer.errors import NetworkError, TaskError
 from gossamer.questions.costs import LinearCost
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.wormhole.bounds import bounds, spreading
-from gossamer.wormhole.group_trees import ceil_log
+from gossamer.wormhole.contraction_trees import ceil_log
 from wormhole.strategies import valid
 
 MODEL = LinearCost(startup=100, per_byte="1/2", message_bytes=24)

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gossamer.wormhole.group_trees import balanced_digits, ceil_log, contraction, group_tree, line_broadcast, offset
+from gossamer.wormhole.contraction_trees import (
+    balanced_digits,
+    ceil_log,
+    contraction,
+    group_tree,
+    line_broadcast,
+    offset,
+)
 from gossamer.wormhole.partition import TorusPartition
 from wormhole import paths
 

@@ -16,9 +16,9 @@ from gossamer.questions.tasks import MultinodeBroadcast, along_dimensions
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.channels import Channels
 from gossamer.testing import tasks_of
-from gossamer.wormhole import broadcasts_on_trees as broadcasts
-from gossamer.wormhole import broadcasts_on_trees as task_on_trees
 from gossamer.wormhole import load, save, verify
+from gossamer.wormhole import multinode_broadcast_on_disjoint_trees as broadcasts
+from gossamer.wormhole import multinode_broadcast_on_disjoint_trees as task_on_trees
 from gossamer.wormhole.bounds import bounds
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 

@@ -10,7 +10,7 @@ import gossamer
 from gossamer.questions.costs import LinearCost
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.wormhole import verify
-from gossamer.wormhole.group_trees import ceil_log
+from gossamer.wormhole.contraction_trees import ceil_log
 from gossamer.wormhole.sequential_broadcasts import SEQUENTIAL
 
 ALGORITHM = SEQUENTIAL[0]

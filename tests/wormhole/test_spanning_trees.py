@@ -15,7 +15,7 @@ from gossamer.questions.costs import LinearCost
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.wormhole import verify
 from gossamer.wormhole.arc_disjoint_trees import EAST, NORTH, rotated, shallow_trees, tree_a, tree_b
-from gossamer.wormhole.broadcasts_on_trees import EDST
+from gossamer.wormhole.multinode_broadcast_on_disjoint_trees import EDST
 
 BY_NAME = {a.name: a for a in EDST}
 

@@ -69,9 +69,9 @@ _GENERAL = (Chunked, Grouped, DemandTable, Together)
 
 _FORWARD: tuple[_Line, ...] = (
     _line("broadcast.shortest_path_tree:SHORTEST_PATH_TREE", Broadcast),
-    _line("broadcast.named_trees:BINOMIAL_TREE", Broadcast),
-    _line("broadcast.named_trees:EXTENDED_RING_TREE", Broadcast),
-    _line("broadcast.named_trees:PRODUCT_TREE", Broadcast),
+    _line("broadcast.binomial_and_product_trees:BINOMIAL_TREE", Broadcast),
+    _line("broadcast.binomial_and_product_trees:EXTENDED_RING_TREE", Broadcast),
+    _line("broadcast.binomial_and_product_trees:PRODUCT_TREE", Broadcast),
     _line("broadcast.matching_rounds:MATCHING_ROUNDS", Broadcast),
     _line("scatter.furthest_first:FURTHEST_FIRST", Scatter),
     _line("scatter.area_division:AREA_DIVISION", Scatter),
@@ -93,14 +93,14 @@ _FORWARD: tuple[_Line, ...] = (
         Chunked,
     ),
     _line("multinode_broadcast.hamiltonian_cycle:HAMILTONIAN_CYCLE", MultinodeBroadcast),
-    _line("any_network.exchanges_in_rounds:MULTI_RING", MultinodeBroadcast, Chunked),
-    _line("multinode_broadcast.lines_and_rings:HEAVIEST_DIRECTION", MultinodeBroadcast),
+    _line("any_network.mpi_library_algorithms:MULTI_RING", MultinodeBroadcast, Chunked),
+    _line("multinode_broadcast.multiple_broadcasts_on_rings:HEAVIEST_DIRECTION", MultinodeBroadcast),
     _line("multinode_broadcast.matched_flooding:MATCHED_FLOODING", MultinodeBroadcast),
-    _line("multinode_broadcast.lines_and_rings:MULTIPLE_BROADCAST", MultipleBroadcast),
+    _line("multinode_broadcast.multiple_broadcasts_on_rings:MULTIPLE_BROADCAST", MultipleBroadcast),
     _line("total_exchange.edge_colored:EDGE_COLORED", TotalExchange),
-    _line("total_exchange.ring_shift:PARITY_SHIFT", TotalExchange),
-    _line("total_exchange.ring_shift:MESSAGE_SHIFT", TotalExchange),
-    _line("total_exchange.array_rounds:ARRAY_ROUNDS", TotalExchange),
+    _line("total_exchange.ring_queues:PARITY_SHIFT", TotalExchange),
+    _line("total_exchange.ring_queues:MESSAGE_SHIFT", TotalExchange),
+    _line("total_exchange.rounds_of_line_exchanges:ARRAY_ROUNDS", TotalExchange),
     _line("total_exchange.edge_colored:EDGE_COLORED_ON_ARRAY", TotalExchange),
     _line("total_exchange.products:HOMOGENEOUS_PRODUCT", TotalExchange),
     _line("total_exchange.products:PRODUCT_ROUNDS", TotalExchange),
@@ -109,10 +109,10 @@ _FORWARD: tuple[_Line, ...] = (
     _line("total_exchange.node_invariant:SUCCESSIVE_OFFSETS", TotalExchange),
     _line("total_exchange.node_invariant:NODE_INVARIANT_FIFO", TotalExchange),
     _line("total_exchange.products:TWO_PHASE_PRODUCT", TotalExchange),
-    _line("total_exchange.busiest_first:BUSIEST_FIRST", TotalExchange),
+    _line("total_exchange.busiest_node_first:BUSIEST_FIRST", TotalExchange),
     _line("total_exchange.orbit_paths:ORBIT_PATHS", TotalExchange),
-    _line("any_network.exchanges_in_rounds:EXCHANGES", TotalExchange, Chunked),
-    _line("any_network.exchanges_in_rounds:HALVING_SCATTER", Scatter, Chunked),
+    _line("any_network.mpi_library_algorithms:EXCHANGES", TotalExchange, Chunked),
+    _line("any_network.mpi_library_algorithms:HALVING_SCATTER", Scatter, Chunked),
     _line("partial_exchange.rows_and_columns:ROWS_AND_COLUMNS", PartialExchange),
     _line("partial_exchange.balanced_orders:BALANCED_ORDERS", PartialExchange, TotalExchange),
     _line("partial_exchange.spread_then_deliver:SPREAD", PartialExchange),
@@ -126,13 +126,13 @@ _FORWARD: tuple[_Line, ...] = (
     _line("routing.kunde:KUNDE", Permutation),
     _line("routing.kunde:KUNDE_SPLIT", Permutation),
     _line("routing.valiant_brebner:RANDOMIZED", Permutation),
-    _line("routing.move_and_smooth.move_registry:MOVE_AND_SMOOTH", Permutation, OneToManyRouting),
+    _line("routing.move_and_smooth.odd_sided_regions:MOVE_AND_SMOOTH", Permutation, OneToManyRouting),
     _line("routing.disjoint_paths:DISJOINT_PATHS", DemandTable, Permutation),
 )
 
 _ONE_WAY: tuple[_Line, ...] = (
     _line("multinode_broadcast.fat_trees:UP_FIRST", MultinodeBroadcast),
-    _line("any_network.exchanges_in_rounds:ALLGATHERS", MultinodeBroadcast, Chunked),
+    _line("any_network.mpi_library_algorithms:ALLGATHERS", MultinodeBroadcast, Chunked),
 )
 """Algorithms that no allreduce runs backwards: nodes send one packet and receive freely, or exchange sums instead."""
 
@@ -145,7 +145,7 @@ _TREES: tuple[_Line, ...] = (
 _AS_THEY_ARE: tuple[_Line, ...] = (
     _line("multinode_broadcast.fat_trees:CLIMBING_STAR_EXCHANGES", MultinodeBroadcast),
     _line("multinode_broadcast.fat_trees:RISING_STAR_EXCHANGES", MultinodeBroadcast),
-    _line("multinode_broadcast.arc_inner_nodes:ARC", GroupMultinodeBroadcast),
+    _line("multinode_broadcast.mesh_interior_over_surface:ARC", GroupMultinodeBroadcast),
     *_TREES,
     _line("any_network.priced_routing:PRICED_PATHS", *_MOVED, *_GENERAL),
     _line("any_network.alltoallv:SHARED_SHORTEST_WAYS", UnevenExchange, DemandTable, Grouped),
@@ -153,7 +153,7 @@ _AS_THEY_ARE: tuple[_Line, ...] = (
     _line("any_network.free_root_trees:FREE_ROOT_TREES", PartialSumAllreduce, Chunked, Grouped),
     _line("allreduce.staged_allreduce:STAGED_ALLREDUCES", PartialSumAllreduce, Chunked, Grouped),
     _line("overlapped_allreduce_halves:OVERLAPPED_HALVES", Allreduce),
-    _line("any_network.mixed_tasks:TREES_TOGETHER", *_GENERAL),
+    _line("any_network.dependent_collectives:TREES_TOGETHER", *_GENERAL),
 )
 
 _TURNED: tuple[_Line, ...] = (*_FORWARD, *_ONE_WAY, *_TREES)

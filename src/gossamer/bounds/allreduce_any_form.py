@@ -22,8 +22,8 @@ import numpy as np
 from gossamer.atomic_files import quantity
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.concurrent_flow import ROUNDINGS, Flows, Resources, paid, resources_of, room_used
-from gossamer.bounds.cuts import Floats
 from gossamer.bounds.earliest_arrivals import searches, spread
+from gossamer.bounds.grid_cuts import Floats
 from gossamer.bounds.proofs import CallPrices, Load, Mask, Partition, QuickestFlow, served
 from gossamer.networks.network import Network
 from gossamer.questions.cases import Case

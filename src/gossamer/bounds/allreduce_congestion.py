@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from gossamer.atomic_files import quantity
 from gossamer.bounds.bound import Bound
-from gossamer.bounds.cuts import Floats, thin_cuts
 from gossamer.bounds.earliest_arrivals import spread
+from gossamer.bounds.grid_cuts import Floats, thin_cuts
 from gossamer.bounds.proofs import Cut, Load, Mask, Partition, least_cut
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts

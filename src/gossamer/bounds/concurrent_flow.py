@@ -19,8 +19,8 @@ import numpy as np
 from gossamer.atomic_files import quantity
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.cut_nodes import branches_of
-from gossamer.bounds.cuts import Floats, amounts
 from gossamer.bounds.earliest_arrivals import takes_time
+from gossamer.bounds.grid_cuts import Floats, amounts
 from gossamer.bounds.proofs import Load, Mask, PortPrices, Prices, least_cut
 from gossamer.networks.network import Network
 from gossamer.questions.cases import Case

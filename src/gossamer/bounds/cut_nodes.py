@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from gossamer.atomic_files import quantity
 from gossamer.bounds.bound import Bound
-from gossamer.bounds.cuts import SOURCE, LayerCut, layer_cut, prefix_cut
+from gossamer.bounds.grid_cuts import SOURCE, LayerCut, layer_cut, prefix_cut
 from gossamer.bounds.proofs import Cut, Load
 from gossamer.jit import njit
 from gossamer.networks.network import Network

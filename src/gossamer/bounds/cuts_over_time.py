@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from gossamer.atomic_files import quantity
 from gossamer.bounds.bound import Bound
-from gossamer.bounds.cuts import amounts
 from gossamer.bounds.earliest_arrivals import least_arrival
 from gossamer.bounds.fat_trees import branch_bounds, leaf_bounds
+from gossamer.bounds.grid_cuts import amounts
 from gossamer.bounds.proofs import SlotPrices, TimeCut, least_cut
 from gossamer.networks.structures import Levels
 from gossamer.questions.cases import Case

@@ -13,13 +13,13 @@ from gossamer.bounds.allreduce_any_form import any_form_bounds, sums_of
 from gossamer.bounds.allreduce_congestion import region_bounds
 from gossamer.bounds.bound import Bound, largest, largest_first
 from gossamer.bounds.broadcast_growth import broadcast_bounds, copy_bounds, spread_bounds
-from gossamer.bounds.chains import chain_bounds, sequence_bounds
 from gossamer.bounds.concurrent_flow import concurrent_flow_bounds, sending_price_bounds
 from gossamer.bounds.cut_nodes import cluster_bounds, cut_node_bounds, separator_bounds, sweep_bounds
-from gossamer.bounds.cuts import cut_bounds
 from gossamer.bounds.cuts_over_time import cut_over_time_bounds, fat_tree_time_bounds, target_over_time_bounds
+from gossamer.bounds.dependency_chains import chain_bounds, sequence_bounds
 from gossamer.bounds.earliest_arrivals import arrival_bounds, searches, spread, takes_time
 from gossamer.bounds.fat_trees import branch_bounds, leaf_bounds, routing_node_bounds
+from gossamer.bounds.grid_cuts import cut_bounds
 from gossamer.bounds.loads import distance_bounds, load_bounds
 from gossamer.bounds.partitions import box_bounds, part_bounds
 from gossamer.bounds.ports import port_bounds, shared_port_bounds

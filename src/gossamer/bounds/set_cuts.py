@@ -18,8 +18,8 @@ import numpy as np
 
 from gossamer.atomic_files import quantity
 from gossamer.bounds.bound import Bound
-from gossamer.bounds.cuts import SOURCE, Floats, thin_cuts
 from gossamer.bounds.earliest_arrivals import spread, takes_time
+from gossamer.bounds.grid_cuts import SOURCE, Floats, thin_cuts
 from gossamer.bounds.proofs import Cut, Load, Mask, least_cut, served
 from gossamer.networks.network import Network
 from gossamer.questions.cases import Case

@@ -10,7 +10,7 @@ import typer
 from gossamer.cli.arrivals import simulate_arrivals
 from gossamer.cli.command_group import WIDTH, Commands, dressed, group
 from gossamer.cli.compare import bounds, compare
-from gossamer.cli.compile import command as compile_all
+from gossamer.cli.compile_kernels import command as compile_all
 from gossamer.cli.design import design
 from gossamer.cli.doctor import doctor, manual
 from gossamer.cli.draw import draw, explore

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from gossamer.networks import Network
     from gossamer.simulation.random_arrivals.arrivals import ArrivalProcess
-    from gossamer.simulation.random_arrivals.delays import Delays
+    from gossamer.simulation.random_arrivals.scheme_evaluation import Delays
     from gossamer.simulation.random_arrivals.schemes import Mix
     from gossamer.simulation.random_arrivals.settings import Settings
 
@@ -101,7 +101,7 @@ def simulate_arrivals(
 ) -> None:
     """Simulate broadcasts and other requests that arrive at random: delays beside bounds."""
     from gossamer.networks import as_network
-    from gossamer.reading.tables import named_nodes
+    from gossamer.reading.node_lists import named_nodes
     from gossamer.simulation.random_arrivals.schemes import scheme as known_scheme
     from gossamer.simulation.random_arrivals.settings import Settings
     from gossamer.studies.sweeps import delay_load, read_loads, write_table
@@ -204,7 +204,7 @@ def _plain(line: dict[str, Any]) -> dict[str, Any]:
 
 
 def _print(points: list[Delays]) -> None:
-    from gossamer.simulation.random_arrivals.delays import by_scheme
+    from gossamer.simulation.random_arrivals.scheme_evaluation import by_scheme
     from gossamer.studies.reproductions.table import Table
 
     mixed = any(p.result is not None and p.result.kinds for p in points)

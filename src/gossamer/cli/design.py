@@ -24,7 +24,7 @@ _OUTPUT = "Write the table (.csv, .parquet, .json) or a picture of the best netw
 @pictured
 @fills(
     wishes=(Words("studies/design/problem.py", "Wishes", heading="Network"),),
-    search=(Words("studies/design/ranked_designs.py", "design", ("budget", "rounds", "top", "seed"), "Search"),),
+    search=(Words("studies/design/plan_candidates.py", "design", ("budget", "rounds", "top", "seed"), "Search"),),
 )
 def design(
     *,

@@ -145,7 +145,7 @@ def read_schedule(
         found = switching.load(file)
         if other_bytes is None:
             return found
-        from gossamer.planning.message_sizes import resized
+        from gossamer.planning.plan_resizing import resized
 
         return resized(found, other_bytes)
     from gossamer.interchange import import_schedule

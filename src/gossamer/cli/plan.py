@@ -232,7 +232,7 @@ def replan(
 
 
 @asks(
-    failing=(Words("studies/sweeps/faults.py", "faults", ("links", "sample", "save", "jobs"), "Search"),),
+    failing=(Words("studies/sweeps/link_failures.py", "faults", ("links", "sample", "save", "jobs"), "Search"),),
     search=planner_words("algorithm", "effort", "memory", "budget"),
 )
 def faults(
@@ -248,7 +248,7 @@ def faults(
     from gossamer.atomic_files import check_writable
     from gossamer.studies.reproductions.table import Table
     from gossamer.studies.sweeps import TABLE_FORMATS, table_format, write_table
-    from gossamer.studies.sweeps.faults import faults as plan_faults
+    from gossamer.studies.sweeps.link_failures import faults as plan_faults
 
     files = output or []
     for path in files:

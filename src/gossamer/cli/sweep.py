@@ -121,7 +121,7 @@ def _estimate(study: Study, path: Path | None, settings: dict[str, Any], json: b
     from gossamer.atomic_files import memory_text
     from gossamer.planning.switching.resource_limits import time_text
     from gossamer.studies.sweeps import read_results
-    from gossamer.studies.sweeps.engines import read_jobs
+    from gossamer.studies.sweeps.executors import read_jobs
     from gossamer.studies.sweeps.study import estimated
 
     known: set[str] = set()
@@ -265,7 +265,7 @@ def _plain(group: Any) -> dict[str, Any]:
 
 def _write(found: Any, path: Path) -> None:
     if path.suffix.lower() == ".html":
-        from gossamer.explorer.reports import write_report
+        from gossamer.explorer.sweep_reports import write_report
 
         write_report(found, path)
     elif path.suffix.lower() == ".csv":

@@ -56,7 +56,7 @@ class Destinations:
 
     def on(self, network: Network) -> Any:
         """Return the pattern, the destinations or the table of demands for a network."""
-        from gossamer.reading.tables import read_destinations
+        from gossamer.reading.node_lists import read_destinations
 
         if self.destinations is not None:
             return read_destinations(self.destinations, network.terminal_count)

@@ -31,7 +31,7 @@ def verify(
     """Check a schedule file, one in seconds for any number of bytes; exit status 1 if invalid."""
     from gossamer.atomic_files import seconds_text
     from gossamer.planning import planner, switching
-    from gossamer.planning.message_sizes import least_seconds
+    from gossamer.planning.plan_resizing import least_seconds
     from gossamer.questions.costs import Clock
     from gossamer.reading import whole
 
@@ -118,7 +118,7 @@ def _sizes(file: Path, sizes: list[int], json: bool) -> bool:
     """Print what a plan in seconds takes for several numbers of bytes, beside bounds; whether all are valid."""
     from gossamer.atomic_files import bandwidth_text, bytes_text, seconds_text
     from gossamer.planning import switching
-    from gossamer.planning.message_sizes import least_seconds, resized
+    from gossamer.planning.plan_resizing import least_seconds, resized
     from gossamer.questions.costs import Clock
     from gossamer.questions.tasks import packets_of
 

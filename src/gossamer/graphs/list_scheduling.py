@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import ScheduleError, nearest
-from gossamer.graphs.paths_and_hops import Hops, Paths
+from gossamer.graphs.path_and_hop_tables import Hops, Paths
 from gossamer.jit import njit
 from gossamer.networks.network import IntArray
 

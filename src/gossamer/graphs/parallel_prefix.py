@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.graphs.mesh_packing import Columns, Rotation
+from gossamer.graphs.concentration_routing import Columns, Rotation
 from gossamer.networks.network import IntArray
 from gossamer.schedules import CONTROL
 from gossamer.schedules.hop_sinks import Chunk, Sink
@@ -49,7 +49,7 @@ def prefix_ranks(rotation: Rotation, active: npt.NDArray[np.bool_]) -> tuple[Int
     Examples
     --------
     >>> from gossamer.networks import array
-    >>> from gossamer.graphs.mesh_packing import rotations
+    >>> from gossamer.graphs.concentration_routing import rotations
     >>> active = np.isin(np.arange(9), [1, 4, 5, 8])
     >>> rank, total = prefix_ranks(rotations(array(3, 3).grid)[0], active)
     >>> rank.tolist(), total
@@ -94,7 +94,7 @@ def prefix_hops(rotation: Rotation, links: IntArray, lengths: Sequence[int]) -> 
     Examples
     --------
     >>> from gossamer.networks import array
-    >>> from gossamer.graphs.mesh_packing import links_along, rotations
+    >>> from gossamer.graphs.concentration_routing import links_along, rotations
     >>> line = array(3)
     >>> step, link = prefix_hops(rotations(line.grid)[0], links_along(line), [2])
     >>> [(t, line.link_name(e)) for t, e in zip(step.tolist(), link)]
@@ -142,7 +142,7 @@ def prefix_phase(name: str, turns: Sequence[Rotation], links: IntArray, lengths:
     Examples
     --------
     >>> from gossamer.networks import array
-    >>> from gossamer.graphs.mesh_packing import links_along, rotations
+    >>> from gossamer.graphs.concentration_routing import links_along, rotations
     >>> net = array(3, 3)
     >>> phase = prefix_phase("prefix", rotations(net.grid), links_along(net), [2, 2])
     >>> phase.slots, phase.step.size

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.graphs.paths_and_hops import PortTable, hold_ports, ports_free
+from gossamer.graphs.path_and_hop_tables import PortTable, hold_ports, ports_free
 from gossamer.jit import njit
 from gossamer.jit.heap import pop, push
 from gossamer.networks.network import IntArray, Network

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import NetworkError, ScheduleError
-from gossamer.graphs.paths_and_hops import PortTable, hold_ports, ports_free
+from gossamer.graphs.path_and_hop_tables import PortTable, hold_ports, ports_free
 from gossamer.jit import njit
 from gossamer.networks.network import Network
 from gossamer.questions.rules import Rules

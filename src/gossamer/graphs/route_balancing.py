@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.graphs.paths_and_hops import Paths
+from gossamer.graphs.path_and_hop_tables import Paths
 from gossamer.jit import njit
 from gossamer.jit.heap import pop_node, rise
 from gossamer.networks.grids import grid_links

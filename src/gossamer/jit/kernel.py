@@ -194,8 +194,8 @@ class Kernel:
     @cached_property
     def share(self) -> int:
         """Operations that Python carries out at most before the function is compiled."""
+        from gossamer.jit.budgeted_interpreter import OPERATIONS
         from gossamer.jit.compile_events import seconds_to_compile
-        from gossamer.jit.python_fallback import OPERATIONS
 
         return int(_SHARE * seconds_to_compile(self.py_func) * OPERATIONS)
 
@@ -203,7 +203,7 @@ class Kernel:
         """Whether Python is to carry out the function: there is little to do, and no compiled code for it."""
         if kws or not self.small or not _interpreting or self.spent >= max(self.allowed, self.share):
             return False
-        from gossamer.jit.python_fallback import arrays_in
+        from gossamer.jit.budgeted_interpreter import arrays_in
 
         if sum(a.size for a in arrays_in(args)) > self.small:
             return False
@@ -233,7 +233,7 @@ class Kernel:
         """
         import numpy as np
 
-        from gossamer.jit.python_fallback import arrays_in, interpreted, plain
+        from gossamer.jit.budgeted_interpreter import arrays_in, interpreted, plain
 
         own = interpreted()
         function = own.function(self)
@@ -287,7 +287,7 @@ def seldom(kernel: object, seconds: float) -> None:
     Once: where it worked long in place of a kernel that is kept, the next process compiles it.
     """
     if isinstance(kernel, Kernel):
-        from gossamer.jit.python_fallback import OPERATIONS
+        from gossamer.jit.budgeted_interpreter import OPERATIONS
 
         expected = kernel.spent + int(seconds * OPERATIONS)
         worked = kernel._worked

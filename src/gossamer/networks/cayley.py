@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from gossamer.errors import NetworkError, shown
-from gossamer.networks.cayley_groups import NamedGroup, group_named, split_outside
 from gossamer.networks.family import Family, Size, checked_size, whole_number
 from gossamer.networks.finite_groups import Group
+from gossamer.networks.group_specs import NamedGroup, group_named, split_outside
 from gossamer.networks.network import Network
 from gossamer.networks.structures import CayleyGroup, Structure
 
@@ -110,7 +110,7 @@ def cayley_of(group: str, generators: Sequence[int], one_way: bool = False) -> N
     Parameters
     ----------
     group : str
-        Such as ``semidirect(64,8,3)``; the kinds are those of `gossamer.networks.cayley_groups.GROUP_KINDS`.
+        Such as ``semidirect(64,8,3)``; the kinds are those of `gossamer.networks.group_specs.GROUP_KINDS`.
     generators : sequence of int
         Element numbers, closed under inverses unless the links go one way. The identity and repetitions are dropped.
     one_way : bool

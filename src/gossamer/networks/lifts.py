@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gossamer.errors import NetworkError, shown
-from gossamer.networks.cayley_groups import NamedGroup, group_named, split_outside
 from gossamer.networks.family import Family, Size, checked_size, whole_number
 from gossamer.networks.finite_groups import Group
+from gossamer.networks.group_specs import NamedGroup, group_named, split_outside
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Coordinates, IntArray, Structure
 
@@ -50,7 +50,7 @@ def lift(group: str, edges: Sequence[tuple[int, int, int]]) -> Network:
     Parameters
     ----------
     group : str
-        Such as ``abelian(4,4)``; the kinds are those of `gossamer.networks.cayley_groups.GROUP_KINDS`.
+        Such as ``abelian(4,4)``; the kinds are those of `gossamer.networks.group_specs.GROUP_KINDS`.
     edges : sequence of (int, int, int)
         ``(a, b, g)``: node ``(a, x)`` is joined to ``(b, x*g)`` for every element x. Vertices are 0, 1, ... up to the
         largest; loops and parallel edges are allowed, as long as no node is joined to itself, or to another twice.

@@ -9,8 +9,8 @@ import numpy as np
 
 from gossamer.errors import NetworkError, shown
 from gossamer.networks import spec_parameters
-from gossamer.networks.cayley_groups import NamedGroup, group_named
 from gossamer.networks.family import Family, Size, checked_size, is_list, whole_number
+from gossamer.networks.group_specs import NamedGroup, group_named
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Coordinates
 
@@ -28,7 +28,7 @@ def switched_cubes(side: int, group: str, x: Sequence[int], y: Sequence[int], z:
     side : int
         Nodes along each dimension of a cube, at least 3.
     group : str
-        The cubes are the elements of this group (`gossamer.networks.cayley_groups`), such as ``abelian(2,2,2)``.
+        The cubes are the elements of this group (`gossamer.networks.group_specs`), such as ``abelian(2,2,2)``.
     x, y, z : sequence of int
         A group element for each of the ``side**2`` switches of a dimension, in the order of the two other coordinates:
         the upper face of cube A at that index is joined to the lower face of cube ``A*element``. One number stands for

@@ -41,7 +41,7 @@ from gossamer.questions.tasks import (
     chunked,
     in_packets,
 )
-from gossamer.questions.tasks.sizes import sizing_of
+from gossamer.questions.tasks.byte_counts import sizing_of
 
 __all__ = [
     "AllreduceVariant",

@@ -34,7 +34,7 @@ from gossamer.planning.switching.resource_limits import (
     in_turn,
     time_text,
 )
-from gossamer.processes.trials import ALONE, Trials
+from gossamer.processes.search_trials import ALONE, Trials
 from gossamer.questions.cases import Case, Needs, Offer, Refusal
 from gossamer.questions.costs import AskedCost, Clock
 from gossamer.questions.rules import Rules

@@ -25,7 +25,7 @@ from gossamer.atomic_files import (
     seconds_text,
 )
 from gossamer.bounds import Bound
-from gossamer.displays import display
+from gossamer.display_registry import display
 from gossamer.errors import ScheduleError
 from gossamer.networks.derived import Renumbered
 from gossamer.planning.allreduce_variants import VariantTime

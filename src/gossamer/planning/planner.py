@@ -33,12 +33,12 @@ from gossamer.planning.allreduce_variants import (
     told_time,
 )
 from gossamer.planning.chunk_counts import NEAR, Planned, best_counts, count_words, open_to_choice
-from gossamer.planning.message_sizes import best_repetition, promised
 from gossamer.planning.offer_search import Bounding, ProgressCallback, Search, asked_case, best_of, stopped_text, within
 from gossamer.planning.outcome import Comparison, Expense, Outcome, peak_memory
+from gossamer.planning.plan_resizing import best_repetition, promised
 from gossamer.planning.switching import SWITCHINGS, named
 from gossamer.planning.switching.resource_limits import FittingCandidates, ResourceLimits, limits
-from gossamer.processes.trials import MOST, Trials
+from gossamer.processes.search_trials import MOST, Trials
 from gossamer.questions.cases import EFFORTS, Case, Offer
 from gossamer.questions.costs import AskedCost, Clock, TimeCost
 from gossamer.questions.rules import Rules

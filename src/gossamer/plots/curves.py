@@ -31,7 +31,7 @@ from gossamer.plots.panels import Panels, plain
 from gossamer.plots.picture_files import write_picture
 from gossamer.reading import whole
 from gossamer.simulation.flits.traffic_result import TrafficRun
-from gossamer.simulation.random_arrivals.delays import Delays, by_scheme
+from gossamer.simulation.random_arrivals.scheme_evaluation import Delays, by_scheme
 from gossamer.studies.reproductions.table import Curve
 from gossamer.studies.sweeps.message_sizes import SizeComparison, SizePlans, crossover_text
 from gossamer.studies.sweeps.report import ComparedGroup

@@ -448,7 +448,7 @@ def load_figure(schedule: Schedule, **dressing: Unpack[Dress]) -> Figure:
     >>> figure.axes[0].collections[0].get_array().tolist()
     [0.0, 0.0, 1.0, 1.0]
     """
-    from gossamer.plots.figure import Figure
+    from gossamer.plots.notebook_figure import Figure
 
     dress = look(**dressing)
     verify(schedule).raise_if_invalid()
@@ -490,7 +490,7 @@ def heat_figure(schedule: Schedule, **dressing: Unpack[Dress]) -> Figure:
     >>> [axes.get_title(loc="left") for axes in figure.axes[:2]]
     ['dim 0 +: 4', 'dim 0 −: 4']
     """
-    from gossamer.plots.figure import Figure
+    from gossamer.plots.notebook_figure import Figure
 
     dress = look(**dressing)
     verify(schedule).raise_if_invalid()

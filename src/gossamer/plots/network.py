@@ -169,7 +169,7 @@ def network_figure(network: Network, cut: NarrowCut | None = None, **dressing: U
     >>> [text.get_text() for text in figure.axes[0].texts][:3]
     ['0,0', '0,1', '0,2']
     """
-    from gossamer.plots.figure import Figure
+    from gossamer.plots.notebook_figure import Figure
 
     dress = look(**dressing)
     shown, place = _shown(network)

@@ -43,7 +43,7 @@ class Page(NamedTuple):
 
 def page(schedule: Schedule | WormholeSchedule, note: str, width: float, height: float, dress: Look) -> Page:
     """Return a figure with the heading of a schedule and a note, higher where these take more than a line each."""
-    from gossamer.plots.figure import Figure
+    from gossamer.plots.notebook_figure import Figure
 
     height += further(schedule, note, width, dress)
     figure = Figure(figsize=(width, height), facecolor=PAPER)
@@ -76,7 +76,7 @@ class Panels:
     """
 
     def __init__(self, count: int, dress: Look, *, columns: int = 2, size: tuple[float, float] = (4.5, 3.3)) -> None:
-        from gossamer.plots.figure import Figure
+        from gossamer.plots.notebook_figure import Figure
 
         self.dress, columns = dress, min(columns, count)
         self.width = dress.width or size[0] * columns

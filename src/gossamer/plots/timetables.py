@@ -189,7 +189,7 @@ def queue_figure(
     >>> len(figure.axes)
     2
     """
-    from gossamer.plots.figure import Figure
+    from gossamer.plots.notebook_figure import Figure
 
     dress = look(**dressing)
     verify(schedule).raise_if_invalid()

@@ -20,7 +20,7 @@ from gossamer.jit import njit
 from gossamer.schedules import CONTROL, Schedule
 from gossamer.schedules.hop_table import hop_ends, latencies, summed_packets
 from gossamer.verification.partial_sums import COMBINED, PASSED_ON, REPLACED, WASTED
-from gossamer.verification.replay_state import ReplayState
+from gossamer.verification.replay_inputs import ReplayState
 from gossamer.verification.timed_replay import replay_timed
 
 __all__ = ["InRounds", "in_rounds", "trace_sums"]

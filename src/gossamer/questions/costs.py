@@ -18,7 +18,7 @@ from gossamer.errors import ModelError, NetworkError
 from gossamer.networks.network import Network
 from gossamer.networks.structures import RatedLinks, Speeds
 from gossamer.questions.tasks import Task, packets_of
-from gossamer.questions.tasks.sizes import sizing_of
+from gossamer.questions.tasks.byte_counts import sizing_of
 from gossamer.reading import choice, fraction, whole
 from gossamer.reading.quantities import Bytes, Duration, Rate, bandwidth, duration, size
 

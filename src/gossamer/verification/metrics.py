@@ -14,7 +14,7 @@ from gossamer.reading import choice, instance
 from gossamer.schedules.columns import MOST
 from gossamer.schedules.packets import CONTROL
 from gossamer.schedules.schedule import Schedule
-from gossamer.verification.replay_state import ReplayState, plain_schedule
+from gossamer.verification.replay_inputs import ReplayState, plain_schedule
 from gossamer.verification.timed_replay import stays
 
 __all__ = ["BufferPeak", "buffer_peak", "link_busy", "link_load", "link_utilization", "measure_buffers"]

@@ -22,7 +22,7 @@ from gossamer.schedules.packets import CONTROL
 from gossamer.schedules.schedule import Schedule
 from gossamer.verification.metrics import measure_buffers
 from gossamer.verification.partial_sums import WASTED
-from gossamer.verification.replay_state import PARTIAL_SUMS, ReplayState, plain_schedule
+from gossamer.verification.replay_inputs import PARTIAL_SUMS, ReplayState, plain_schedule
 from gossamer.verification.timed_replay import HOP_KINDS, carried_sums, message_spans, replay_timed
 from gossamer.verification.violations import KINDS, Verification, Violation, at_hop, named_count, unmet_goal
 

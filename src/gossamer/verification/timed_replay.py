@@ -19,7 +19,7 @@ from gossamer.verification.partial_sums import (
     settle,
     words_of,
 )
-from gossamer.verification.replay_state import ReplayState
+from gossamer.verification.replay_inputs import ReplayState
 
 __all__ = ["HOP_KINDS", "CarriedSums", "Replayed", "carried_sums", "message_spans", "replay_timed", "stays"]
 

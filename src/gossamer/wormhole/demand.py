@@ -15,7 +15,7 @@ from gossamer.questions.costs import LinearCost
 from gossamer.questions.tasks import COMBINE
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.channels import Channels
-from gossamer.wormhole.covering import Covering, covering_bound, covering_bound_both_ways, late_sets
+from gossamer.wormhole.covering_bound import Covering, covering_bound, covering_bound_both_ways, late_sets
 
 __all__ = ["NodeDemand", "ProvedCount", "Spreading", "distinct", "least_hops", "pipelining_bound", "spreading"]
 

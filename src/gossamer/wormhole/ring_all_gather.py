@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.multinode_broadcast.partial import rotated_dimensions_split
-from gossamer.graphs.mesh_packing import rotations
+from gossamer.graphs.concentration_routing import rotations
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.rules import Rules

@@ -14,7 +14,7 @@ from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.payloads import Payloads
 from gossamer.schedules.wormhole.schedule import StepPhase, WormholeSchedule
 from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
-from gossamer.wormhole.group_trees import line_broadcast
+from gossamer.wormhole.contraction_trees import line_broadcast
 
 __all__ = ["MAX_MESSAGES", "SEQUENTIAL", "sequential_broadcasts"]
 

@@ -8,7 +8,7 @@ import networkx as nx
 import pytest
 
 import gossamer
-from gossamer.algorithms.broadcast.named_trees import BINOMIAL_TREE, EXTENDED_RING_TREE, PRODUCT_TREE
+from gossamer.algorithms.broadcast.binomial_and_product_trees import BINOMIAL_TREE, EXTENDED_RING_TREE, PRODUCT_TREE
 from gossamer.errors import NotApplicableError
 from gossamer.networks import from_networkx, product
 from gossamer.questions.cases import Case

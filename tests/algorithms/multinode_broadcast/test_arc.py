@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 import gossamer
-from gossamer.algorithms.multinode_broadcast.arc_inner_nodes import ARC, face_quotas, inner_nodes
+from gossamer.algorithms.multinode_broadcast.mesh_interior_over_surface import ARC, face_quotas, inner_nodes
 from gossamer.errors import NotApplicableError
 from gossamer.questions.cases import Case
 from gossamer.questions.rules import Rules

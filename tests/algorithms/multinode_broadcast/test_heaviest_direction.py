@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import gossamer
-from gossamer.algorithms.multinode_broadcast.lines_and_rings import HEAVIEST_DIRECTION
+from gossamer.algorithms.multinode_broadcast.multiple_broadcasts_on_rings import HEAVIEST_DIRECTION
 from gossamer.bounds import best_bound
 from gossamer.questions.cases import Case
 

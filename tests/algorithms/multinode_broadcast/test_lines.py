@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.algorithms.multinode_broadcast.lines_and_rings import (
+from gossamer.algorithms.multinode_broadcast.multiple_broadcasts_on_rings import (
     MULTIPLE_BROADCAST,
     insertion,
     insertion_bound,

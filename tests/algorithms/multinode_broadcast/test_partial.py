@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 import gossamer
 from gossamer.algorithms import preconditions as refusals
-from gossamer.algorithms.multinode_broadcast.lines_and_rings import subphase_slots, write_rounds
+from gossamer.algorithms.multinode_broadcast.multiple_broadcasts_on_rings import subphase_slots, write_rounds
 from gossamer.algorithms.multinode_broadcast.partial import (
     ROTATED_DIMENSIONS,
     rotated_dimensions_split,
@@ -18,7 +18,7 @@ from gossamer.algorithms.multinode_broadcast.partial import (
     whole_bound,
 )
 from gossamer.errors import ModelError, NotApplicableError
-from gossamer.graphs.mesh_packing import RotatedClass, links_along, rotations, write_packing
+from gossamer.graphs.concentration_routing import RotatedClass, links_along, rotations, write_packing
 from gossamer.networks import array, complete, product, ring, torus
 from gossamer.questions.cases import Case
 from gossamer.questions.costs import StepCost

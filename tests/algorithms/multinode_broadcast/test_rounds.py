@@ -5,8 +5,12 @@ from collections import deque
 import numpy as np
 import pytest
 
-from gossamer.algorithms.multinode_broadcast.lines_and_rings import round_slots, subphase_slots, write_rounds
-from gossamer.graphs.mesh_packing import RotatedClass, links_along, rotations
+from gossamer.algorithms.multinode_broadcast.multiple_broadcasts_on_rings import (
+    round_slots,
+    subphase_slots,
+    write_rounds,
+)
+from gossamer.graphs.concentration_routing import RotatedClass, links_along, rotations
 from gossamer.networks import array, hypercube, ring, torus
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import MultinodeBroadcast

@@ -13,7 +13,7 @@ import gossamer
 from gossamer.algorithms import ALGORITHMS
 from gossamer.algorithms.routing.monotone import MONOTONE, PACKING, packing, unpacking_legs
 from gossamer.errors import TaskError
-from gossamer.graphs.mesh_packing import Leg, links_along, rotations, write_legs
+from gossamer.graphs.concentration_routing import Leg, links_along, rotations, write_legs
 from gossamer.networks import array, torus
 from gossamer.questions.cases import Case
 from gossamer.questions.costs import StepCost

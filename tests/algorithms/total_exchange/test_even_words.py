@@ -16,7 +16,7 @@ from gossamer.algorithms.total_exchange.even_words import (
 )
 from gossamer.bounds import best_bound
 from gossamer.networks import Network, parse
-from gossamer.networks.cayley_groups import group_named
+from gossamer.networks.group_specs import group_named
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import TotalExchange
 from gossamer.schedules import Symmetry

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.algorithms.total_exchange.busiest_first import BUSIEST_FIRST
+from gossamer.algorithms.total_exchange.busiest_node_first import BUSIEST_FIRST
 from gossamer.algorithms.total_exchange.products import TWO_PHASE_PRODUCT, two_phase_product_exchange
 from gossamer.bounds import best_bound
 from gossamer.errors import NotApplicableError

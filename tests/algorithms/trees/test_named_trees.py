@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.algorithms.broadcast.named_trees import (
+from gossamer.algorithms.broadcast.binomial_and_product_trees import (
     binomial_tree,
     extended_ring_tree,
     factor_trees,

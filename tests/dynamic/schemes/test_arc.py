@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.algorithms.multinode_broadcast.arc_inner_nodes import inner_nodes
+from gossamer.algorithms.multinode_broadcast.mesh_interior_over_surface import inner_nodes
 from gossamer.errors import ModelError, NotApplicableError
 from gossamer.simulation.random_arrivals import Settings, simulate
-from gossamer.simulation.random_arrivals.schemes.arc_inner_nodes import arc, arc_limit, arc_reason
 from gossamer.simulation.random_arrivals.schemes.dimension_orders import star
+from gossamer.simulation.random_arrivals.schemes.mesh_interior_over_surface import arc, arc_limit, arc_reason
 from gossamer.simulation.random_arrivals.schemes.registry import scheme as named
 from gossamer.simulation.random_arrivals.theory import link_loads, stability_limit
 

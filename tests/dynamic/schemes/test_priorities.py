@@ -6,7 +6,7 @@ import pytest
 import gossamer
 from gossamer.errors import NotApplicableError
 from gossamer.simulation.random_arrivals.schemes import PRIORITIES, scheme
-from gossamer.simulation.random_arrivals.schemes.scheme_rows import SchemeRows, add_tree, classes
+from gossamer.simulation.random_arrivals.schemes.transmission_tables import SchemeRows, add_tree, classes
 
 #        0
 #      1   2        a path 0-1-3-4 and two leaves below 2

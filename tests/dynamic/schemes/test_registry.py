@@ -5,7 +5,7 @@ import pytest
 import gossamer
 from dynamic.networks_for_schemes import holt, petersen
 from gossamer.errors import NotApplicableError
-from gossamer.simulation.random_arrivals.delays import TreeBroadcasts
+from gossamer.simulation.random_arrivals.scheme_evaluation import TreeBroadcasts
 from gossamer.simulation.random_arrivals.schemes import PRIORITIES, SCHEMES, covering, scheme
 from gossamer.simulation.random_arrivals.theory import delay_bounds, link_loads, stability_limit
 

@@ -11,7 +11,7 @@ from dynamic.networks_for_schemes import holt, petersen
 from gossamer.errors import NotApplicableError
 from gossamer.networks import from_networkx
 from gossamer.simulation.random_arrivals.schemes import SCHEMES
-from gossamer.simulation.random_arrivals.schemes.symmetric_trees import (
+from gossamer.simulation.random_arrivals.schemes.balanced_tree_images import (
     automorphism,
     generated,
     image_trees,

@@ -10,7 +10,7 @@ import pytest
 import gossamer
 from gossamer.errors import ModelError
 from gossamer.simulation.random_arrivals import Settings, simulate
-from gossamer.simulation.random_arrivals.delays import TreeBroadcasts
+from gossamer.simulation.random_arrivals.scheme_evaluation import TreeBroadcasts
 from gossamer.simulation.random_arrivals.schemes import mixed, scheme
 from gossamer.simulation.random_arrivals.theory import PreparedScheme, best_bound, in_flight_bound
 from gossamer.simulation.random_arrivals.theory.bounds import _count_waiting

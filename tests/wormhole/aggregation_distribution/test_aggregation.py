@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from gossamer.wormhole.aggregation_distribution.collection import aggregate, diagonal_broadcast
-from gossamer.wormhole.group_trees import ceil_log, group_tree
+from gossamer.wormhole.aggregation_distribution.final_all_gather import aggregate, diagonal_broadcast
+from gossamer.wormhole.contraction_trees import ceil_log, group_tree
 from gossamer.wormhole.partition import TorusPartition
 from wormhole import paths
 from wormhole.recordings import aggregated, cases, contention, premature, recording

@@ -30,7 +30,7 @@ from gossamer.wormhole.aggregation_distribution import (
     with_tuning,
 )
 from gossamer.wormhole.aggregation_distribution.closed_forms import MOVEMENTS, movement
-from gossamer.wormhole.group_trees import group_tree
+from gossamer.wormhole.contraction_trees import group_tree
 from gossamer.wormhole.partition import TorusPartition, common_divisors
 from wormhole.aggregation_distribution_checks import (
     ATD_OPT_MIX3,

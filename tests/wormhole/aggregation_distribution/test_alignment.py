@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gossamer.wormhole.aggregation_distribution.collection import aggregate
+from gossamer.wormhole.aggregation_distribution.final_all_gather import aggregate
 from gossamer.wormhole.aggregation_distribution.prefix_sums import gather_rounds, gathering_cost, tell_all
-from gossamer.wormhole.group_trees import ceil_log, group_tree
+from gossamer.wormhole.contraction_trees import ceil_log, group_tree
 from wormhole import paths
 from wormhole.recordings import aggregated, cases, contention, premature, recording
 

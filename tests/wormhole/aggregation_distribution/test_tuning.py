@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gossamer.wormhole.aggregation_distribution.closed_forms import MOVEMENTS, destinations, movement, tune, tuning_cost
 from gossamer.wormhole.aggregation_distribution.prefix_sums import prefix_sums, ranks
-from gossamer.wormhole.group_trees import ceil_log, offset
+from gossamer.wormhole.contraction_trees import ceil_log, offset
 from gossamer.wormhole.partition import TorusPartition
 from wormhole import paths
 from wormhole.recordings import aggregated, cases, contention, premature, recording

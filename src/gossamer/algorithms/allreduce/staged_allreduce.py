@@ -25,9 +25,9 @@ from gossamer.algorithms.allreduce.exchange_stages import (
     transfers,
 )
 from gossamer.errors import ScheduleError
-from gossamer.graphs.paths_and_hops import index_ranges
+from gossamer.graphs.path_and_hop_tables import index_ranges
 from gossamer.graphs.precedence_scheduling import HopGraph, LinkResources, StartTimes, scheduled
-from gossamer.graphs.shared_ways import Ways, shared_ways
+from gossamer.graphs.round_routing import Ways, shared_ways
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import ALLCOMBINE, Chunked, Grouped, PartialSumAllreduce, includes

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.graphs.disjoint_trees import Arcs, DisjointTrees, disjoint_trees
-from gossamer.graphs.paths_and_hops import leads_on
+from gossamer.graphs.path_and_hop_tables import leads_on
 from gossamer.jit import njit
 from gossamer.networks.network import IntArray
 from gossamer.questions.cases import Case, Offer, Refusal

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.any_network.mixed_tasks import grown_halves, halves_of, joined
+from gossamer.algorithms.any_network.dependent_collectives import grown_halves, halves_of, joined
 from gossamer.algorithms.any_network.priced_routing import branching
 from gossamer.graphs.precedence_scheduling import HopGraph, LinkResources, StartTimes, scheduled
 from gossamer.graphs.priced_trees import Forest, PacketDemand, TreeGrowth

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.any_network.mixed_tasks import grown_halves, halves_of, joined
+from gossamer.algorithms.any_network.dependent_collectives import grown_halves, halves_of, joined
 from gossamer.algorithms.any_network.packet_demands import least_slots
 from gossamer.algorithms.any_network.priced_routing import timed
 from gossamer.graphs.precedence_scheduling import HopGraph, LinkResources, StartTimes, heights, scheduled, shaken

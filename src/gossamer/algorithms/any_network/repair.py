@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.any_network.mixed_tasks import Half, halves_of, joined
+from gossamer.algorithms.any_network.dependent_collectives import Half, halves_of, joined
 from gossamer.algorithms.any_network.priced_routing import timed
 from gossamer.errors import NotApplicableError
 from gossamer.graphs.precedence_scheduling import HopGraph, LinkResources, heights, scheduled, shaken

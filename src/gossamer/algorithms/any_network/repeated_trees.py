@@ -20,7 +20,7 @@ from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.any_network.free_root_trees import sums_along
 from gossamer.algorithms.any_network.packet_demands import demand_of, least_slots
 from gossamer.algorithms.any_network.priced_routing import branching, forests, refusal, timed
-from gossamer.graphs.paths_and_hops import PortTable
+from gossamer.graphs.path_and_hop_tables import PortTable
 from gossamer.graphs.precedence_scheduling import LinkResources, StartTimes, heights, scheduled
 from gossamer.graphs.priced_trees import Forest, PacketDemand, TreeGrowth
 from gossamer.networks.network import IntArray, Network

@@ -18,7 +18,7 @@ import numpy as np
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.preconditions import refuse_buffers, refuse_hops
 from gossamer.errors import NetworkError
-from gossamer.graphs.paths_and_hops import leads_on
+from gossamer.graphs.path_and_hop_tables import leads_on
 from gossamer.graphs.precedence_scheduling import LinkResources
 from gossamer.graphs.retiming import retimed
 from gossamer.jit import njit

@@ -21,10 +21,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.multinode_broadcast.lines_and_rings import subphase_slots, write_rounds
+from gossamer.algorithms.multinode_broadcast.multiple_broadcasts_on_rings import subphase_slots, write_rounds
 from gossamer.algorithms.preconditions import refuse_hops, refuse_ports
 from gossamer.errors import ModelError
-from gossamer.graphs.mesh_packing import RotatedClass, Rotation, links_along, rotations, write_packing
+from gossamer.graphs.concentration_routing import RotatedClass, Rotation, links_along, rotations, write_packing
 from gossamer.graphs.parallel_prefix import PrefixPhase, prefix_phase, prefix_ranks, write_prefix
 from gossamer.networks.network import Grid, IntArray, Network
 from gossamer.questions.cases import Case, Offer, Refusal

@@ -21,7 +21,7 @@ from gossamer.algorithms.any_network.packet_demands import demand_of
 from gossamer.algorithms.any_network.schedule_shortening import PATIENT, squeezed
 from gossamer.algorithms.preconditions import refuse_hops, refuse_ports
 from gossamer.graphs.list_scheduling import non_wasting, tightened
-from gossamer.graphs.paths_and_hops import Hops, Paths
+from gossamer.graphs.path_and_hop_tables import Hops, Paths
 from gossamer.graphs.precedence_scheduling import LinkResources
 from gossamer.graphs.route_balancing import balanced_paths
 from gossamer.networks.grids import grid_links

@@ -19,7 +19,7 @@ from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.partial_exchange import balanced_orders
 from gossamer.algorithms.partial_exchange.balanced_orders import counts_of_lines
 from gossamer.graphs.list_scheduling import ORDERS, Order, non_wasting
-from gossamer.graphs.paths_and_hops import Paths
+from gossamer.graphs.path_and_hop_tables import Paths
 from gossamer.networks.grids import grid_links
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.cases import Case, Offer, Refusal

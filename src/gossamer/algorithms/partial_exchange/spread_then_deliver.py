@@ -20,7 +20,7 @@ import numpy.typing as npt
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.partial_exchange import balanced_orders
 from gossamer.algorithms.partial_exchange.balanced_orders import census, shortest_of
-from gossamer.graphs.paths_and_hops import Paths
+from gossamer.graphs.path_and_hop_tables import Paths
 from gossamer.graphs.route_balancing import balanced_paths, without_loops
 from gossamer.jit import njit
 from gossamer.networks.network import IntArray, Network

@@ -14,7 +14,7 @@ import numpy as np
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.preconditions import refuse_ports
 from gossamer.algorithms.routing.greedy import refuse_paths, sources_and_targets
-from gossamer.graphs.mesh_packing import Leg, Rotation, leg_chunks, links_along, packing_legs, rotations
+from gossamer.graphs.concentration_routing import Leg, Rotation, leg_chunks, links_along, packing_legs, rotations
 from gossamer.graphs.parallel_prefix import prefix_chunks, prefix_phase
 from gossamer.networks.network import Grid, IntArray
 from gossamer.questions.cases import Case, Offer, Refusal

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.broadcast.named_trees import extended_ring_tree, reach
+from gossamer.algorithms.broadcast.binomial_and_product_trees import extended_ring_tree, reach
 from gossamer.algorithms.preconditions import refuse_buffers, refuse_send_limit
 from gossamer.graphs.trees import RootedTree, path_hops, pruned, search_terminals, shortest_path_tree, unreachable
 from gossamer.jit import njit

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.preconditions import refuse_buffers
 from gossamer.errors import NetworkError
-from gossamer.graphs.paths_and_hops import PortTable
+from gossamer.graphs.path_and_hop_tables import PortTable
 from gossamer.graphs.precedence_scheduling import HopGraph, LinkResources, scheduled
 from gossamer.jit import njit
 from gossamer.networks import free_group

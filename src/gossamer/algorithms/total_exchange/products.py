@@ -1,9 +1,9 @@
 """Total exchange on products in rounds of exchanges along lines (A3 of Dimakopoulos 1996, section 5.4, generalized).
 
 Messages are sorted by offset, the cyclic difference of the labels of destination and source in each dimension, and
-all messages of one offset move together; see `array_rounds`. Here the exchange along a line is any exchange of the
-factor: in one run the packet from label x to label x' of the factor carries the message that is at x, has to go to
-x' and belongs to the one offset that the timetable of the runs lets have the digit ``x' - x``.
+all messages of one offset move together; see `rounds_of_line_exchanges`. Here the exchange along a line is any exchange
+of the factor: in one run the packet from label x to label x' of the factor carries the message that is at x, has to go
+to x' and belongs to the one offset that the timetable of the runs lets have the digit ``x' - x``.
 
 With d equal factors of n nodes there are ``n**(d-1)`` rounds, each as long as the exchange of the factor.
 """
@@ -20,11 +20,11 @@ import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.preconditions import refuse_buffers, refuse_hops, refuse_ports
-from gossamer.algorithms.total_exchange.array_rounds import ARRAY_ROUNDS, begin_of_runs, best_rounds
-from gossamer.algorithms.total_exchange.busiest_first import BUSIEST_FIRST, total_distance
+from gossamer.algorithms.total_exchange.busiest_node_first import BUSIEST_FIRST, total_distance
 from gossamer.algorithms.total_exchange.edge_colored import EDGE_COLORED
 from gossamer.algorithms.total_exchange.node_invariant import GREEDY_OFFSETS, NODE_INVARIANT_FIFO
-from gossamer.algorithms.total_exchange.ring_shift import PARITY_SHIFT
+from gossamer.algorithms.total_exchange.ring_queues import PARITY_SHIFT
+from gossamer.algorithms.total_exchange.rounds_of_line_exchanges import ARRAY_ROUNDS, begin_of_runs, best_rounds
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
 from gossamer.questions.rules import Rules

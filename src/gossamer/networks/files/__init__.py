@@ -8,13 +8,13 @@ from pathlib import Path
 from gossamer.atomic_files import whole_file
 from gossamer.errors import FileFormatError
 from gossamer.networks.family import Family, Size, checked_size
-from gossamer.networks.files.coordinates import COORDINATES, read_coordinates
 from gossamer.networks.files.edge_list import DIRECTED_EDGES, EDGES, read_edge_list, write_edge_list
 from gossamer.networks.files.format import NetworkFormat
 from gossamer.networks.files.graphs import DOT, GML, GRAPHML, JSON
 from gossamer.networks.files.ibnetdiscover import IBNETDISCOVER, read_ibnetdiscover
 from gossamer.networks.files.nccl import NCCL, read_nccl_topology
 from gossamer.networks.files.nvidia_smi import NVIDIA_SMI, read_nvidia_smi
+from gossamer.networks.files.rank_map import COORDINATES, read_coordinates
 from gossamer.networks.files.slurm import SLURM, read_slurm_topology
 from gossamer.networks.network import Network
 from gossamer.reading.files import file_name, opened

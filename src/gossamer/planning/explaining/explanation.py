@@ -16,7 +16,7 @@ from gossamer.bounds import Bound
 from gossamer.errors import ScheduleError
 from gossamer.networks.network import Network
 from gossamer.schedules import Hop
-from gossamer.schedules.wormhole.worms import Worm
+from gossamer.schedules.wormhole.worm_descriptions import Worm
 
 __all__ = ["ExplainedPart", "Explanation", "at_node", "message_row", "why"]
 

@@ -8,7 +8,7 @@ from gossamer.atomic_files import quantity
 from gossamer.planning.explaining.explanation import ExplainedPart, message_row
 from gossamer.planning.explaining.explanation import at_node as node_lines
 from gossamer.schedules.hop_descriptions import message_words
-from gossamer.schedules.wormhole.worms import Worm, chosen_worms
+from gossamer.schedules.wormhole.worm_descriptions import Worm, chosen_worms
 from gossamer.wormhole import WormholeSchedule
 
 __all__ = ["at_node", "in_slot", "of_all", "of_message", "slots"]

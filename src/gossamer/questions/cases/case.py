@@ -14,7 +14,7 @@ import numpy as np
 from gossamer.atomic_files import quantity
 from gossamer.errors import NetworkError
 from gossamer.networks.network import Network
-from gossamer.processes.trials import ALONE, Trials
+from gossamer.processes.search_trials import ALONE, Trials
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand, demands_of
 from gossamer.questions.cases.distances import Metric, metric_of
 from gossamer.questions.cases.links import Links, links_of

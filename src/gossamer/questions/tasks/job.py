@@ -10,13 +10,13 @@ from typing import Any
 
 from gossamer.errors import FileFormatError, TaskError, nearest, shown
 from gossamer.networks.network import Network
+from gossamer.questions.tasks.byte_counts import sizing_of
 from gossamer.questions.tasks.chunked import MAX_CHUNKS, chunked
 from gossamer.questions.tasks.composite_tasks import Together, ranks
 from gossamer.questions.tasks.exchanges import UnevenExchange
 from gossamer.questions.tasks.group_tasks import Grouped, Groups, named_groups
 from gossamer.questions.tasks.parsing import task as make_task
 from gossamer.questions.tasks.patterns import named_traffic
-from gossamer.questions.tasks.sizes import sizing_of
 from gossamer.questions.tasks.task import Task
 from gossamer.reading.files import file_name, guarded, opened
 from gossamer.reading.quantities import size

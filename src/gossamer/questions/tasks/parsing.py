@@ -40,8 +40,8 @@ from gossamer.questions.tasks.rooted import Broadcast, Gather, Reduce, Scatter
 from gossamer.questions.tasks.routing import OneToManyRouting, Permutation
 from gossamer.questions.tasks.task import Task
 from gossamer.reading import seed as read_seed
+from gossamer.reading.node_lists import named_nodes, named_numbers, read_destinations
 from gossamer.reading.quantities import Bytes, size
-from gossamer.reading.tables import named_nodes, named_numbers, read_destinations
 from gossamer.reading.traffic_files import in_units, read_traffic
 
 __all__ = ["ALIASES", "TASKS", "TaskWords", "as_task", "asked_task", "kind_of", "task", "task_from_dict"]

@@ -24,12 +24,12 @@ from gossamer.reading import whole as read_whole
 from gossamer.schedules import files
 from gossamer.schedules.columns import MOST, check_range, column, phase_rows, whole
 from gossamer.schedules.timelines import Timeline, in_ticks
-from gossamer.schedules.wormhole import worms
+from gossamer.schedules.wormhole import worm_descriptions
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.channels import Channels
 from gossamer.schedules.wormhole.files import FORM
 from gossamer.schedules.wormhole.payloads import CONTROL, Payloads, PayloadTable, Pieces, StepPhase
-from gossamer.schedules.wormhole.worms import Worm
+from gossamer.schedules.wormhole.worm_descriptions import Worm
 
 __all__ = ["CONTROL", "PayloadTable", "Payloads", "Pieces", "StepPhase", "WormholeSchedule", "load"]
 
@@ -416,16 +416,16 @@ class WormholeSchedule(Pictured):
         )
 
     def worms(self) -> Iterator[Worm]:
-        """Yield the messages in order, each with what it is in words; see `gossamer.schedules.wormhole.worms.worms`."""
-        return worms.worms(self)
+        """Yield the messages in order, each with what it is in words; see `worm_descriptions.worms`."""
+        return worm_descriptions.worms(self)
 
     def to_arrow(self) -> Any:
-        """Return the messages as an Arrow table; see `gossamer.schedules.wormhole.worms.to_arrow`."""
-        return worms.to_arrow(self)
+        """Return the messages as an Arrow table; see `gossamer.schedules.wormhole.worm_descriptions.to_arrow`."""
+        return worm_descriptions.to_arrow(self)
 
     def to_frame(self) -> Any:
-        """Return the messages as a data frame of pandas; see `gossamer.schedules.wormhole.worms.to_frame`."""
-        return worms.to_frame(self)
+        """Return the messages as a data frame of pandas; see `worm_descriptions.to_frame`."""
+        return worm_descriptions.to_frame(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the schedule to a file; see `gossamer.schedules.files.save`."""

@@ -17,7 +17,7 @@ from gossamer.networks.network import Grid, Network
 from gossamer.reading import fraction, whole
 from gossamer.reading import seed as check_seed
 from gossamer.simulation.random_arrivals.arrivals import Poisson
-from gossamer.simulation.random_arrivals.delays import Delays, LoadLimit
+from gossamer.simulation.random_arrivals.scheme_evaluation import Delays, LoadLimit
 from gossamer.simulation.random_arrivals.settings import MOST_STEPS, Settings
 from gossamer.simulation.random_arrivals.statistics import ConfidenceInterval, t_interval
 
@@ -456,7 +456,7 @@ def interval_scheme(
 
 
 class IntervalBroadcasts:
-    """The interval scheme as any other; see `gossamer.simulation.random_arrivals.delays.RandomBroadcasts`.
+    """The interval scheme as any other; see `gossamer.simulation.random_arrivals.scheme_evaluation.RandomBroadcasts`.
 
     It is simulated with Poisson arrivals at all nodes in continuous time, without ties or choices, for a number of
     packets of its own, and measures broadcasts only.

@@ -6,8 +6,8 @@ is wished besides.
 
 from gossamer.studies.design.design_sweeps import designs
 from gossamer.studies.design.moore_bounds import Limit, least_diameter, least_status, limit, limits
+from gossamer.studies.design.plan_candidates import Design, DesignedNetwork, PlannedTask, design
 from gossamer.studies.design.problem import FAMILIES, Goal, Problem, Wishes
-from gossamer.studies.design.ranked_designs import Design, DesignedNetwork, PlannedTask, design
 from gossamer.studies.design.search import CandidateNetwork
 
 __all__ = [

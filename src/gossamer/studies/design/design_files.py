@@ -20,7 +20,7 @@ from gossamer.planning.switching import save
 from gossamer.simulation.flits.routing import deadlock_freedom
 from gossamer.simulation.flits.routing.routing_function import RoutedMessages
 from gossamer.studies.design.flit_runs import TABLED, chosen_routing
-from gossamer.studies.design.ranked_designs import Design, DesignedNetwork
+from gossamer.studies.design.plan_candidates import Design, DesignedNetwork
 
 if TYPE_CHECKING:
     import pyarrow as pa

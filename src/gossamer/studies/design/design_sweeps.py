@@ -17,8 +17,7 @@ from gossamer.reading import number, whole
 from gossamer.reading import seed as read_seed
 from gossamer.studies.design.cabling import cabled
 from gossamer.studies.design.fixed_links import fixed_candidates
-from gossamer.studies.design.problem import Problem, Wishes, read_degrees, read_goals, read_nodes
-from gossamer.studies.design.ranked_designs import (
+from gossamer.studies.design.plan_candidates import (
     MOST_WORK,
     SECONDS_OF_WORK,
     Design,
@@ -29,9 +28,10 @@ from gossamer.studies.design.ranked_designs import (
     plan_candidate,
     work,
 )
+from gossamer.studies.design.problem import Problem, Wishes, read_degrees, read_goals, read_nodes
 from gossamer.studies.design.search import CandidateNetwork, Say, candidates
 from gossamer.studies.sweeps import sweep
-from gossamer.studies.sweeps.stored_points import Progress, file_contents
+from gossamer.studies.sweeps.point_protocol import Progress, file_contents
 
 __all__ = ["NetworkPoint", "SearchPoint", "asked_words", "candidates_of", "designs", "found_of"]
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gossamer.errors import ModelError
 from gossamer.networks import AbelianGroup, Network, parse
-from gossamer.networks.cayley_groups import group_named
+from gossamer.networks.group_specs import group_named
 from gossamer.networks.lifts import lift
 from gossamer.networks.optically_switched_cubes import switched_cubes
 from gossamer.studies.design.problem import Problem

@@ -7,7 +7,7 @@ import numpy as np
 from gossamer.errors import NetworkError
 from gossamer.jit import njit
 from gossamer.networks import Network
-from gossamer.networks.cayley_groups import group_named
+from gossamer.networks.group_specs import group_named
 from gossamer.networks.lifts import lift
 from gossamer.studies.design.problem import Problem
 from gossamer.studies.design.random_groups import random_group

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from gossamer.errors import NetworkError
 from gossamer.networks import Network, parse
-from gossamer.networks.cayley_groups import group_named
+from gossamer.networks.group_specs import group_named
 from gossamer.studies.design.lift_search import lifts_wanted, random_lift
 from gossamer.studies.design.problem import SPEC_FAMILIES, Problem, specs_of
 from gossamer.studies.design.random_groups import GROUP_FAMILIES, random_group

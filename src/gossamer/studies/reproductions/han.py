@@ -17,7 +17,7 @@ import numpy as np
 
 from gossamer.algorithms import ALGORITHMS
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.routing.move_and_smooth.lines import flow_numbers, row_movement
+from gossamer.algorithms.routing.move_and_smooth.line_balancing import flow_numbers, row_movement
 from gossamer.algorithms.routing.move_and_smooth.mappings import MAPPINGS, multiplicity
 from gossamer.bounds.loads import distance_bounds
 from gossamer.errors import TaskError

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import wraps
 from typing import Any, TypeAlias
 
-from gossamer.studies.sweeps.engines import run_points
+from gossamer.studies.sweeps.executors import run_points
 
 __all__ = ["Cell", "Curve", "Row", "Table", "TablePoint", "computed_tables", "number", "tabulated"]
 

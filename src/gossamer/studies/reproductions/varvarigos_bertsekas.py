@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from gossamer.algorithms import ALGORITHMS
-from gossamer.algorithms.multinode_broadcast.lines_and_rings import subphase_slots, write_rounds
+from gossamer.algorithms.multinode_broadcast.multiple_broadcasts_on_rings import subphase_slots, write_rounds
 from gossamer.algorithms.multinode_broadcast.partial import rotated_dimensions_split, split_bound, whole_bound
-from gossamer.graphs.mesh_packing import RotatedClass, links_along, rotations, write_packing
+from gossamer.graphs.concentration_routing import RotatedClass, links_along, rotations, write_packing
 from gossamer.graphs.parallel_prefix import prefix_hops, prefix_ranks
 from gossamer.networks.network import Network
 from gossamer.networks.spec import network

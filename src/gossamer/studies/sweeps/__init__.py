@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from gossamer.lazy_imports import lazy
 
 if TYPE_CHECKING:
-    from gossamer.studies.sweeps.engines import ENGINES, run_points
+    from gossamer.studies.sweeps.executors import ENGINES, run_points
     from gossamer.studies.sweeps.load_sweeps import BroadcastPoint, TrafficPoint, delay_load, latency_load, read_loads
     from gossamer.studies.sweeps.point_grids import AskedPoint, asked_point, grid
     from gossamer.studies.sweeps.point_kinds import KINDS
+    from gossamer.studies.sweeps.point_protocol import Line, Point, StoredPoint
     from gossamer.studies.sweeps.results import TABLE_FORMATS, SweepResults, table_format, write_table
     from gossamer.studies.sweeps.run_sweep import sweep
     from gossamer.studies.sweeps.store import merge, read_results
-    from gossamer.studies.sweeps.stored_points import Line, Point, StoredPoint
 
 __all__ = [
     "ENGINES",
@@ -43,10 +43,10 @@ __all__ = [
 __getattr__ = lazy(
     __name__,
     load_sweeps="BroadcastPoint TrafficPoint delay_load latency_load read_loads",
-    engines="ENGINES run_points",
+    executors="ENGINES run_points",
     point_grids="AskedPoint asked_point grid",
     point_kinds="KINDS",
-    stored_points="Line Point StoredPoint",
+    point_protocol="Line Point StoredPoint",
     results="SweepResults TABLE_FORMATS table_format write_table",
     store="merge read_results",
     run_sweep="sweep",

@@ -13,11 +13,11 @@ from gossamer.networks.network import Network
 from gossamer.reading.quantities import LEAST_LOAD, fractions
 from gossamer.simulation.flits import Saturation, TrafficRun, TrafficSettings, saturation_throughput, simulate_traffic
 from gossamer.simulation.random_arrivals.arrivals import Trace
-from gossamer.simulation.random_arrivals.delays import Delays, RandomBroadcasts, TreeBroadcasts
+from gossamer.simulation.random_arrivals.scheme_evaluation import Delays, RandomBroadcasts, TreeBroadcasts
 from gossamer.simulation.random_arrivals.schemes import Mix, broadcasts, options_of, scheme
 from gossamer.simulation.random_arrivals.settings import Settings
-from gossamer.studies.sweeps.engines import run_points
-from gossamer.studies.sweeps.stored_points import Progress
+from gossamer.studies.sweeps.executors import run_points
+from gossamer.studies.sweeps.point_protocol import Progress
 
 __all__ = ["BroadcastPoint", "SaturationPoint", "TrafficPoint", "delay_load", "latency_load", "read_loads"]
 

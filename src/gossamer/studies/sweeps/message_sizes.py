@@ -12,15 +12,15 @@ from gossamer.atomic_files import Tabled, bandwidth_text, bytes_text, seconds_te
 from gossamer.errors import ModelError, ScheduleError
 from gossamer.networks import as_network
 from gossamer.networks.network import Network
-from gossamer.planning.message_sizes import resized
 from gossamer.planning.outcome import Comparison, Outcome
+from gossamer.planning.plan_resizing import resized
 from gossamer.planning.planner import compare, plan
 from gossamer.questions.cases import Case
 from gossamer.questions.costs import Clock, TimeCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Task, as_task
 from gossamer.reading.quantities import sizes as read_sizes
-from gossamer.studies.sweeps.engines import run_points
+from gossamer.studies.sweeps.executors import run_points
 
 __all__ = ["Crossover", "SizeComparison", "SizePlans", "compare_sizes", "plan_sizes"]
 

@@ -20,7 +20,7 @@ from gossamer.reading.quantities import size
 from gossamer.reading.values import MOST_SEED, fraction
 from gossamer.studies.sweeps.conditions import Condition, formula
 from gossamer.studies.sweeps.point_kinds import KINDS, PointNeeds, measures, size_of
-from gossamer.studies.sweeps.stored_points import Progress, file_contents
+from gossamer.studies.sweeps.point_protocol import Progress, file_contents
 
 __all__ = ["MEASURES", "AskedPoint", "Constraints", "asked_point", "combinations", "expanded", "grid"]
 

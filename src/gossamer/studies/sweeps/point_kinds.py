@@ -32,13 +32,13 @@ from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Task, kind_of
 from gossamer.questions.tasks.parsing import TaskWords, asked_task
 from gossamer.reading import number
-from gossamer.reading.tables import named_nodes
+from gossamer.reading.node_lists import named_nodes
 from gossamer.simulation.flits import Routers, TrafficSettings, saturation_throughput, simulate_traffic
 from gossamer.simulation.random_arrivals.schemes import broadcasts
 from gossamer.simulation.random_arrivals.schemes.registry import SCHEMES
 from gossamer.simulation.random_arrivals.settings import Settings
-from gossamer.studies.sweeps.faults import faults
-from gossamer.studies.sweeps.stored_points import Progress, file_contents
+from gossamer.studies.sweeps.link_failures import faults
+from gossamer.studies.sweeps.point_protocol import Progress, file_contents
 
 __all__ = [
     "BOUNDS",

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from gossamer.atomic_files import Rows, quantity, whole_file
 from gossamer.errors import FileFormatError, ModelError, nearest
+from gossamer.studies.sweeps.point_protocol import Line
 from gossamer.studies.sweeps.store import Row, row_values
-from gossamer.studies.sweeps.stored_points import Line
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,10 +11,10 @@ from typing import Any
 from gossamer.errors import ModelError, shown
 from gossamer.processes.work_items import WorkItem, WorkResult
 from gossamer.reading import choice
-from gossamer.studies.sweeps.engines import engine_of
+from gossamer.studies.sweeps.executors import engine_of
+from gossamer.studies.sweeps.point_protocol import Progress, StoredPoint, identity
 from gossamer.studies.sweeps.results import SweepResults
 from gossamer.studies.sweeps.store import Row, Store, columns_of, read_results, row_of
-from gossamer.studies.sweeps.stored_points import Progress, StoredPoint, identity
 
 __all__ = ["RETRIES", "listed_points", "point_needs", "sweep"]
 

@@ -15,7 +15,7 @@ from gossamer.atomic_files import whole_file
 from gossamer.errors import FileFormatError
 from gossamer.reading.files import file_name, guarded
 from gossamer.reading.parquet import parquet_table
-from gossamer.studies.sweeps.stored_points import canonical, identity
+from gossamer.studies.sweeps.point_protocol import canonical, identity
 
 if TYPE_CHECKING:
     import pyarrow as pa

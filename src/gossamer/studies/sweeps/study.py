@@ -15,7 +15,7 @@ from gossamer.reading.files import file_name, guarded, opened
 from gossamer.reading.quantities import fractions, sizes
 from gossamer.studies.sweeps.point_grids import AskedPoint, grid
 from gossamer.studies.sweeps.point_kinds import PointNeeds, asked_network, measuring, size_of
-from gossamer.studies.sweeps.stored_points import identity
+from gossamer.studies.sweeps.point_protocol import identity
 
 __all__ = ["Estimate", "Shown", "Study", "estimated", "read_study", "word_values"]
 

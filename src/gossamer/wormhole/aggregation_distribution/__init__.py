@@ -25,11 +25,11 @@ from gossamer.wormhole.aggregation_distribution.closed_forms import (
     tune,
     with_tuning,
 )
-from gossamer.wormhole.aggregation_distribution.collection import aggregate, collect, diagonal_broadcast
+from gossamer.wormhole.aggregation_distribution.final_all_gather import aggregate, collect, diagonal_broadcast
 from gossamer.wormhole.aggregation_distribution.prefix_sums import prefix_sums, ranks, tell_all
 from gossamer.wormhole.aggregation_distribution.recording import ScheduleRecorder
 from gossamer.wormhole.algorithm import WormholeAlgorithm
-from gossamer.wormhole.group_trees import group_tree
+from gossamer.wormhole.contraction_trees import group_tree
 from gossamer.wormhole.partition import TorusPartition, common_divisors
 
 __all__ = [

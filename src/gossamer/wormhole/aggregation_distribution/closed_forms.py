@@ -14,10 +14,10 @@ from typing import Literal
 import numpy as np
 
 from gossamer.questions.costs import LinearCost
-from gossamer.wormhole.aggregation_distribution.collection import collection_cost, contraction_cost
+from gossamer.wormhole.aggregation_distribution.final_all_gather import collection_cost, contraction_cost
 from gossamer.wormhole.aggregation_distribution.prefix_sums import gathering_cost, prefix_cost
 from gossamer.wormhole.aggregation_distribution.recording import PhaseCost, ScheduleRecorder
-from gossamer.wormhole.group_trees import balanced_digits, ceil_log, group_tree
+from gossamer.wormhole.contraction_trees import balanced_digits, ceil_log, group_tree
 from gossamer.wormhole.partition import Ints, TorusPartition, common_divisors
 
 __all__ = [
@@ -221,7 +221,7 @@ class Variant:
     gather_fan : {4, 2}
         Partners in a round of the all-gather on the diagonals.
     rows, columns : str
-        As of `collection.collect`.
+        As of `final_all_gather.collect`.
     halves : bool
         Whether the data collection goes in as many parts as there are dimensions, with rotated dimensions.
     """

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gossamer.wormhole.aggregation_distribution.recording import NOTHING, PhaseCost, ScheduleRecorder
-from gossamer.wormhole.group_trees import TreeMoves, contraction, group_tree
+from gossamer.wormhole.contraction_trees import TreeMoves, contraction, group_tree
 from gossamer.wormhole.partition import Ints, TorusPartition
 
 __all__ = [

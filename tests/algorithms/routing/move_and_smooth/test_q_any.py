@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 import gossamer
 from algorithms.routing.move_and_smooth.enumeration import column_movement, worst_row
 from gossamer import Rules
-from gossamer.algorithms.routing.move_and_smooth import move_registry as q_any
-from gossamer.algorithms.routing.move_and_smooth.lines import column_bound, row_movement
+from gossamer.algorithms.routing.move_and_smooth import odd_sided_regions as q_any
+from gossamer.algorithms.routing.move_and_smooth.line_balancing import column_bound, row_movement
 from gossamer.algorithms.routing.move_and_smooth.mappings import MAPPINGS, multiplicity, second_mapping, variant_c
-from gossamer.algorithms.routing.move_and_smooth.move_registry import (
+from gossamer.algorithms.routing.move_and_smooth.odd_sided_regions import (
     Q_ANY,
     any_stages,
     buffers_seen,

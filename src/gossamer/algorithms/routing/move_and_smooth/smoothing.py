@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.routing.move_and_smooth.lines import column_bound, row_bound
+from gossamer.algorithms.routing.move_and_smooth.line_balancing import column_bound, row_bound
 from gossamer.algorithms.routing.move_and_smooth.regions import Regions
 from gossamer.errors import ScheduleError
 from gossamer.graphs.lock_step_movement import ItemMoves, LockStep

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gossamer.graphs.disjoint_trees import disjoint_tree, grown_trees
-from gossamer.simulation.random_arrivals.schemes.arc_inner_nodes import arc, arc_limit
+from gossamer.simulation.random_arrivals.schemes.balanced_tree_images import symmetric
 from gossamer.simulation.random_arrivals.schemes.dimension_orders import (
     background_target,
     redo,
@@ -12,6 +12,7 @@ from gossamer.simulation.random_arrivals.schemes.dimension_orders import (
     star_probabilities,
 )
 from gossamer.simulation.random_arrivals.schemes.edge_disjoint_trees import edge_disjoint_trees
+from gossamer.simulation.random_arrivals.schemes.mesh_interior_over_surface import arc, arc_limit
 from gossamer.simulation.random_arrivals.schemes.mini_packets import mini_packets, star_minis
 from gossamer.simulation.random_arrivals.schemes.mixed_traffic import Mix, mixed
 from gossamer.simulation.random_arrivals.schemes.registry import (
@@ -23,12 +24,11 @@ from gossamer.simulation.random_arrivals.schemes.registry import (
     options_of,
     scheme,
 )
-from gossamer.simulation.random_arrivals.schemes.scheme_rows import PRIORITIES
 from gossamer.simulation.random_arrivals.schemes.stamoulis_tsitsiklis import (
     stamoulis_tsitsiklis_direct,
     stamoulis_tsitsiklis_indirect,
 )
-from gossamer.simulation.random_arrivals.schemes.symmetric_trees import symmetric
+from gossamer.simulation.random_arrivals.schemes.transmission_tables import PRIORITIES
 from gossamer.simulation.random_arrivals.schemes.varvarigos_banerjee import (
     varvarigos_banerjee_direct,
     varvarigos_banerjee_indirect,

@@ -30,7 +30,7 @@ def flattened(network: Network) -> tuple[Network, ...]:
 
 def factor_reason(network: Network) -> str | None:
     """Say why there are no trees for a factor, or None if there are."""
-    from gossamer.simulation.random_arrivals.schemes.symmetric_trees import symmetric_reason
+    from gossamer.simulation.random_arrivals.schemes.balanced_tree_images import symmetric_reason
 
     if network.grid is not None or network.link_count == network.node_count * (network.node_count - 1):
         return None
@@ -74,7 +74,7 @@ def _factor(network: Network, coin: bool) -> Factor:
         return Factor(network, ((ways[0],), (ways[1],)), _HALVES) if coin and n % 2 == 0 else _single(network, ways[0])
     if network.grid is not None:
         return Factor(network, (tuple(_line(n, v, n - 1 - v, ends=True) for v in range(n)),), _ONE)
-    from gossamer.simulation.random_arrivals.schemes.symmetric_trees import symmetric_factor
+    from gossamer.simulation.random_arrivals.schemes.balanced_tree_images import symmetric_factor
 
     return symmetric_factor(network)
 

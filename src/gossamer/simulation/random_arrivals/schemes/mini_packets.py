@@ -14,7 +14,7 @@ from gossamer.graphs.disjoint_trees import disjoint_tree, grown_trees, grown_tre
 from gossamer.simulation.random_arrivals.schemes.dimension_orders import star_orders, star_reason
 from gossamer.simulation.random_arrivals.schemes.factor_trees import flattened, product_factors
 from gossamer.simulation.random_arrivals.schemes.product_broadcasts import product_scheme
-from gossamer.simulation.random_arrivals.schemes.scheme_rows import SchemeRows, add_tree, refuse_uncovered
+from gossamer.simulation.random_arrivals.schemes.transmission_tables import SchemeRows, add_tree, refuse_uncovered
 
 if TYPE_CHECKING:
     from gossamer.networks.network import IntArray, Network

@@ -20,7 +20,7 @@ from gossamer.reading import choice, number, whole
 from gossamer.reading import seed as read_seed
 from gossamer.simulation.random_arrivals.request_kinds import KINDS, RequestKinds
 from gossamer.simulation.random_arrivals.scheme import Scheme, slices
-from gossamer.simulation.random_arrivals.schemes.scheme_rows import SchemeRows
+from gossamer.simulation.random_arrivals.schemes.transmission_tables import SchemeRows
 from gossamer.simulation.random_arrivals.theory.loads import distances
 
 __all__ = ["Mix", "at_each_source", "mixed"]

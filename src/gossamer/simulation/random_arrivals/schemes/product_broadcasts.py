@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from gossamer.simulation.random_arrivals.schemes.scheme_rows import SchemeRows
+from gossamer.simulation.random_arrivals.schemes.transmission_tables import SchemeRows
 
 if TYPE_CHECKING:
     from gossamer.networks.network import Network

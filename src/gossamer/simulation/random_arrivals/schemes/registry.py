@@ -9,13 +9,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gossamer.errors import NotApplicableError, nearest
-from gossamer.simulation.random_arrivals.delays import TreeBroadcasts
 from gossamer.simulation.random_arrivals.interval_broadcasts import IntervalBroadcasts, interval_reason, interval_scheme
 from gossamer.simulation.random_arrivals.scheme import Scheme
-from gossamer.simulation.random_arrivals.schemes.arc_inner_nodes import arc, arc_reason
+from gossamer.simulation.random_arrivals.scheme_evaluation import TreeBroadcasts
+from gossamer.simulation.random_arrivals.schemes.balanced_tree_images import symmetric, symmetric_reason
 from gossamer.simulation.random_arrivals.schemes.dimension_orders import redo, star, star_reason
 from gossamer.simulation.random_arrivals.schemes.edge_disjoint_trees import trees_reason
 from gossamer.simulation.random_arrivals.schemes.factor_trees import flattened
+from gossamer.simulation.random_arrivals.schemes.mesh_interior_over_surface import arc, arc_reason
 from gossamer.simulation.random_arrivals.schemes.mini_packets import (
     hypercube_reason,
     mini_packets,
@@ -28,7 +29,6 @@ from gossamer.simulation.random_arrivals.schemes.stamoulis_tsitsiklis import (
     stamoulis_tsitsiklis_direct,
     stamoulis_tsitsiklis_indirect,
 )
-from gossamer.simulation.random_arrivals.schemes.symmetric_trees import symmetric, symmetric_reason
 from gossamer.simulation.random_arrivals.schemes.varvarigos_banerjee import (
     varvarigos_banerjee_direct,
     varvarigos_banerjee_indirect,
@@ -36,8 +36,8 @@ from gossamer.simulation.random_arrivals.schemes.varvarigos_banerjee import (
 
 if TYPE_CHECKING:
     from gossamer.networks.network import Network
-    from gossamer.simulation.random_arrivals.delays import RandomBroadcasts
     from gossamer.simulation.random_arrivals.interval_broadcasts import IntervalScheme
+    from gossamer.simulation.random_arrivals.scheme_evaluation import RandomBroadcasts
 
 __all__ = ["SCHEMES", "SCHEME_ALIASES", "KnownScheme", "broadcasts", "covering", "options_of", "scheme"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gossamer.graphs.disjoint_trees import disjoint_tree
 from gossamer.simulation.random_arrivals.schemes.dimension_orders import star
 from gossamer.simulation.random_arrivals.schemes.mini_packets import hypercube_reason
-from gossamer.simulation.random_arrivals.schemes.scheme_rows import (
+from gossamer.simulation.random_arrivals.schemes.transmission_tables import (
     SchemeRows,
     drawn_trees,
     over_the_root,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gossamer.simulation.random_arrivals.schemes.edge_disjoint_trees import edge_disjoint_trees, trees_reason
-from gossamer.simulation.random_arrivals.schemes.scheme_rows import (
+from gossamer.simulation.random_arrivals.schemes.transmission_tables import (
     SchemeRows,
     drawn_trees,
     flooded,

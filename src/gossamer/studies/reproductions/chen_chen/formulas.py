@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
-from gossamer.wormhole.group_trees import ceil_log
+from gossamer.wormhole.contraction_trees import ceil_log
 from gossamer.wormhole.partition import common_divisors
 
 __all__ = ["Printed", "best_theorem_1", "lemma_1", "lemma_2", "lemma_3", "theorem_1", "trees"]

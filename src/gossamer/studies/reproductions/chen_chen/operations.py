@@ -22,7 +22,7 @@ from gossamer.studies.reproductions.table import Cell, Row, Table, tabulated
 from gossamer.wormhole import verify
 from gossamer.wormhole.aggregation_distribution import ATD_5, ATD_OPT, ATD_PIECE, Variant, aggregation_distribution
 from gossamer.wormhole.aggregation_distribution.closed_forms import MOVEMENTS
-from gossamer.wormhole.group_trees import ceil_log, group_tree
+from gossamer.wormhole.contraction_trees import ceil_log, group_tree
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 
 __all__ = [

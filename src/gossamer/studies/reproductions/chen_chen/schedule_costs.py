@@ -13,7 +13,7 @@ import numpy as np
 from gossamer.networks.spec import network as parse_network
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
-from gossamer.reading.tables import named_nodes
+from gossamer.reading.node_lists import named_nodes
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.studies.reproductions.chen_chen.formulas import lemma_3, theorem_1
 from gossamer.studies.reproductions.table import Cell, Table
@@ -29,7 +29,7 @@ from gossamer.wormhole.aggregation_distribution import (
 )
 from gossamer.wormhole.aggregation_distribution.closed_forms import destinations
 from gossamer.wormhole.bounds import bounds
-from gossamer.wormhole.group_trees import ceil_log, offset
+from gossamer.wormhole.contraction_trees import ceil_log, offset
 from gossamer.wormhole.partition import TorusPartition, common_divisors
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 

@@ -27,11 +27,11 @@ from gossamer.studies.reproductions.table import Cell, Row, Table, tabulated
 from gossamer.wormhole import WormholeSchedule, verify
 from gossamer.wormhole.aggregation_distribution import ATD_5
 from gossamer.wormhole.aggregation_distribution.closed_forms import closed_form, destinations, movement
-from gossamer.wormhole.aggregation_distribution.collection import aggregate
+from gossamer.wormhole.aggregation_distribution.final_all_gather import aggregate
 from gossamer.wormhole.aggregation_distribution.prefix_sums import gather_rounds, prefix_sums, ranks
 from gossamer.wormhole.aggregation_distribution.recording import ScheduleRecorder
 from gossamer.wormhole.arc_disjoint_trees import shallow_trees, tree_a, tree_b
-from gossamer.wormhole.group_trees import ceil_log, group_tree, offset
+from gossamer.wormhole.contraction_trees import ceil_log, group_tree, offset
 from gossamer.wormhole.partition import TorusPartition, common_divisors
 
 __all__ = [

@@ -12,9 +12,9 @@ from fractions import Fraction
 from gossamer.networks.spec import network
 from gossamer.simulation.random_arrivals.interval_broadcasts import interval_scheme
 from gossamer.studies.reproductions.table import Curve, Table
-from gossamer.studies.reproductions.yeh_varvarigos_lee import delays, scheme_variants
+from gossamer.studies.reproductions.yeh_varvarigos_lee import arc_and_mini_packets, delays
+from gossamer.studies.reproductions.yeh_varvarigos_lee.arc_and_mini_packets import WORKED_TABLES
 from gossamer.studies.reproductions.yeh_varvarigos_lee.delays import BALANCE_TABLES
-from gossamer.studies.reproductions.yeh_varvarigos_lee.scheme_variants import WORKED_TABLES
 
 __all__ = ["ABOUT", "CURVES_ABOUT", "CURVES_TITLE", "TABLES", "curves"]
 
@@ -30,7 +30,7 @@ points are simulated; the band lies between a lower bound and their bound (11). 
 TABLES: tuple[Callable[[], Table], ...] = (
     *BALANCE_TABLES,
     *delays.TABLES,
-    *scheme_variants.TABLES,
+    *arc_and_mini_packets.TABLES,
     *WORKED_TABLES,
 )
 """The functions that make the tables."""

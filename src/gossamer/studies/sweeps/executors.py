@@ -14,11 +14,11 @@ from typing import Any, TypeVar
 
 from gossamer.errors import GossamerError, ModelError
 from gossamer.processes.memory import available
-from gossamer.processes.trials import MOST
+from gossamer.processes.search_trials import MOST
 from gossamer.processes.work_items import Engine, Failure, Say, WorkItem, WorkResult, attempt, too_large
 from gossamer.reading import choice, whole
 from gossamer.reading.quantities import size
-from gossamer.studies.sweeps.stored_points import Point, Progress
+from gossamer.studies.sweeps.point_protocol import Point, Progress
 from gossamer.version import __version__
 
 __all__ = [

@@ -2,7 +2,7 @@
 
 Who sends what to whom in which round is a pattern of a number of ranks in a line or ring; on grids it goes along one
 dimension after the other. Ways that pass other nodes, and what they then need not be sent again, come from
-`gossamer.graphs.shared_ways`, and when hops begin from list scheduling.
+`gossamer.graphs.round_routing`, and when hops begin from list scheduling.
 
 Packets are neither combined nor delayed here: a packet leaves a rank when it is there, so that rounds say the ways of
 packets only. Recursive doubling, Bruck's algorithm and Bine trees differ by the links that they use, and by these only.
@@ -27,7 +27,7 @@ from gossamer.algorithms.any_network.packet_demands import demand_of
 from gossamer.algorithms.any_network.priced_routing import branching, timed
 from gossamer.algorithms.multinode_broadcast.hamiltonian_cycle import disjoint_hamiltonian_cycles
 from gossamer.graphs.precedence_scheduling import LinkResources, scheduled
-from gossamer.graphs.shared_ways import SentPackets, carried_trees
+from gossamer.graphs.round_routing import SentPackets, carried_trees
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import MOVE, Chunked, MultinodeBroadcast, Scatter, Task, TotalExchange, packets_of
 from gossamer.schedules import Schedule

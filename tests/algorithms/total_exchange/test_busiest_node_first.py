@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.algorithms.total_exchange.busiest_first import BUSIEST_FIRST, busiest_first_exchange, total_distance
+from gossamer.algorithms.total_exchange.busiest_node_first import BUSIEST_FIRST, busiest_first_exchange, total_distance
 from gossamer.bounds import best_bound
 from gossamer.errors import NotApplicableError
 from gossamer.networks import from_networkx

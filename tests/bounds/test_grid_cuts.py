@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer import Rules
-from gossamer.bounds import cuts
+from gossamer.bounds import grid_cuts
 from gossamer.bounds import partitions as boxes
-from gossamer.bounds.cuts import cut_bounds
+from gossamer.bounds.grid_cuts import cut_bounds
 from gossamer.bounds.partitions import box_bounds
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import PartialExchange, PartialGather, Permutation, TotalExchange
@@ -106,7 +106,7 @@ def test_long_sides_give_bounds_that_are_no_larger(monkeypatch, spec, task, port
         task = Permutation(range(network.node_count)[::-1])
     case = Case(network, task, Rules(ports=ports))
     full = {b.name: b.value for b in cut_bounds(case)}
-    monkeypatch.setattr(cuts, "MAX_POSITIONS", 4)
+    monkeypatch.setattr(grid_cuts, "MAX_POSITIONS", 4)
     few = {b.name: b.value for b in cut_bounds(case)}
     assert all(value <= full[name] for name, value in few.items())
     assert few or not isinstance(task, TotalExchange)

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gossamer.wormhole.aggregation_distribution.collection import (
+from gossamer.wormhole.aggregation_distribution.final_all_gather import (
     COLUMNS,
     ROWS,
     collect,
     collection_cost,
     dilation_two_ring,
 )
-from gossamer.wormhole.group_trees import ceil_log, line_broadcast
+from gossamer.wormhole.contraction_trees import ceil_log, line_broadcast
 from wormhole.recordings import cases, contention, recording
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.algorithms.total_exchange.ring_shift import RingDiscipline, RingStart, ring_shift_exchange
+from gossamer.algorithms.total_exchange.ring_queues import RingDiscipline, RingStart, ring_shift_exchange
 from gossamer.errors import ModelError
 from gossamer.questions.cases import Case
 from gossamer.questions.rules import Rules

@@ -28,7 +28,7 @@ from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Task, as_task
 from gossamer.reading import seed as read_seed
 from gossamer.reading import whole
-from gossamer.studies.sweeps.engines import run_points
+from gossamer.studies.sweeps.executors import run_points
 
 __all__ = ["Fault", "FaultReport", "faults"]
 

@@ -259,7 +259,7 @@ def packing_legs(rotation: Rotation, origin: IntArray, digits: Iterable[int] | N
     Examples
     --------
     >>> from gossamer.networks import array
-    >>> from gossamer.graphs.mesh_packing import rotations
+    >>> from gossamer.graphs.concentration_routing import rotations
     >>> for leg in packing_legs(rotations(array(3, 3).grid)[0], np.array([2, 5])):
     ...     print(leg[0], leg[1].tolist(), leg[2].tolist())
     0 [2, 5] [-2, -1]

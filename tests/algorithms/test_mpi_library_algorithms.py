@@ -10,7 +10,7 @@ import gossamer
 from gossamer import Rules
 from gossamer.algorithms.allreduce.exchange_stages import exchange_plans, swing, transfers, trivance
 from gossamer.algorithms.allreduce.staged_allreduce import staged_allreduce
-from gossamer.algorithms.any_network import exchanges_in_rounds as rounds
+from gossamer.algorithms.any_network import mpi_library_algorithms as rounds
 from gossamer.algorithms.derived import dual
 from gossamer.algorithms.multinode_broadcast.hamiltonian_cycle import disjoint_hamiltonian_cycles
 from gossamer.networks import as_network, from_networkx

@@ -19,8 +19,8 @@ import numpy.typing as npt
 from gossamer.algorithms.preconditions import refuse_capacities
 from gossamer.errors import NotApplicableError
 from gossamer.simulation.random_arrivals.schemes.product_broadcasts import Factor, Tree, product_scheme
-from gossamer.simulation.random_arrivals.schemes.scheme_rows import refuse_uncovered
 from gossamer.simulation.random_arrivals.schemes.traffic_balancing import mixture
+from gossamer.simulation.random_arrivals.schemes.transmission_tables import refuse_uncovered
 
 if TYPE_CHECKING:
     from gossamer.networks.network import IntArray, Network

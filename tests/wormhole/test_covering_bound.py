@@ -13,7 +13,7 @@ import gossamer
 from gossamer import LinearCost, Rules
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.wormhole.bounds import bounds
-from gossamer.wormhole.covering import Covering, late_sets, least_length
+from gossamer.wormhole.covering_bound import Covering, late_sets, least_length
 from gossamer.wormhole.direct_messages import direct_messages
 from gossamer.wormhole.ring_all_gather import RINGS
 from wormhole.oracle import UndecidedError, least_time

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import NetworkError
-from gossamer.graphs.paths_and_hops import index_ranges
+from gossamer.graphs.path_and_hop_tables import index_ranges
 from gossamer.graphs.precedence_scheduling import HopGraph
 from gossamer.jit import njit
 from gossamer.networks.network import IntArray, Network

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from gossamer.algorithms.multinode_broadcast.arc_inner_nodes import inner_nodes, refuse_without_inside
+from gossamer.algorithms.multinode_broadcast.mesh_interior_over_surface import inner_nodes, refuse_without_inside
 from gossamer.errors import NotApplicableError
 from gossamer.networks.grids import grid_links
-from gossamer.simulation.random_arrivals.schemes.scheme_rows import SchemeRows, refuse_uncovered
+from gossamer.simulation.random_arrivals.schemes.transmission_tables import SchemeRows, refuse_uncovered
 
 if TYPE_CHECKING:
     from gossamer.networks.network import Network
     from gossamer.simulation.random_arrivals.scheme import Scheme
-    from gossamer.simulation.random_arrivals.schemes.scheme_rows import Entries, SchemeRows
+    from gossamer.simulation.random_arrivals.schemes.transmission_tables import Entries, SchemeRows
 
 __all__ = ["arc", "arc_limit", "arc_reason", "balanced_choice"]
 
@@ -58,7 +58,7 @@ def balanced_choice(rows: SchemeRows, entries: Entries, links: int) -> list[list
 
     Examples
     --------
-    >>> from gossamer.simulation.random_arrivals.schemes.scheme_rows import SchemeRows
+    >>> from gossamer.simulation.random_arrivals.schemes.transmission_tables import SchemeRows
     >>> rows = SchemeRows()
     >>> first, second = rows.add(0), rows.add(1)
     >>> balanced_choice(rows, [[[[first]]], [[[first]], [[second]]]], 2)

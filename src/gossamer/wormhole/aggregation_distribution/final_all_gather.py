@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from gossamer.wormhole.aggregation_distribution.recording import NOTHING, PhaseCost, ScheduleRecorder
-from gossamer.wormhole.group_trees import GroupTree, contraction, line_broadcast
+from gossamer.wormhole.contraction_trees import GroupTree, contraction, line_broadcast
 from gossamer.wormhole.partition import Ints, TorusPartition
 
 __all__ = [
@@ -108,7 +108,7 @@ def contraction_cost(name: str, tree: GroupTree, unit: int, unit_bytes: int, hel
 
     Examples
     --------
-    >>> from gossamer.wormhole.group_trees import group_tree
+    >>> from gossamer.wormhole.contraction_trees import group_tree
     >>> contraction_cost("aggregation", group_tree(6), 1, 1, 1, 36).bytes
     (1, 3)
     """

@@ -17,8 +17,8 @@ from gossamer.networks.network import Network
 from gossamer.planning.allreduce_variants import exact_bounds
 from gossamer.questions.costs import Clock, TimeCost, clocked_again, unclocked
 from gossamer.questions.tasks import in_packets
+from gossamer.questions.tasks.byte_counts import sizing_of
 from gossamer.questions.tasks.chunked import MAX_CHUNKS
-from gossamer.questions.tasks.sizes import sizing_of
 from gossamer.reading.quantities import size
 from gossamer.schedules import Schedule
 

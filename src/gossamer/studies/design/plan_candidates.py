@@ -20,7 +20,7 @@ from gossamer.studies.design.cabling import Cabling, cabled
 from gossamer.studies.design.fixed_links import fixed_candidates
 from gossamer.studies.design.problem import Goal, Problem, Wishes, read_goals, read_nodes
 from gossamer.studies.design.search import CandidateNetwork, Say, candidates, single_paths
-from gossamer.studies.sweeps.faults import faults
+from gossamer.studies.sweeps.link_failures import faults
 
 __all__ = [
     "MOST_WORK",

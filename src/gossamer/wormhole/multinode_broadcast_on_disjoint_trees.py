@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.graphs.mesh_packing import links_along, rotations
+from gossamer.graphs.concentration_routing import links_along, rotations
 from gossamer.graphs.parallel_prefix import prefix_phase
 from gossamer.questions.cases import Offer, Refusal
 from gossamer.questions.costs import LinearCost

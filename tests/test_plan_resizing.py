@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer.cli import main
 from gossamer.errors import GossamerError, ModelError, ScheduleError
-from gossamer.planning.message_sizes import least_seconds, resized
+from gossamer.planning.plan_resizing import least_seconds, resized
 from gossamer.questions.costs import Clock, TimeCost
 from gossamer.questions.tasks import packets_of
 

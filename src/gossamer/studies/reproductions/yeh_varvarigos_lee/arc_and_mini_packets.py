@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gossamer.algorithms.multinode_broadcast.arc_inner_nodes import ARC, inner_nodes
+from gossamer.algorithms.multinode_broadcast.mesh_interior_over_surface import ARC, inner_nodes
 from gossamer.bounds import best_bound as best_static_bound
 from gossamer.networks.spec import network
 from gossamer.networks.spec import network as parse_network
@@ -16,8 +16,8 @@ from gossamer.questions.cases import Case
 from gossamer.questions.tasks import GroupMultinodeBroadcast
 from gossamer.simulation.random_arrivals.scheme import Scheme
 from gossamer.simulation.random_arrivals.schemes import scheme, star_minis
-from gossamer.simulation.random_arrivals.schemes.arc_inner_nodes import arc
 from gossamer.simulation.random_arrivals.schemes.dimension_orders import star
+from gossamer.simulation.random_arrivals.schemes.mesh_interior_over_surface import arc
 from gossamer.simulation.random_arrivals.settings import Settings
 from gossamer.simulation.random_arrivals.simulator import simulate
 from gossamer.simulation.random_arrivals.theory import best_bound, stability_limit

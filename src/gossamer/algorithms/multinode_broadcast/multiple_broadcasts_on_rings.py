@@ -22,7 +22,7 @@ import numpy as np
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.preconditions import refuse_buffers, refuse_hops, refuse_ports
 from gossamer.errors import TaskError
-from gossamer.graphs.mesh_packing import Columns, RotatedClass, Rotation, links_along, stacked
+from gossamer.graphs.concentration_routing import Columns, RotatedClass, Rotation, links_along, stacked
 from gossamer.jit import njit
 from gossamer.networks.network import IntArray
 from gossamer.questions.cases import Case, Offer, Refusal, first_refusal

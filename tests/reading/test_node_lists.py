@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from gossamer.errors import FileFormatError, GossamerError, TaskError
 from gossamer.reading.files import guarded
-from gossamer.reading.tables import named_nodes, named_numbers, read_destinations, read_nodes, read_numbers
+from gossamer.reading.node_lists import named_nodes, named_numbers, read_destinations, read_nodes, read_numbers
 
 BANNER = b"%%MatrixMarket matrix coordinate "
 REAL = BANNER + b"real general\n"

@@ -12,7 +12,7 @@ from gossamer.questions.rules import Rules
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.wormhole import verify
 from gossamer.wormhole.bounds import bounds
-from gossamer.wormhole.exchange_patterns import PATTERNS, _Found, _Patterns
+from gossamer.wormhole.searched_exchange_patterns import PATTERNS, _Found, _Patterns
 
 ALGORITHM = PATTERNS[0]
 COST = LinearCost(startup=1000, message_bytes=64)
