@@ -23,7 +23,7 @@ COUNTS = {
     (8, 7): 1, (10, 7): 5, (9, 8): 1, (10, 8): 1, (10, 9): 1,
 }  # fmt: skip
 """How many connected regular graphs of so many nodes and links a node there are (Meringer 1999)."""
-LARGE = ((9, 4), (9, 6), (10, 3), (10, 4), (10, 5), (10, 6))
+LARGE = ((8, 3), (9, 4), (9, 6), (10, 7), (10, 3), (10, 4), (10, 5), (10, 6))
 EVERY = [pytest.param(*size, marks=pytest.mark.slow) if size in LARGE else size for size in COUNTS]
 
 

@@ -24,7 +24,7 @@ LINES = [
     "draw plan.parquet -o new.svg", "explore plan.parquet -o new.html", "verify plan.parquet",
     "faults ring:4 broadcast -o new.csv", "faults ring:4 broadcast -o new.json", "faults ring:4 broadcast -o new.parquet",
     "simulate arrivals torus:3x3 --load 0.3 --steps 50 -o new.csv", "simulate arrivals torus:3x3 --load 0.3 --steps 50 -o new.parquet",
-    "simulate traffic torus:3x3 --load 0.2 --measured 100 -o new.csv", "sweep run --network ring:4 --task broadcast -o new.parquet",
+    "simulate traffic torus:3x3 --load 0.2 --measured 100 -o new.csv", "sweep run --network ring:4 --task broadcast --engine in-process -o new.parquet",
     "manual -o new.1",
 ]  # fmt: skip
 ERRORS = (errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT)
