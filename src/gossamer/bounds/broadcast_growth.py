@@ -10,13 +10,14 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from gossamer.atomic_files import quantity
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.earliest_arrivals import spread, takes_time
-from gossamer.bounds.proofs import Chain
+from gossamer.bounds.proofs import Chain, Load, Mask
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand
 from gossamer.questions.cases.distances import MAX_SEARCHES, at_least
@@ -521,8 +522,8 @@ def copy_bounds(case: Case) -> Iterator[Bound]:
         if not demand.shared:
             continue
         links = case.links if demand.outward else case.links.turned
-        if case.whole and copied_by_terminals(case, demand):
-            yield from _informed(case, demand, links)
+        if copied_by_terminals(case, demand):
+            yield from _informed(case, demand, links) if case.whole else _late_copies(case, demand, links)
         if case.whole and links.send_limited and takes_time(case) and bool(links.stores.all()):
             yield from _spreading(case, demand, links)
 
@@ -651,3 +652,110 @@ def spread_time(times: Counts, least: int, most: int, every: int) -> tuple[int, 
         if time > best[0]:
             best = time, d, growth.nodes
     return best
+
+
+# Copies that leave a set of nodes late, of messages in parts behind switches that make no copies.
+#
+# Let packets be as small as one likes. Of the ways on which a part of a message comes to the targets outside a set of
+# nodes, each leaves the set over some link for the last time; then a switch may pass the part on, but to one terminal
+# only, which copies it. What starts over a link at t therefore serves by T at most as many targets as can be reached
+# from one terminal in the latencies that are left. Over all links out of the set these numbers, times rate and time,
+# are at least the parts that targets outside must get.
+
+_LATE_WORK = 2_000_000
+"""Terminals outside times links, of all sets together, up to which sets are looked at."""
+
+_LIMITS = 6
+"""Speeds, and latencies, by which links are told apart to find sets of nodes."""
+
+
+def _late_copies(case: Case, demand: Demand, links: Links) -> Iterator[Bound]:
+    """Yield the time in which copies that leave a set of nodes serve all targets outside."""
+    if not links.latency.any():
+        return
+    if isinstance(demand, HubDemand):
+        many = demand.multiplicity(np.arange(links.node_count))
+        holders, targets = np.flatnonzero(many), np.arange(demand.terminal_count)
+    else:
+        holders, targets = np.unique(demand.origin), np.unique(demand.target)
+    best: tuple[Load, Mask] | None = None
+    work = _LATE_WORK
+    for nodes in _sets_to_leave(links, spread(holders, _ROOTS)):
+        mine, others = holders[nodes[holders]], targets[~nodes[targets]]
+        if isinstance(demand, HubDemand):
+            needed = int(many[mine].sum()) * others.size
+        else:
+            needed = int((nodes[demand.origin[demand.message]] & ~nodes[demand.target]).sum())
+        across = np.flatnonzero(nodes[links.source] & ~nodes[links.target])
+        work -= links.terminal_count * links.source.size
+        if work < 0:
+            break
+        if needed and across.size:
+            load = _served_late(links, nodes, mine, others, across, needed)
+            if best is None or load.value > best[0].value:
+                best = load, nodes
+    if best is not None:
+        load, nodes = best
+        others = targets[~nodes[targets]]
+        crossing = int((nodes[links.source] & ~nodes[links.target]).sum())
+        verb, way = ("serves", "out of") if demand.outward else ("brings those of", "into")
+        what = "copy" if demand.outward else "sum"
+        text = (
+            f"what crosses {quantity(crossing, 'link')} {way} a set of "
+            f"{quantity(int(nodes.sum()), 'node')} is for {quantity(int(others.size), 'terminal')} outside; a {what} "
+            f"{verb} only those that one terminal reaches in the time that is left"
+        )
+        yield Bound.of("late copies", load, text, "broadcast", "gossamer: copies made by terminals, and latencies")
+
+
+def _sets_to_leave(links: Links, holders: Counts) -> Iterator[Mask]:
+    """Yield sets of nodes, each once: a holder, all that is near it, and what fast or short links join, or the rest."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    n, seen = links.node_count, set[bytes]()
+    found: list[Mask] = []
+    for column in (-links.rate, links.latency):
+        for most in spread(np.unique(column), _LIMITS)[:-1]:
+            kept = column <= most
+            graph = coo_array((kept[kept], (links.source[kept], links.target[kept])), (n, n))
+            part = connected_components(graph, directed=False)[1]
+            for number in spread(np.unique(part[: links.terminal_count]), _ROOTS).tolist():
+                found += [part == number, part != number]
+    for holder in holders.tolist():
+        usable = links.travel(np.array([holder])).usable
+        found += [np.arange(n) == holder, *(usable <= most for most in spread(np.unique(usable), _LIMITS)[:-1])]
+    for nodes in found:
+        if nodes.tobytes() not in seen:
+            seen.add(nodes.tobytes())
+            yield nodes
+
+
+def _served_late(links: Links, nodes: Mask, holders: Counts, targets: Counts, across: Counts, needed: int) -> Load:
+    """Return the load of the links out of a set, as often as terms of what a copy serves in the time that is left."""
+    outside = ~nodes[links.source] & ~nodes[links.target]
+    heads, head = np.unique(links.target[across], return_inverse=True)
+    terminals = np.flatnonzero(~nodes[: links.terminal_count])
+    first = _latencies(links, outside & (links.source >= links.terminal_count), heads)[:, terminals]
+    reach = np.sort(_latencies(links, outside, terminals)[:, targets], axis=1)
+    left = np.stack([(first[h][:, None] + reach).min(axis=0) for h in range(heads.size)])[head]  # of each, in turn
+    before = links.travel(holders).depart[across] + links.latency[across]
+    wait = np.minimum(before[:, None] + left, FAR).ravel()
+    place = np.repeat(across, targets.size)
+    return Load(needed, links.capacity[place], links.occupancy[place], wait, False)
+
+
+def _latencies(links: Links, kept: Mask, starts: Counts) -> Counts:
+    """Return the least latencies of ways over some links, int64[starts, N]; `FAR` / 4 where there is none."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
+    n = links.node_count
+    ends = links.source[kept] * n + links.target[kept]
+    pair, row = np.unique(ends, return_inverse=True)
+    least = np.full(pair.size, FAR)
+    np.minimum.at(least, row, links.latency[kept])
+    # a link of no latency is a link still: each counts one, and ways have less than n + 1
+    length: Any = csr_array(((least * (n + 1) + 1).astype(np.float64), (pair // n, pair % n)), shape=(n, n))
+    found = dijkstra(length, indices=starts)
+    return np.where(np.isfinite(found), np.floor(found / (n + 1)), FAR // 4).astype(np.int64)
