@@ -14,6 +14,8 @@ from gossamer.cli import main
 from gossamer.errors import ModelError, NotApplicableError, ScheduleError
 from gossamer.execution.machine_model_replay import loggp_time, own_collective, replay, smpi_own_times, smpi_time
 from gossamer.interchange import export
+from gossamer.networks import from_networkx
+from gossamer.questions.costs import TimeCost
 from interchange import goal_replay
 
 CASES = [
@@ -200,3 +202,52 @@ def test_one_of_mpis_own_algorithms_can_be_chosen():
     assert list(smpi_own_times(network, task, 1000, only=["ring", "choice of mpich"])) == ["ring", "choice of mpich"]
     with pytest.raises(ScheduleError, match=r"no algorithm 'rnig' for multinode-broadcast \(did you mean 'ring'\?\)"):
         smpi_own_times(network, task, 1000, only=["rnig"])
+
+
+@pytest.mark.parametrize("case", [("ring:8", "allgather"), ("torus:4x4", "broadcast"), ("torus:3x3", "reduce-scatter")])
+def test_a_plan_in_seconds_takes_in_loggp_what_it_says_at_every_size(case):
+    cost = TimeCost("64MiB", bandwidth="50GB/s", latency="1us")
+    plan = gossamer.plan(*case, cost=cost).schedule
+    own, *others = replay(plan), *replay(plan, [2**20, 2**26, 2**30])
+    assert own[0] == others[1]
+    for row in (*own, *others):
+        assert row.seconds == pytest.approx(row.slots_seconds, rel=0.01)
+        assert row.bound_seconds <= row.slots_seconds
+
+
+def test_links_that_differ_have_their_own_times_in_loggp():
+    graph = nx.DiGraph()
+    for u, v, rate in ((0, 1, 4e9), (1, 0, 4e9), (1, 2, 1e9), (2, 1, 1e9)):
+        graph.add_edge(u, v, bandwidth=rate, latency=1e-6)
+    network = from_networkx(graph)
+    plan = gossamer.plan(network, "broadcast", cost=TimeCost("4MB")).schedule
+    (row,) = replay(plan)
+    assert row.message_bytes == 4_000_000
+    assert row.slots_seconds >= 4e-3
+    assert row.seconds == pytest.approx(row.slots_seconds, rel=0.01)
+
+
+@pytest.mark.skipif(shutil.which("smpirun") is None, reason="SimGrid is not installed")
+def test_a_plan_in_seconds_takes_in_simgrid_what_it_says_at_three_sizes():
+    plan = gossamer.plan("ring:8", "allgather", cost=TimeCost("64MiB", bandwidth="50GB/s", latency="1us")).schedule
+    for row in replay(plan, [2**24, 2**26, 2**28], model="smpi"):
+        assert row.slots_seconds <= row.seconds * 1.001
+        assert row.seconds <= 1.05 * row.slots_seconds
+
+
+def test_a_plan_in_seconds_goes_out_with_its_own_bytes(tmp_path):
+    plan = gossamer.plan("ring:4", "allgather", cost=TimeCost("64KiB", bandwidth="1GB/s", whole=True)).schedule
+    plan.save(tmp_path / "plan.parquet")
+    export(plan, tmp_path / "own.goal", "goal")
+    for words in ((), ("--bytes", "128KiB")):
+        told = "".join(words)
+        assert (
+            main(
+                ["export", str(tmp_path / "plan.parquet"), "--to", "goal", "-o", str(tmp_path / f"{told}.goal"), *words]
+            )
+            == 0
+        )
+    assert (tmp_path / ".goal").read_text() == (tmp_path / "own.goal").read_text()
+    assert "send 65536b" in (tmp_path / "own.goal").read_text()
+    large = (tmp_path / "--bytes128KiB.goal").read_text()
+    assert "send 65536b" in large or "send 131072b" in large

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,7 @@ import typer
 
 from gossamer.cli.console import print_written, progress
 from gossamer.cli.files import check_schedule, read_schedule
-from gossamer.cli.options import Bytes, Collective, ScheduleFile, written
+from gossamer.cli.options import BytesOfPlan, Collective, ScheduleFile, written
 from gossamer.errors import ScheduleError
 
 __all__ = ["export", "import_foreign"]
@@ -20,22 +21,29 @@ def export(
     *,
     to: Annotated[str, typer.Option(help="The format; see 'gossamer list formats'.", metavar="FORMAT")],
     output: Annotated[Path, written("The file or new folder to write", several=False)],
-    bytes: Bytes = "1MiB",
+    bytes: BytesOfPlan = None,
     limits: Annotated[
         bool, typer.Option("--limits/--no-limits", help="Refuse what the reading program is known not to take.")
     ] = True,
 ) -> None:
     """Write a schedule in another tool's format."""
     from gossamer import interchange
+    from gossamer.planning.plan_resizing import resized
+    from gossamer.questions.costs import Clock
     from gossamer.reading.quantities import size
     from gossamer.schedules import load
 
-    message_bytes = size(bytes, "--bytes", error=ScheduleError)
-    if not message_bytes:
+    asked = None if bytes is None else size(bytes, "--bytes", error=ScheduleError)
+    if asked == 0:
         raise ScheduleError("--bytes must be 1 byte or more, got 0")
     with progress() as stage:
         stage(f"reading {file}")
         schedule = load(file)
+        message_bytes, clock = asked, schedule.cost
+        if asked is not None and isinstance(clock, Clock):
+            message_bytes = -(-clock.message_bytes * asked // (clock.asked_bytes or clock.message_bytes))
+            with suppress(ScheduleError):  # what cannot be repeated has larger packets
+                schedule = resized(schedule, asked)
         stage(f"writing {output}")
         interchange.export(schedule, output, to, message_bytes=message_bytes, limits=limits)
     print_written(output)

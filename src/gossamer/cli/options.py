@@ -24,7 +24,7 @@ from gossamer.errors import ModelError
 
 __all__ = [
     "HEADINGS",
-    "Bytes",
+    "BytesOfPlan",
     "Collective",
     "Engine",
     "Foreign",
@@ -37,6 +37,7 @@ __all__ = [
     "Scheduler",
     "Seed",
     "Sizes",
+    "SizesOfPlan",
     "SwitchingOption",
     "TaskArgument",
     "Where",
@@ -160,8 +161,14 @@ Collective = Annotated[
         rich_help_panel="Task",
     ),
 ]
-Bytes = Annotated[
-    str, typer.Option("--bytes", help="Size of a message: a number of bytes, or with a unit.", metavar="SIZE")
+BytesOfPlan = Annotated[
+    str | None,
+    typer.Option(
+        "--bytes",
+        help="Size of a message, such as 64KiB; of a plan in seconds, which is made again for it, as it was asked for. "
+        "Default: what a plan in seconds is for, else 1MiB.",
+        metavar="SIZE",
+    ),
 ]
 OtherBytes = Annotated[
     str | None,
@@ -174,6 +181,15 @@ OtherBytes = Annotated[
 Sizes = Annotated[
     str,
     typer.Option("--bytes", help="Sizes of a message, several by commas, or first:last[:factor].", metavar="SIZES"),
+]
+SizesOfPlan = Annotated[
+    str | None,
+    typer.Option(
+        "--bytes",
+        help="Sizes of a message, several by commas, or first:last[:factor]. Default: what a plan in seconds is for, "
+        "else 1MiB.",
+        metavar="SIZES",
+    ),
 ]
 Engine = Annotated[
     str | None,

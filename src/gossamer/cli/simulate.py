@@ -11,7 +11,7 @@ import typer
 
 from gossamer.cli.console import print_entries, print_json, print_written, progress
 from gossamer.cli.files import check_pages, message_sizes
-from gossamer.cli.options import Json, ScheduleFile, Sizes, Words, fills, pictured, written
+from gossamer.cli.options import Json, ScheduleFile, SizesOfPlan, Words, fills, pictured, written
 from gossamer.cli.traffic import FLITS, ROUTERS, PresetName
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ PageOutput = Annotated[Path | None, written("Show the run in the explorer (.html
 def simulate_schedule(
     file: ScheduleFile,
     *,
-    bytes: Sizes = "1MiB",
+    bytes: SizesOfPlan = None,
     model: Annotated[
         Machine,
         typer.Option(
@@ -79,7 +79,7 @@ def simulate_schedule(
     from gossamer.reading import quantities
     from gossamer.schedules import load
 
-    sizes = message_sizes(bytes)
+    sizes = None if bytes is None else message_sizes(bytes)
     named = [name for name in own or [] if name != "all"]
     read = {"bandwidth": quantities.bandwidth, "latency": quantities.duration, "overhead": quantities.duration}
     given = {"bandwidth": bandwidth, "latency": latency, "overhead": overhead}

@@ -9,9 +9,8 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import starmap
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +19,11 @@ from gossamer.errors import ModelError, NotApplicableError, ScheduleError, neare
 from gossamer.interchange.smpi import link_speeds, rank_rows, write_platform
 from gossamer.jit import njit
 from gossamer.networks.network import Network
+from gossamer.planning.plan_resizing import least_seconds, resized
 from gossamer.planning.planner import lower_bounds
 from gossamer.programs import SEND, Program, lower
 from gossamer.programs.layout import plain_task
+from gossamer.questions.costs import Clock, unclocked
 from gossamer.questions.tasks import (
     Allreduce,
     Broadcast,
@@ -56,18 +57,20 @@ def _replay(send, receive, link, needs_send, needs_receive, links, operations, l
     """Return when the last operation is complete; hops are in the order of slots.
 
     `send` and `receive` are the operations at the ends of each hop, `needs_send` and `needs_receive` those that must
-    be complete before, or -1. `transfer` is the time that a block is on its way besides the latency.
+    be complete before, or -1. `latency`, `gap` and `transfer`, the time that a block is on its way besides the latency,
+    are float64[links].
     """
     done = np.zeros(operations)
     free = np.zeros(links)
     last = 0.0
     for h in range(send.size):
-        start = free[link[h]]
+        e = link[h]
+        start = free[e]
         if needs_send[h] >= 0:
             start = max(start, done[needs_send[h]])
-        free[link[h]] = start + max(gap, transfer)
-        done[send[h]] = start + overhead + transfer
-        done[receive[h]] = start + 2 * overhead + latency + transfer
+        free[e] = start + max(gap[e], transfer[e])
+        done[send[h]] = start + overhead + transfer[e]
+        done[receive[h]] = start + 2 * overhead + latency[e] + transfer[e]
         if needs_receive[h] >= 0:  # what it adds to, or what must have left its place
             done[receive[h]] = max(done[receive[h]], done[needs_receive[h]])
         last = max(last, done[receive[h]])
@@ -81,10 +84,10 @@ def loggp_time(
     program: Program,
     block_bytes: int,
     *,
-    L: float = 0.0,
+    L: npt.ArrayLike = 0.0,
     o: float = 0.0,
-    g: float = 0.0,
-    G: float = 1.0,
+    g: npt.ArrayLike = 0.0,
+    G: npt.ArrayLike = 1.0,
 ) -> float:
     """Return when a program ends in the LogGP model.
 
@@ -94,8 +97,11 @@ def loggp_time(
         What `gossamer.lower` returned.
     block_bytes : int
         Bytes of a block, 1 or more.
-    L, o, g, G : float
-        Latency, overhead at each end, least time between two messages on a link, and time a byte, in one unit.
+    o : float
+        Overhead at each end, in any unit of time.
+    L, g, G : float or array of float, shape (L,)
+        Latency, least time between two messages on a link, and time a byte, of all links or of each of the network,
+        in that unit.
 
     Returns
     -------
@@ -106,6 +112,8 @@ def loggp_time(
     ------
     ModelError
         If a parameter is negative, or a block has no bytes.
+    NotApplicableError
+        If links differ, and a message goes over several: between ranks without a link of their own.
 
     Notes
     -----
@@ -125,8 +133,10 @@ def loggp_time(
     """
     if block_bytes < 1:
         raise ModelError(f"a block has 1 byte or more, got {block_bytes}")
-    given = {"L": L, "o": o, "g": g, "G": G}
-    latency, overhead, gap, each = starmap(lambda name, value: number(value, name, 0.0), given.items())
+    overhead = number(o, "o", 0.0)
+    given = {name: np.asarray(value) for name, value in (("L", L), ("g", g), ("G", G))}
+    for name, column in given.items():
+        number(float(column.min(initial=0.0)) if column.ndim else column[()], name, 0.0)
 
     ranks = list(program)
     first = np.cumsum([0, *(mine.count for mine in ranks)])
@@ -140,10 +150,30 @@ def loggp_time(
     order = np.argsort(slot[out], kind="stable")
     out, came = out[order], came[order]
     known, link = np.unique(line[out], return_inverse=True)
-    transfer = (block_bytes - 1) * each
+    cable = _links_between(program.network, known) if any(column.ndim for column in given.values()) else None
+
+    def by_link(column: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+        chosen = column[cable] if column.ndim else np.broadcast_to(column, known.size)
+        return np.ascontiguousarray(chosen, np.float64)
+
+    latency, gap, transfer = by_link(given["L"]), by_link(given["g"]), (block_bytes - 1) * by_link(given["G"])
     return float(
         _replay(out, came, link, after[out], after[came], known.size, rank.size, latency, overhead, gap, transfer)
     )
+
+
+def _links_between(network: Network, pairs: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return a link for each pair ``source * N + target`` of ranks; NotApplicableError if there is none."""
+    ends = network.link_source.astype(np.int64) * network.terminal_count + network.link_target
+    ends[network.link_target >= network.terminal_count] = -1
+    order = np.argsort(ends, kind="stable")
+    place = order[np.minimum(np.searchsorted(ends[order], pairs), order.size - 1)]
+    if not np.array_equal(ends[place], pairs):
+        raise NotApplicableError(
+            f"LogGP has a link between any two ranks that send to each other, and {network.spec} has ways over "
+            "several links that differ; take smpi"
+        )
+    return place
 
 
 # Replay in SimGrid's SMPI.
@@ -419,7 +449,7 @@ class Replay:
 
 def replay(
     schedule: Schedule,
-    sizes: Iterable[int],
+    sizes: Iterable[int] | None = None,
     *,
     model: str = "loggp",
     bandwidth: float | None = None,
@@ -434,13 +464,14 @@ def replay(
     ----------
     schedule : Schedule
         Explicit or invariant; it is verified.
-    sizes : iterable of int
-        Bytes of a message.
+    sizes : iterable of int, optional
+        Bytes of a message, or, of a plan in seconds, bytes as it was asked for: it is made again for other sizes, as
+        `gossamer.planning.plan_resizing.resized` does. Default: those of a plan in seconds, else 1 MiB.
     model : str
         One of `MODELS`.
     bandwidth, latency : float, optional
-        Bytes a second and seconds of every link. Default: those of the network where it has them, else 125 MB/s and 1
-        microsecond.
+        Bytes a second and seconds of every link. Default: those of a plan in seconds, or of the network where it has
+        them, else 125 MB/s and 1 microsecond.
     overhead : float
         Seconds at each end of a message, in LogGP.
     own : bool or collection of str
@@ -468,6 +499,9 @@ def replay(
         raise ScheduleError("an overhead goes with the model loggp")
     if own and model == "loggp":
         raise ScheduleError("MPI's own algorithms are replayed in SMPI: the model must be smpi or smpi-default")
+    clock = schedule.cost if isinstance(schedule.cost, Clock) else None
+    if clock is not None and bandwidth is None and latency is None:
+        return _replayed_plan(schedule, clock, sizes, model, overhead, own, say)
     network = schedule.network
     rate, delay = link_speeds(network, bandwidth, latency)
     alike = network.link_count > 0 and bool(np.all(rate == rate[0]) and np.all(delay == delay[0]))
@@ -482,7 +516,7 @@ def replay(
         packets = program.parts // schedule.parts  # of a message, each a step
         bound = float(lower_bounds(network, schedule.task, rules=rules)[0].value) / packets
     found = []
-    for size in sizes:
+    for size in [2**20] if sizes is None else sizes:
         say(f"replaying {size:,} bytes")
         block = -(-size // program.parts)
         taken = (network.link_occupancy + network.link_latency).astype(np.float64)
@@ -501,4 +535,40 @@ def replay(
             )
         at_least = None if bound is None else bound * size / float(rate[0])
         found.append(Replay(size, seconds, schedule.slot_count * slot, at_least, others))
+    return found
+
+
+def _replayed_plan(
+    schedule: Schedule, clock: Clock, sizes: Iterable[int] | None, model: str, overhead: float,
+    own: bool | Collection[str], say: Callable[[str], None],
+) -> list[Replay]:  # fmt: skip
+    """Return what a plan in seconds takes on its own links, on which many packets can be on their way."""
+    network, _, speed, lag = unclocked(schedule.network, clock, clock.packet_bytes)
+    given = (None, None) if speed is None else (float(speed) / network.link_occupancy, float(lag))
+    rate, delay = link_speeds(network, *given)
+    asked = clock.asked_bytes or clock.message_bytes
+    found = []
+    for size in [asked] if sizes is None else sizes:
+        say(f"replaying {size:,} bytes")
+        plan = schedule if size == asked else resized(schedule, size)
+        told = plan.cost
+        assert isinstance(told, Clock)
+        program = lower(plan)
+        block = -(-told.message_bytes // program.parts)
+        if model == "loggp":
+            alike = bool(np.all(rate == rate[0]) and np.all(delay == delay[0])) and network.link_count > 0
+            columns = (float(delay[0]), 1 / float(rate[0])) if alike else (delay, 1 / rate)
+            seconds = loggp_time(program, block + 1, L=columns[0], o=overhead, G=columns[1])
+        else:
+            seconds = smpi_time(program, block, bandwidth=rate, latency=delay, neutral=model == "smpi")
+        others: Mapping[str, float | None] = {}
+        if own:
+            only = () if own is True else own
+            others = smpi_own_times(
+                network, schedule.task, told.message_bytes, bandwidth=rate, latency=delay, neutral=model == "smpi",
+                only=only, say=say,
+            )  # fmt: skip
+        least = least_seconds(plan)
+        slots = float(told.seconds(plan.completion_time))
+        found.append(Replay(told.message_bytes, seconds, slots, None if least is None else float(least.value), others))
     return found

@@ -23,6 +23,7 @@ from gossamer.interchange.smpi import SMPI
 from gossamer.networks import as_network
 from gossamer.networks.network import Network
 from gossamer.programs.files import write_program
+from gossamer.questions.costs import Clock
 from gossamer.questions.tasks import Grouped
 from gossamer.questions.tasks.demand_table import TABLE_ENDINGS, read_table
 from gossamer.reading import whole
@@ -174,7 +175,7 @@ FORMATS: dict[str, Format] = {
 
 
 MESSAGE_BYTES = 1 << 20
-"""Bytes of a message unless somebody says otherwise: 1 MiB."""
+"""Bytes of a message of a schedule in steps unless somebody says otherwise: 1 MiB."""
 
 
 def export(
@@ -182,7 +183,7 @@ def export(
     path: str | os.PathLike[str],
     to: str,
     *,
-    message_bytes: int = MESSAGE_BYTES,
+    message_bytes: int | None = None,
     limits: bool = True,
 ) -> None:
     """Write a schedule to a file or a new folder, whole or not at all, in the format `to`.
@@ -195,8 +196,8 @@ def export(
         The file, replaced if it exists; for formats that are folders, a folder that is new or empty.
     to : str
         A key of ``FORMATS``.
-    message_bytes : int
-        Bytes of a message, 1 or more, for formats in which they stand.
+    message_bytes : int, optional
+        Bytes of a message, 1 or more, for formats in which they stand. Default: those of a plan in seconds, else 1 MiB.
     limits : bool
         Whether to refuse what the program that reads the format is known not to take.
 
@@ -227,6 +228,8 @@ def export(
     if not isinstance(schedule, Schedule):
         raise ScheduleError(f"a store-and-forward schedule is exported, got {shown(schedule)}")
     most = 2**62
+    if message_bytes is None:
+        message_bytes = schedule.cost.message_bytes if isinstance(schedule.cost, Clock) else MESSAGE_BYTES
     size = whole(message_bytes, "the bytes of a message", 1, most, allowed="1 or more", error=ScheduleError)
     plan = Plan(schedule.unrolled(1) if format.loops else schedule, size)
     task = plan.schedule.task
