@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.machinery
 import importlib.util
 import json
+import re
 import subprocess
 import tomllib
 from pathlib import Path
@@ -115,3 +117,29 @@ def test_a_release_asks_for_a_version_and_changes_nothing_without(version):
     assert done.returncode != 0
     assert "VERSION" in done.stderr or "three numbers" in done.stderr
     assert text("src/gossamer/version.py") == before
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/explanation/code_map.md"])
+def test_the_guides_name_modules_that_exist(page):
+    folders = ("src", "tests", "docs", "benchmarks")
+    files = {f"/{path.relative_to(ROOT).as_posix()}" for folder in folders for path in (ROOT / folder).rglob("*.py")}
+    example = {"src/gossamer/algorithms/<task>/<name>.py"}
+    named = {name for name in re.findall(r"`([\w/]+\.py)`", text(page)) if name not in example}
+    assert len(named) > 10
+    assert [name for name in sorted(named) if not any(file.endswith(f"/{name}") for file in files)] == []
+
+
+def test_first_pages_of_packages_name_what_is_in_them():
+    wrong = []
+    for file in sorted((ROOT / "src" / "gossamer").rglob("__init__.py")):
+        told = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+        inside = "\n".join(path.read_text(encoding="utf-8") for path in file.parent.rglob("*.py"))
+        modules = {path.stem for path in file.parent.rglob("*")} | {file.parent.name, "gossamer"}
+        named = sorted(set(re.findall(r"(?<!`)`([a-z][a-z0-9_]*)`(?!`)", told)) - modules)
+        known = [rf"\b(def|class|as) {name}\b|^{name}\b.*=|^ +{name} ?[:=]" for name in named]
+        wrong += [
+            (file.parent.name, name)
+            for name, pattern in zip(named, known, strict=True)
+            if not re.search(pattern, inside, re.MULTILINE)
+        ]
+    assert wrong == []

@@ -55,7 +55,7 @@ GROUPS = [[0, 1, 2], [5, 3]]
 @pytest.mark.parametrize("task", ["allgather", "reduce-scatter"])
 def test_a_format_without_a_word_for_groups_refuses_them(tmp_path, name, task):
     schedule = gossamer.plan("ring:6", gossamer.task(task, groups=GROUPS)).schedule
-    if name.startswith("msccl"):
+    if not FORMATS[name].groups:
         for limits in (True, False):
             with pytest.raises(NotApplicableError, match=rf"^{name} has no word for groups, .* in 2 groups of 2 to 3"):
                 export(schedule, tmp_path / "a", name, limits=limits)

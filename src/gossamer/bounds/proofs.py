@@ -1,9 +1,10 @@
 """What proves a lower bound: a few kinds of witnesses in numbers, each with the time that follows from it.
 
 *Loads* pass places side by side: links, or ports. A `Cut` says what must cross the links between two sets of nodes, a
-`Partition` what must go between parts, `Prices` what messages must pay for links; `Load` is the law that these share.
-A `TimeCut` is a cut of links and slots, `SlotPrices` prices of slots, and a `Chain` a sum of times that follow one
-another. How many nodes can have a message after a time is told by the laws of `copies`, its `Growth` among them.
+`Partition` what must go between parts, `Prices` what messages must pay for links; `Load` is the law that these share. A
+`TimeCut` is a cut of links and slots, `SlotPrices` prices of slots, and a `Chain` a sum of times that follow one
+another. How many nodes can have a message after a time is told by the laws of `broadcast_growth`, its `Growth` among
+them.
 
 A value is computed from the numbers alone. That they are those of a case, so that so many messages must cross, is what
 the function states that found them.

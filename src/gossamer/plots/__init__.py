@@ -1,8 +1,8 @@
 """Pictures: networks, load and occupancy of links, trees, timetables, messages in motion, curves.
 
-A figure takes a schedule, a network or results and gives a figure of Matplotlib; `drawing` writes pictures to files,
+A figure takes a schedule, a network or results and gives a figure of Matplotlib; `picture_files` writes pictures,
 `terminal` draws in text, `layouts` says where nodes stand, `appearance` has colors, sizes and headings for all. A new
-picture is a file with a function that makes the figure, and a line in `drawing`.
+picture is a file with a function that makes the figure, and a line in `picture_files`.
 """
 
 from __future__ import annotations

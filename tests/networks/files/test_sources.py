@@ -23,6 +23,7 @@ from gossamer.networks import (
     to_networkx,
     torus,
 )
+from gossamer.networks.files import FILE_FAMILIES
 from gossamer.networks.files.slurm import expanded
 
 DATA = Path(__file__).parents[2] / "data" / "networks"
@@ -347,7 +348,7 @@ def test_an_nvlink_to_a_processor_leads_to_that_of_the_gpu(tmp_path):
     assert sorted(wide) == [("CPU0", "GPU0"), ("CPU1", "GPU1"), ("GPU0", "CPU0"), ("GPU1", "CPU1")]
 
 
-@pytest.mark.parametrize("kind", ["nvidia-smi", "nccl", "ibnetdiscover", "slurm", "coordinates", "edges", "graphml"])
+@pytest.mark.parametrize("kind", [family.name for family in FILE_FAMILIES])
 def test_bytes_folders_and_missing_files_are_refused(tmp_path, kind):
     binary = tmp_path / "binary"
     binary.write_bytes(np.arange(256, dtype=np.uint8).tobytes())

@@ -1,4 +1,4 @@
-"""Layouts of Cayley networks: of words and rotations by words or ranks, of arrangements by their last symbols."""
+"""Layouts by what a network is: Cayley networks by words, others by levels, tiers, factors, groups or by distance."""
 
 from __future__ import annotations
 

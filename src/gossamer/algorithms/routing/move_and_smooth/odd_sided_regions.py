@@ -1,4 +1,4 @@
-"""The table of move-and-smooth algorithms."""
+"""Move-and-smooth on regions of any sides, odd ones by maps to even ones, and the table of all these algorithms."""
 
 from __future__ import annotations
 

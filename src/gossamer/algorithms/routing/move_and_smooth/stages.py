@@ -1,4 +1,4 @@
-"""How move-and-smooth algorithms are registered: each for two tasks, with phases of actual and of guaranteed length."""
+"""The stages of move-and-smooth algorithms, with their actual and guaranteed lengths, and what an algorithm offers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Lower bounds of delays that hold for certain, and estimates that do not.
 
-A bound beside a simulated delay is always one of `delay_bounds`: proved, with what it holds for. Estimates are in
-`gossamer.simulation.random_arrivals.theory.bounds`.
+A bound beside a simulated delay is always one of `delay_bounds`: proved, with what it holds for. Estimates stand below
+them.
 """
 
 from __future__ import annotations
