@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from gossamer.interchange import FORMATS
+
 HERE = Path(__file__).parent
 PARTS = 8
 
@@ -25,6 +27,11 @@ def library(tmp_path_factory):
     command = ["cc", "-shared", "-fPIC", "-O1", "-o", str(made), str(HERE / "failing_writes.c"), "-ldl"]
     subprocess.run(command, check=True, capture_output=True)
     return made
+
+
+def test_every_format_is_written():
+    told = (HERE / "every_write.py").read_text(encoding="utf-8")
+    assert [name for name in FORMATS if f'("{name}", ' not in told] == []
 
 
 @pytest.mark.slow
