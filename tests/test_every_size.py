@@ -83,3 +83,12 @@ def test_trees_to_be_repeated_are_valid(spec, task, switches):
         assert gossamer.verify(steady)
         busiest = np.bincount(schedule.link, minlength=network.link_count).max() * 3
         assert steady.repetition.period >= busiest
+
+
+@pytest.mark.slow
+def test_an_allreduce_of_five_hundred_accelerators_is_near_its_bound(bench):
+    servers = importlib.import_module("machines").servers
+    network = from_networkx(servers([8] * 64, 300, 25), "512 accelerators")
+    found = gossamer.plan(network, "allreduce", cost=gossamer.TimeCost("1GiB"))
+    fluid = 2 * 63 / 64 * 2**30 / 200e9  # what must pass the 8 NICs of each server
+    assert fluid <= float(found.bound_seconds) * (1 + 1e-9) <= float(found.seconds) <= 1.04 * fluid

@@ -300,8 +300,11 @@ _GROWN, _ROUNDS, _QUICK, _LAST = 100, 60, 8, 8
 _NEAR, _WIDER, _NARROWER = 0.2, 4.0, 0.6
 """How far from the best prices the next ones may be, as a share, and what this is multiplied by."""
 
-_SEARCHED = 2_000
-"""Links up to which prices are searched for."""
+_SEARCHED, _KINDS = 2_000, 64
+"""Links up to which prices are searched for long; on more, for a short time if there are no more kinds of links."""
+
+_MOST = 100_000
+"""Links up to which prices are searched for at all."""
 
 _CLOSE, _ENOUGH = 1e-7, 5e-4
 """Shares of the value to which it is proved that no prices have more: at the end, and near the best prices."""
@@ -324,11 +327,16 @@ def _searched(asked: _Asked, quick: bool) -> list[Floats]:
     usable = r.wait < FAR
     room = np.where(usable, r.capacity, 0).astype(np.float64)
     even = usable / max(room.sum(), 1.0)
-    if not usable.all() or (asked.flows.links.source.size > _SEARCHED and room.size > _SEARCHED):
+    many = asked.flows.links.source.size > _SEARCHED and room.size > _SEARCHED
+    if not usable.all() or (many and asked.flows.links.source.size > _MOST):
         return [even]
-    search = _PriceSearch(asked, _classes(asked), even)
-    if quick:
+    kind = _classes(asked)
+    if many and np.unique(kind).size > _KINDS:
+        return [even]
+    search = _PriceSearch(asked, kind, even)
+    if quick or many:
         search.grow(_QUICK)
+        search.finish(0 if quick else _LAST)
     else:
         search.grow(_GROWN)
         search.near(_ROUNDS)
@@ -559,7 +567,7 @@ def _parts(asked: _Asked, price: Floats) -> Iterator[Counts]:
 
     case, links = asked.case, asked.flows.links
     n = links.node_count
-    if case.invariant or links.source.size > _SEARCHED:
+    if case.invariant or links.source.size > _MOST:
         return
     if n**3 * len(asked.sums) <= _MERGED:
         yield from _merged(asked)

@@ -27,8 +27,8 @@ __all__ = ["best_repetition", "least_seconds", "promised", "resized"]
 Timed = Callable[[int], tuple[Network, Clock]]
 """From a number of generations to the network with the times of its packets, and their clock."""
 
-_MOST_HOPS = 4_000_000
-"""Hops of all generations at most, so that they can be written out."""
+_MOST_HOPS, _MANY_HOPS, _MANY = 4_000_000, 16_000_000, 1_024
+"""Hops of all generations at most, so that they can be written out; the same of no more generations than that."""
 _STEP, _GAIN = 4, Fraction(998, 1000)
 """How many times more generations are tried next, and the share of the time that is no gain any more."""
 
@@ -36,7 +36,8 @@ _STEP, _GAIN = 4, Fraction(998, 1000)
 def _most(generation: Generation, message: int) -> int:
     """Return the most generations of messages of some bytes: a packet has a byte or more."""
     packets, hops = generation.packets, max(generation.schedule.stored_hops, 1)
-    return max(1, min(message // packets, MAX_CHUNKS // packets, _MOST_HOPS // hops))
+    room = max(_MOST_HOPS // hops, min(_MANY_HOPS // hops, _MANY))
+    return max(1, min(message // packets, MAX_CHUNKS // packets, room))
 
 
 def promised(generation: Generation) -> Fraction:

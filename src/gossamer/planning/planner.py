@@ -329,7 +329,8 @@ def _best_form(
         return max([min(least.values()), *(bound.value for bound in asked.exact)])
 
     def near(time: Fraction) -> bool:
-        return asked.may_cut(asked.search) and time <= lowest() * _ENOUGH
+        large = search.case.network.terminal_count >= _LARGE
+        return asked.may_cut(asked.search) and time <= lowest() * (_ENOUGH_LARGE if large else _ENOUGH)
 
     for words, each in searches.items():
         add(words, each)
@@ -476,8 +477,9 @@ _MANY = 256
 """Packets a message for which trees to be repeated are looked for."""
 _REPEATED, _GAIN = 3, Fraction(995, 1000)
 """Plans that are repeated at the most, and the share of the best time that is worth it."""
-_ENOUGH = Fraction(203, 200)
-"""Times the bound: where a plan is so near to it, and the network has no structure, no further form is planned."""
+_ENOUGH, _ENOUGH_LARGE, _LARGE = Fraction(203, 200), Fraction(26, 25), 256
+"""Times the bound: where a plan is so near to it, and the network has no structure, no further form is planned; the
+same from so many terminals on, where other forms take long."""
 
 
 class _Packets:

@@ -37,6 +37,8 @@ _SIZES = (*range(1, 17), 18, 20, 21, 24, 28, 30, 32, 36, 40, 48, 56, 60, 64, 80,
 """Packets of a message in a generation that are tried."""
 _WORK = 1_000_000
 """Packets times links, after which no larger generation is tried."""
+_LARGE_SIZES = (2, 4, 8)
+"""The same where one packet of a sum takes long."""
 _CLOSE = 1.002
 """Times the bound: so near to it, no other generation is tried."""
 _DEPTHS = (0.0, 0.03, 0.3)
@@ -180,8 +182,9 @@ def even_trees(case: Case) -> list[EvenTrees]:
     if asked is None:
         return []
     growing = _SumGrowth(asked) if _sums(asked) else _EvenGrowth(asked)
-    for packets in _SIZES:
-        if growing.work > _WORK or packets > growing.most:
+    large = growing.worth(1) > _WORK // 64
+    for packets in _LARGE_SIZES if large and _sums(asked) else _SIZES:
+        if growing.work > (4 if large else 1) * _WORK or packets > growing.most:
             break
         growing.grow(packets, _USUAL)
     for packets in [each.packets for each in growing.found()[:_VARIED]]:
@@ -226,7 +229,8 @@ class _EvenGrowth:
     def grow_again(self) -> None:
         """Grow the trees that promise most anew, in more rounds."""
         for _, asked in self._in_order()[: 0 if self._moved else _AGAIN]:
-            self.grow(*asked, longer=_LONGER)
+            if self.work <= 4 * _WORK:
+                self.grow(*asked, longer=_LONGER)
 
     def centers(self) -> list[IntArray]:
         """Return the nodes by which the packets of one root may go, int32[] each: the near ones first, then more."""
@@ -243,8 +247,7 @@ class _EvenGrowth:
         asked = packets, depth_cost, centers
         case = self.case
         demand = self._demand(packets)
-        often = 1 if bool(self._branches.all()) else max(1, demand.target.size // max(1, demand.origin.size) // 4)
-        self.work += demand.origin.size * case.network.link_count * often
+        self.work += self._worth(demand)
         if self._moved:
             *_, (trees, period) = forests(case, demand, True, depth_cost, 0)
             self._found.append((EvenTrees(packets, trees, self._promise(packets, trees, period)), asked))
@@ -263,6 +266,14 @@ class _EvenGrowth:
 
     _times = 1
     """How often the longest way is gone."""
+
+    def worth(self, packets: int) -> int:
+        """Return how many links are looked at for so many packets of each message, about."""
+        return self._worth(self._demand(packets))
+
+    def _worth(self, demand: PacketDemand) -> int:
+        often = 1 if bool(self._branches.all()) else max(1, demand.target.size // max(1, demand.origin.size) // 4)
+        return demand.origin.size * self.case.network.link_count * often
 
     def _demand(self, packets: int) -> PacketDemand:
         messages = self.case.messages
