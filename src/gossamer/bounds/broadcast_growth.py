@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -663,7 +664,7 @@ def spread_time(times: Counts, least: int, most: int, every: int) -> tuple[int, 
 # are at least the parts that targets outside must get.
 
 _LATE_WORK = 2_000_000
-"""Terminals outside times links, of all sets together, up to which sets are looked at."""
+"""Terminals times links, of all sets together, up to which sets are looked at."""
 
 _LIMITS = 6
 """Speeds, and latencies, by which links are told apart to find sets of nodes."""
@@ -678,34 +679,28 @@ def _late_copies(case: Case, demand: Demand, links: Links) -> Iterator[Bound]:
         holders, targets = np.flatnonzero(many), np.arange(demand.terminal_count)
     else:
         holders, targets = np.unique(demand.origin), np.unique(demand.target)
-    best: tuple[Load, Mask] | None = None
-    work = _LATE_WORK
-    for nodes in _sets_to_leave(links, spread(holders, _ROOTS)):
+    best: tuple[Load, str] | None = None
+    verb, way = ("serves", "out of") if demand.outward else ("brings those of", "into")
+    what = "copy" if demand.outward else "sum"
+    count = _LATE_WORK // (links.terminal_count * links.source.size)
+    for nodes in islice(_sets_to_leave(links, spread(holders, _ROOTS)), count):
         mine, others = holders[nodes[holders]], targets[~nodes[targets]]
         if isinstance(demand, HubDemand):
             needed = int(many[mine].sum()) * others.size
         else:
             needed = int((nodes[demand.origin[demand.message]] & ~nodes[demand.target]).sum())
         across = np.flatnonzero(nodes[links.source] & ~nodes[links.target])
-        work -= links.terminal_count * links.source.size
-        if work < 0:
-            break
         if needed and across.size:
             load = _served_late(links, nodes, mine, others, across, needed)
             if best is None or load.value > best[0].value:
-                best = load, nodes
+                text = (
+                    f"what crosses {quantity(across.size, 'link')} {way} a set of {quantity(int(nodes.sum()), 'node')} "
+                    f"is for {quantity(others.size, 'terminal')} outside; a {what} {verb} only those that one terminal "
+                    "reaches in the time that is left"
+                )
+                best = load, text
     if best is not None:
-        load, nodes = best
-        others = targets[~nodes[targets]]
-        crossing = int((nodes[links.source] & ~nodes[links.target]).sum())
-        verb, way = ("serves", "out of") if demand.outward else ("brings those of", "into")
-        what = "copy" if demand.outward else "sum"
-        text = (
-            f"what crosses {quantity(crossing, 'link')} {way} a set of "
-            f"{quantity(int(nodes.sum()), 'node')} is for {quantity(int(others.size), 'terminal')} outside; a {what} "
-            f"{verb} only those that one terminal reaches in the time that is left"
-        )
-        yield Bound.of("late copies", load, text, "broadcast", "gossamer: copies made by terminals, and latencies")
+        yield Bound.of("late copies", *best, "broadcast", "gossamer: copies made by terminals, and latencies")
 
 
 def _sets_to_leave(links: Links, holders: Counts) -> Iterator[Mask]:
@@ -714,18 +709,22 @@ def _sets_to_leave(links: Links, holders: Counts) -> Iterator[Mask]:
     from scipy.sparse.csgraph import connected_components
 
     n, seen = links.node_count, set[bytes]()
-    found: list[Mask] = []
-    for column in (-links.rate, links.latency):
-        for most in spread(np.unique(column), _LIMITS)[:-1]:
-            kept = column <= most
-            graph = coo_array((kept[kept], (links.source[kept], links.target[kept])), (n, n))
-            part = connected_components(graph, directed=False)[1]
-            for number in spread(np.unique(part[: links.terminal_count]), _ROOTS).tolist():
-                found += [part == number, part != number]
-    for holder in holders.tolist():
-        usable = links.travel(np.array([holder])).usable
-        found += [np.arange(n) == holder, *(usable <= most for most in spread(np.unique(usable), _LIMITS)[:-1])]
-    for nodes in found:
+
+    def tried() -> Iterator[Mask]:
+        for column in (-links.rate, links.latency):
+            for most in spread(np.unique(column), _LIMITS)[:-1]:
+                kept = column <= most
+                graph = coo_array((kept[kept], (links.source[kept], links.target[kept])), (n, n))
+                part = connected_components(graph, directed=False)[1]
+                for number in spread(np.unique(part[: links.terminal_count]), _ROOTS).tolist():
+                    yield part == number
+                    yield part != number
+        for holder in holders.tolist():
+            yield np.arange(n) == holder
+            usable = links.travel(np.array([holder])).usable
+            yield from (usable <= most for most in spread(np.unique(usable), _LIMITS)[:-1])
+
+    for nodes in tried():
         if nodes.tobytes() not in seen:
             seen.add(nodes.tobytes())
             yield nodes

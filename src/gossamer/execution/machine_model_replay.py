@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import ModelError, NotApplicableError, ScheduleError, nearest, shown
+from gossamer.interchange import MESSAGE_BYTES
 from gossamer.interchange.smpi import link_speeds, rank_rows, write_platform
 from gossamer.jit import njit
 from gossamer.networks.network import Network
@@ -500,75 +501,82 @@ def replay(
     if own and model == "loggp":
         raise ScheduleError("MPI's own algorithms are replayed in SMPI: the model must be smpi or smpi-default")
     clock = schedule.cost if isinstance(schedule.cost, Clock) else None
-    if clock is not None and bandwidth is None and latency is None:
-        return _replayed_plan(schedule, clock, sizes, model, overhead, own, say)
+    own_links = clock is not None and bandwidth is None and latency is None
     network = schedule.network
-    rate, delay = link_speeds(network, bandwidth, latency)
+    given: tuple[npt.ArrayLike | None, npt.ArrayLike | None] = (bandwidth, latency)
+    if clock is not None and own_links:
+        network, given = _links_of_plan(schedule.network, clock)
+    rate, delay = link_speeds(network, *given)
     alike = network.link_count > 0 and bool(np.all(rate == rate[0]) and np.all(delay == delay[0]))
-    if model == "loggp" and not alike:
+    if model == "loggp" and not alike and not own_links:
         raise NotApplicableError(
             f"the links of {network.spec} differ, and LogGP has one bandwidth and latency; take smpi, or give both"
         )
-    program = lower(schedule)
+    lag, each = (float(delay[0]), 1 / float(rate[0])) if alike else (delay, 1 / rate)
+    found = []
+    for message in _of_plan(schedule, sizes) if own_links else _of_slots(schedule, sizes, rate, delay, alike):
+        say(f"replaying {message.size:,} bytes")
+        program, block = message.program, -(-message.size // message.program.parts)
+        if model == "loggp":
+            # a block of b bytes takes b bytes of time on a link, which in slots is free again after its latency
+            gap = 0.0 if own_links else block * each + lag
+            seconds = loggp_time(program, block + 1, L=lag, o=overhead, g=gap, G=each)
+        else:
+            seconds = smpi_time(program, block, bandwidth=rate, latency=delay, neutral=model == "smpi")
+        others: Mapping[str, float | None] = {}
+        if own:
+            only = () if own is True else own
+            others = smpi_own_times(
+                network, schedule.task, message.size, bandwidth=rate, latency=delay, neutral=model == "smpi",
+                only=only, say=say,
+            )  # fmt: skip
+        found.append(Replay(message.size, seconds, message.slots, message.bound, others))
+    return found
+
+
+class _Replayed(NamedTuple):
+    """Bytes of a message, the program for them, and the seconds of the slots and of the bound."""
+
+    size: int
+    program: Program
+    slots: float
+    bound: float | None
+
+
+def _of_slots(
+    schedule: Schedule, sizes: Iterable[int] | None, rate: npt.NDArray[np.float64], delay: npt.NDArray[np.float64],
+    alike: bool,
+) -> Iterator[_Replayed]:  # fmt: skip
+    """Yield what is replayed of a schedule whose slots are as long as the slowest link needs."""
+    network, program = schedule.network, lower(schedule)
     bound = None
     if network.plain and alike:
         rules = replace(schedule.rules, split=True)
         packets = program.parts // schedule.parts  # of a message, each a step
         bound = float(lower_bounds(network, schedule.task, rules=rules)[0].value) / packets
-    found = []
-    for size in [2**20] if sizes is None else sizes:
-        say(f"replaying {size:,} bytes")
+    for size in [MESSAGE_BYTES] if sizes is None else sizes:
         block = -(-size // program.parts)
         taken = (network.link_occupancy + network.link_latency).astype(np.float64)
         slot = float(((block / rate + delay) / taken).max(initial=0.0))
-        if model == "loggp":
-            each, lat = 1 / float(rate[0]), float(delay[0])
-            # a block of b bytes takes b bytes of time on a link, and a link is free again after its latency
-            seconds = loggp_time(program, block + 1, L=lat, o=overhead, g=block * each + lat, G=each)
-        else:
-            seconds = smpi_time(program, block, bandwidth=rate, latency=delay, neutral=model == "smpi")
-        others: Mapping[str, float | None] = {}
-        if own:
-            only = () if own is True else own
-            others = smpi_own_times(
-                network, schedule.task, size, bandwidth=rate, latency=delay, neutral=model == "smpi", only=only, say=say
-            )
-        at_least = None if bound is None else bound * size / float(rate[0])
-        found.append(Replay(size, seconds, schedule.slot_count * slot, at_least, others))
-    return found
+        yield _Replayed(
+            size, program, schedule.slot_count * slot, None if bound is None else bound * size / float(rate[0])
+        )
 
 
-def _replayed_plan(
-    schedule: Schedule, clock: Clock, sizes: Iterable[int] | None, model: str, overhead: float,
-    own: bool | Collection[str], say: Callable[[str], None],
-) -> list[Replay]:  # fmt: skip
-    """Return what a plan in seconds takes on its own links, on which many packets can be on their way."""
-    network, _, speed, lag = unclocked(schedule.network, clock, clock.packet_bytes)
-    given = (None, None) if speed is None else (float(speed) / network.link_occupancy, float(lag))
-    rate, delay = link_speeds(network, *given)
+def _of_plan(schedule: Schedule, sizes: Iterable[int] | None) -> Iterator[_Replayed]:
+    """Yield what is replayed of a plan in seconds, which is made again for other sizes than its own."""
+    clock = schedule.cost
+    assert isinstance(clock, Clock)
     asked = clock.asked_bytes or clock.message_bytes
-    found = []
     for size in [asked] if sizes is None else sizes:
-        say(f"replaying {size:,} bytes")
         plan = schedule if size == asked else resized(schedule, size)
-        told = plan.cost
+        told, least = plan.cost, least_seconds(plan)
         assert isinstance(told, Clock)
-        program = lower(plan)
-        block = -(-told.message_bytes // program.parts)
-        if model == "loggp":
-            alike = bool(np.all(rate == rate[0]) and np.all(delay == delay[0])) and network.link_count > 0
-            columns = (float(delay[0]), 1 / float(rate[0])) if alike else (delay, 1 / rate)
-            seconds = loggp_time(program, block + 1, L=columns[0], o=overhead, G=columns[1])
-        else:
-            seconds = smpi_time(program, block, bandwidth=rate, latency=delay, neutral=model == "smpi")
-        others: Mapping[str, float | None] = {}
-        if own:
-            only = () if own is True else own
-            others = smpi_own_times(
-                network, schedule.task, told.message_bytes, bandwidth=rate, latency=delay, neutral=model == "smpi",
-                only=only, say=say,
-            )  # fmt: skip
-        least = least_seconds(plan)
         slots = float(told.seconds(plan.completion_time))
-        found.append(Replay(told.message_bytes, seconds, slots, None if least is None else float(least.value), others))
-    return found
+        yield _Replayed(told.message_bytes, lower(plan), slots, None if least is None else float(least.value))
+
+
+def _links_of_plan(network: Network, clock: Clock) -> tuple[Network, tuple[npt.ArrayLike | None, float | None]]:
+    """Return the network of a plan in seconds without its slots, and the speeds that the plan was made for, if any."""
+    found, _, speed, lag = unclocked(network, clock, clock.packet_bytes)
+    return found, (None, None) if speed is None else (float(speed) / found.link_occupancy, float(lag))

@@ -182,8 +182,8 @@ def even_trees(case: Case) -> list[EvenTrees]:
     if asked is None:
         return []
     growing = _SumGrowth(asked) if _sums(asked) else _EvenGrowth(asked)
-    large = growing.worth(1) > _WORK // 64
-    for packets in _LARGE_SIZES if large and _sums(asked) else _SIZES:
+    large = _sums(asked) and growing.worth(1) > _WORK // 64
+    for packets in _LARGE_SIZES if large else _SIZES:
         if growing.work > (4 if large else 1) * _WORK or packets > growing.most:
             break
         growing.grow(packets, _USUAL)
