@@ -15,6 +15,7 @@ from gossamer.questions.tasks.chunked import chunked
 from gossamer.questions.tasks.composite_tasks import Together, ranks
 from gossamer.questions.tasks.demand_table import DemandTable, read_table
 from gossamer.questions.tasks.exchanges import (
+    NeighborExchange,
     PartialExchange,
     PartialGather,
     TotalExchange,
@@ -34,7 +35,6 @@ from gossamer.questions.tasks.multinode import (
     PartialSumAllreduce,
     ReduceScatter,
 )
-from gossamer.questions.tasks.neighbors import NeighborExchange
 from gossamer.questions.tasks.patterns import named_traffic, one_to_many, permutation
 from gossamer.questions.tasks.rooted import Broadcast, Gather, Reduce, Scatter
 from gossamer.questions.tasks.routing import OneToManyRouting, Permutation
