@@ -63,6 +63,17 @@ def test_every_algorithm_passes_the_battery(algorithm, tmp_path, monkeypatch):
     assert load(tmp_path / "plan.parquet") == schedules[-1]
 
 
+@pytest.mark.parametrize("spec", ["ring:4", "array:1", "torus:1x1", "star:3", "leaf-spine:2,2,1"])
+@pytest.mark.parametrize("name", ["multiple-broadcast", "multiple-reduce"])
+def test_nothing_to_send_takes_no_time_by_any_algorithm(spec, name):
+    network = gossamer.network(spec)
+    task = gossamer.task(name, counts=[0] * network.terminal_count)
+    found = gossamer.compare(network, task, switching="wormhole")
+    assert {row["time"] for row in found} == {0}
+    assert not found.stopped
+    assert gossamer.plan(network, task, switching="wormhole", cost=LinearCost(startup=0)).completion_time == 0
+
+
 def test_names_are_unique():
     names = [a.name for a in WORMHOLE_ALGORITHMS]
     assert len(set(names)) == len(names)

@@ -131,7 +131,7 @@ def early_starts(schedule: HopTable, state: ReplayState) -> Early:
     end = hop_ends(network, schedule.parts, schedule.slot[hop], link)
     n = network.node_count
 
-    done = np.zeros((int(messages.stage.max(initial=0)) + 1) * n, np.int64)  # by stage and node
+    done = np.zeros(messages.stages * n, np.int64)  # by stage and node
     listed = _listed(schedule, n)
     ending = np.where(kind == COMBINE, target == messages.origin[row], _among(row, target, listed, network))
     brought = np.flatnonzero(ending)

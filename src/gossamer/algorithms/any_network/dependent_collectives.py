@@ -236,11 +236,7 @@ def _levels(case: Case) -> Longs:
     result = np.zeros(messages.count, np.int64) if messages.after is None else (messages.after >= 0).astype(np.int64)
     if messages.stage is None:
         return result
-    depth = np.zeros(int(messages.stage.max(initial=0)) + 1, np.int64)
-    for _ in range(depth.size):
-        for later, earlier in messages.waits:
-            depth[later] = max(depth[later], depth[earlier] + 1)
-    return 2 * depth[messages.stage] + result
+    return 2 * messages.stage_depths()[messages.stage] + result
 
 
 def _results(case: Case, packet: Longs, starts: Longs, ends: Longs, row: Longs, partwise: bool) -> tuple[Longs, Longs]:

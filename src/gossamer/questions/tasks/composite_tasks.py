@@ -89,7 +89,7 @@ def united(several: Sequence[Messages], first_id: Sequence[int], terminals: int)
     listed = any(m.target_start is not None for m in several)
     parts = [with_targets(m, terminals) for m in several] if listed else list(several)
     rows = np.cumsum([0] + [m.count for m in parts])
-    stages = np.cumsum([0, *(_stages(m) for m in parts)])
+    stages = np.cumsum([0, *(m.stages for m in parts)])
     waiting = any(m.waits for m in parts)
     sized = any(m.sizes is not None for m in parts)
     later = any(m.after is not None for m in parts)
@@ -125,10 +125,6 @@ def _after(messages: Messages, row: int) -> npt.NDArray[np.int64]:
 
 def _sizes(messages: Messages) -> npt.NDArray[np.int64]:
     return np.ones(messages.count, np.int64) if messages.sizes is None else messages.sizes
-
-
-def _stages(messages: Messages) -> int:
-    return 1 if messages.stage is None else int(messages.stage.max(initial=0)) + 1
 
 
 def _stage(messages: Messages, first: int) -> npt.NDArray[np.int32]:
@@ -216,32 +212,32 @@ class Together(Task):
         """Return the number of messages of all tasks."""
         return sum(task.most_messages(network) for task in self.tasks)
 
-    def dual(self, network: Network) -> Task:
+    def dual(self, network: Network) -> Together:
         """Return the dual tasks together; what waited is waited for."""
         duals = tuple(task.dual(network) for task in self.tasks)
         return Together(duals, self.names, tuple((earlier, later) for later, earlier in self.waits))
 
-    def _by_task(self, network: Network, ids: Ids, of: Callable[[Task, Ids], Ids]) -> Ids:
-        first = self.first_ids(network)
+    def _by_task(self, network: Network, ids: Ids, other: Together, of: Callable[[Task, Ids], Ids]) -> Ids:
+        first, first_of_other = self.first_ids(network), other.first_ids(network)
         result = np.array(ids, np.int64)
         place = np.searchsorted(first, result, "right") - 1
         for k, task in enumerate(self.tasks):
             here = place == k
             if here.any():
-                result[here] = of(task, result[here] - first[k]) + first[k]
+                result[here] = of(task, result[here] - first[k]) + first_of_other[k]
         return result
 
     def dual_ids(self, network: Network, ids: Ids) -> Ids:
         """Return the numbers, in the dual task, of the messages `ids`."""
-        return self._by_task(network, ids, lambda task, inner: task.dual_ids(network, inner))
+        return self._by_task(network, ids, self.dual(network), lambda task, inner: task.dual_ids(network, inner))
 
-    def renamed(self, by: Callable[[Ids], Ids]) -> Task:
+    def renamed(self, by: Callable[[Ids], Ids]) -> Together:
         """Return the tasks after every node x was renamed to ``by(x)``."""
         return replace(self, tasks=tuple(task.renamed(by) for task in self.tasks))
 
     def renamed_ids(self, network: Network, ids: Ids, by: Callable[[Ids], Ids]) -> Ids:
         """Return the numbers of the messages `ids` after every node x was renamed to ``by(x)``."""
-        return self._by_task(network, ids, lambda task, inner: task.renamed_ids(network, inner, by))
+        return self._by_task(network, ids, self.renamed(by), lambda task, inner: task.renamed_ids(network, inner, by))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for a file: the tasks with their names, and what waits for what."""

@@ -96,23 +96,21 @@ class Grouped(Task):
         """Return the number of messages of all groups."""
         return sum(self.task.most_messages(ranks(len(row))) for row in self.groups)
 
-    def dual(self, network: Network) -> Task:
+    def dual(self, network: Network) -> Grouped:
         """Return the dual task in the same groups."""
         return Grouped(self.task.dual(ranks(len(self.groups[0]))), self.groups)
 
-    def _by_group(self, ids: Ids, of: Callable[[Network, Ids], Ids]) -> Ids:
-        """Return what a function of the ranks makes of the message numbers of each group."""
+    def dual_ids(self, network: Network, ids: Ids) -> Ids:
+        """Return the numbers, in the dual task, of the messages `ids`."""
+        first_of_dual = self.dual(network).first_ids
         result = np.array(ids, np.int64)
         place = np.searchsorted(self.first_ids, result, "right") - 1
         for g, row in enumerate(self.groups):
             here = place == g
             if here.any():
-                result[here] = of(ranks(len(row)), result[here] - self.first_ids[g]) + self.first_ids[g]
+                inner = self.task.dual_ids(ranks(len(row)), result[here] - self.first_ids[g])
+                result[here] = inner + first_of_dual[g]
         return result
-
-    def dual_ids(self, network: Network, ids: Ids) -> Ids:
-        """Return the numbers, in the dual task, of the messages `ids`."""
-        return self._by_group(ids, self.task.dual_ids)
 
     def renamed(self, by: Callable[[Ids], Ids]) -> Task:
         """Rename the nodes of the groups; ranks stay."""

@@ -115,6 +115,21 @@ class Messages:
             return np.arange(terminals, dtype=np.int32)
         return self.targets[self.target_start[row] : self.target_start[row + 1]]
 
+    @property
+    def stages(self) -> int:
+        """Number of stages, those that have no message among them; 1 where no collective waits for another."""
+        last = 0 if self.stage is None else int(self.stage.max(initial=0))
+        return 1 + max([last, *itertools.chain.from_iterable(self.waits)])
+
+    def stage_depths(self, turned: bool = False) -> Ids:
+        """Return for each stage how many others it comes after, one behind the other, or before if `turned`."""
+        depth = np.zeros(self.stages, np.int64)
+        for _ in range(depth.size):
+            for later, earlier in self.waits:
+                a, b = (earlier, later) if turned else (later, earlier)
+                depth[a] = max(depth[a], depth[b] + 1)
+        return depth
+
     def first_packet(self) -> Ids:
         """Return the number of packets of all messages before each message, and of all at the end, int64[m+1]."""
         if self.sizes is None:
