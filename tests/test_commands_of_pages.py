@@ -17,6 +17,7 @@ PREPARED = {
     "docs/explanation/dynamic.md": [],
     "docs/explanation/move_and_smooth.md": [],
     "docs/how_to/a_study_in_one_command.md": ["sweep --network torus:2x4,torus:2x5 --task allgather -o tori.parquet"],
+    "docs/how_to/chunks_and_sizes.md": [],
     "docs/how_to/explorer.md": [
         "plan ring:5 allgather -o plan.parquet",
         "plan ring:5 allgather -o one.parquet",
