@@ -23,6 +23,7 @@ from gossamer.cli.console import hush_libraries
 from gossamer.errors import ModelError
 
 __all__ = [
+    "AT_FIRST",
     "HEADINGS",
     "BytesOfPlan",
     "Collective",
@@ -69,6 +70,36 @@ RARE = frozenset(
     }
 )
 """Fields whose options stand under the last heading."""
+
+AT_FIRST = {
+    "network": "Network, such as torus:8x8, or a file",
+    "task": "Task, such as allgather or allreduce",
+    "without": "What fails, such as links:0-1 or nodes:17",
+    "root": "Root of a broadcast, scatter, gather or reduce",
+    "counts": "Messages of each node, such as 2,0,1",
+    "pattern": "Destinations by name, such as transpose",
+    "demands": "Traffic from a file: a matrix or a table",
+    "chunks": "Packets of each message, sent one by one",
+    "groups": "Only in groups, such as 0-7 or 0-3;4-7",
+    "ports": "all-port or one-port; default all-port",
+    "switching": "store-and-forward or wormhole",
+    "bytes": "Size, such as 64MiB: times are in seconds",
+    "bandwidth": "Of every link, such as 400Gbit/s or 50GB/s",
+    "latency": "Of every link, such as 2us",
+    "algorithm": "One of 'gossamer list algorithms'",
+    "effort": "closed form, search or solver",
+    "budget": "Seconds after which the search ends",
+    "jobs": "Processes that share the work",
+    "seed": "The same seed gives the same result",
+    "output": "",
+    "json": "Print one JSON object",
+    "verbose": "",
+    **dict.fromkeys(("kind", "load", "saturation", "preset", "routing", "virtual_channels", "message_flits"), ""),
+    **dict.fromkeys(
+        ("scheme", "arrivals", "steps", "links", "families", "folder", "top", "placement", "set", "where"), ""
+    ),
+}
+"""The options that a long help shows; with words that fit in one line, or else the first of its own help."""
 
 _SAID = {
     "seed": "The same seed gives the same result. Default 0.",
