@@ -251,9 +251,13 @@ _TYPES: dict[str, tuple[Any, str | None]] = {
     "Path": (Path, "FILE"), "Fraction": (str, "NUMBER"), "Bytes": (str, "SIZE"), "Rate": (str, "RATE"),
     "Duration": (str, "TIME"),
 }  # fmt: skip
-_ALWAYS = {"bandwidth": "RATE", "latency": "TIME"}
+_ALWAYS = {"bandwidth": "RATE", "latency": "TIME", "ports": "MODEL"}
 """What stands for the values of some fields that are kept as text."""
-_FLAGS = {"split": "--split/--whole", "one_way": "--one-way/--two-way", "stream": "--stream"} | {
+_AS_TEXT = ("ports",)
+"""Fields of few words that are typed in more than one way."""
+_DEFAULTS = {"ports": "all-port"}
+"""Defaults in the words of the field."""
+_FLAGS = {"segmented": "--segmented/--unsegmented", "one_way": "--one-way/--two-way", "stream": "--stream"} | {
     name: f"--{word}/--no-{word}"
     for name in ("cut_through", "replication", "reduction")
     for word in [name.replace("_", "-")]
@@ -289,6 +293,7 @@ class Words:
             annotation, default = known[name]
             kind, metavar = _asked(name, annotation, literals)
             text = _SAID.get(name, told[name])
+            default = _DEFAULTS.get(name, default)
             text += "" if default in (None, "") or " Default" in text else f" Default {default}."
             flag = _FLAGS.get(name, f"--{name.replace('_', '-')}")
             option = typer.Option(
@@ -429,7 +434,7 @@ def _asked(name: str, annotation: ast.expr, literals: dict[str, list[str]]) -> t
     words = literals.get(kinds[0])
     if _is_literal(annotation):
         words = [ast.literal_eval(word) for word in _elements(annotation)]
-    if words:
+    if words and name not in _AS_TEXT:
         return StrEnum(name, {re.sub(r"\W", "_", word): word for word in words}), None
     return _TYPES.get(kinds[0] if len(kinds) == 1 else "str", (str, "TEXT"))
 
@@ -489,7 +494,7 @@ class Question(NamedTuple):
         task = asked_task(self.task, self.task_words, network, self.seed)
         rules = {**self.rules, **other}
         if self.task_words.get("chunks") == 1 and "bytes" in rules:
-            rules.setdefault("split", False)
+            rules.setdefault("segmented", False)
         return {"network": network, "task": task, **rules_and_cost(self.switching, rules)}
 
 
