@@ -92,7 +92,7 @@ LINES = (
     # rules and costs
     "plan torus:4x4 alltoall --ports one",
     "plan torus:4x4 allreduce --ports half-duplex-one",
-    "plan torus:4x4 allgather --split",
+    "plan torus:4x4 allgather --segmented",
     "plan torus:4x4 allgather --buffer 3",
     "plan torus:4x4 alltoall --stream",
     "plan ring:4 allreduce --bytes 64kB --bandwidth 50GB/s --latency 2us",

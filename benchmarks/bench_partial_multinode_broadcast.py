@@ -27,7 +27,7 @@ CHECKED_PER_SECOND = 20e6
 def asked(request):
     network = array(64, 64)
     active = np.random.default_rng(0).choice(network.node_count, 2048, replace=False)
-    return request.param, Case(network, PartialMultinodeBroadcast(active), Rules(split=True))
+    return request.param, Case(network, PartialMultinodeBroadcast(active), Rules(segmented=True))
 
 
 def rate(benchmark, hops):

@@ -114,7 +114,7 @@ def measure(name: str, network: Network, task: str, packets: int, each: bool) ->
     began = time.process_time()
     limit = float(bounds(case)[0].value) / packets
     if task == "allgather" and packets > 1:
-        limit = float(bounds(Case(network, gossamer.task(task), Rules(split=True)))[0].value)
+        limit = float(bounds(Case(network, gossamer.task(task), Rules(segmented=True)))[0].value)
     bounding = time.process_time() - began
     case.tell_floor(bounds(case)[0].value)
     rows = sorted(found(case, packets))
@@ -133,7 +133,7 @@ def measure(name: str, network: Network, task: str, packets: int, each: bool) ->
 
 def chunks(network: Network) -> int:
     """Return packets a message of which the fluid optimum of an allgather takes whole steps, at most 12."""
-    value = bounds(Case(network, gossamer.task("allgather"), Rules(split=True)))[0].value
+    value = bounds(Case(network, gossamer.task("allgather"), Rules(segmented=True)))[0].value
     return value.denominator if 1 < value.denominator <= 12 else 12 if value.denominator > 1 else 1
 
 

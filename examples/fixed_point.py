@@ -121,7 +121,7 @@ def full_iterations(f: PageRank, accuracy: float) -> int:
 
 def full_broadcast(network: gossamer.Network, components: int, split: bool) -> Fraction:
     """Return the steps in which every component reaches every node, when all nodes know that it comes."""
-    known = gossamer.Rules(split=split)  # no control packets
+    known = gossamer.Rules(segmented=split)  # no control packets
     steps = gossamer.plan(network, "multinode-broadcast", rules=known).completion_time
     if components < network.node_count:  # the other nodes have nothing to send
         partial = gossamer.plan(
@@ -145,7 +145,7 @@ def run(
     told, active_sets, guarantees = iterate(f, network.node_count, tolerance, accuracy)
     if not active_sets:
         raise ValueError(f"no component moves by more than the tolerance {tolerance:g}; take a smaller one")
-    full = full_broadcast(network, f.n, rules.split)
+    full = full_broadcast(network, f.n, rules.segmented)
     broadcasts = []
     for active, guarantee in zip(active_sets, guarantees, strict=False):
         plan = gossamer.plan(
@@ -295,11 +295,11 @@ def main(words: list[str] | None = None) -> int:
         f = PageRank(graph, asked.damping)
         ranks = nx.pagerank(graph, alpha=asked.damping, tol=1e-14, max_iter=10_000)
         exact = np.array([ranks[v] for v in graph])
-        rules, cost = gossamer.Rules(split=asked.split), gossamer.StepCost(asked.control_time)
+        rules, cost = gossamer.Rules(segmented=asked.split), gossamer.StepCost(asked.control_time)
         runs = [run(f, exact, spec, rules, cost, asked.tolerance, asked.accuracy) for spec in asked.network]
         print(f"PageRank of {asked.graph}, {f.n} components, damping {f.damping:g}, tolerance {asked.tolerance:g}")
         print(
-            f"packets {'may be split' if rules.split else 'stay whole'}, control packets take {cost.control_time} step"
+            f"packets {'may be split' if rules.segmented else 'stay whole'}, control packets take {cost.control_time} step"
         )
         print_run(runs[0], f.n)
         print_comparison(runs)

@@ -131,7 +131,7 @@ def test_seed_draws_the_same_active_nodes_again(capsys):
 
 def test_split_is_faster_than_whole(capsys):
     words = ("plan", "torus:5x5", "partial-multinode-broadcast", "--active", "random:12", "--json", "--algorithm")
-    cases = (("rotated-dimensions-whole", "--whole"), ("rotated-dimensions-split", "--split"))
+    cases = (("rotated-dimensions-whole", "--unsegmented"), ("rotated-dimensions-split", "--segmented"))
     whole, split = (json.loads(run(capsys, *words, *case)[1]) for case in cases)
     assert (whole["completion_time"], split["completion_time"]) == (14, 8)
 
@@ -143,7 +143,7 @@ def test_control_time_is_charged(capsys):
         "partial-multinode-broadcast",
         "--active",
         "random:12",
-        "--split",
+        "--segmented",
         "--json",
         "--control-time",
         "1/4",
@@ -155,7 +155,7 @@ def test_counts_are_a_list_or_a_file(capsys, tmp_path):
     path = tmp_path / "counts.txt"
     path.write_text("2 0 1 3  # six messages\n")
     for counts in ("2,0,1,3", path):
-        words = ("plan", "ring:4", "multiple-broadcast", "--counts", counts, "--split", "--algorithm", "insertion")
+        words = ("plan", "ring:4", "multiple-broadcast", "--counts", counts, "--segmented", "--algorithm", "insertion")
         assert json.loads(run(capsys, *words, "--json")[1])["completion_time"] == 4
     status, out, _ = run(capsys, "bounds", "array:4", "multiple-broadcast", "--counts", path)
     assert status == 0
@@ -357,7 +357,7 @@ def test_a_warning_is_one_line_on_standard_error(capsys, tmp_path):
     assert "'weight' is not used" in told
 
 
-@pytest.mark.parametrize("others", [[], ["--ports", "one"], ["--split"]])
+@pytest.mark.parametrize("others", [[], ["--ports", "one"], ["--segmented"]])
 def test_what_a_buffer_counts_is_kept_beside_other_rules(capsys, others):
     assert main(["bounds", "ring:5", "broadcast", *others, "--buffer", "4", "--buffer-counts", "all", "--json"]) == 0
     rules = json.loads(capsys.readouterr().out)["rules"]

@@ -20,7 +20,7 @@ import gossamer.cli.doctor
 from command_lines import parsed, tree
 from gossamer.cli import main
 from gossamer.cli.advice import with_advice
-from gossamer.cli.command_group import EXAMPLES, PURPOSES, TOUR
+from gossamer.cli.command_group import EXAMPLES, MORE_COMMANDS, PURPOSES, TOUR
 from gossamer.cli.doctor import EXTRAS, NEEDED
 from gossamer.cli.old_spellings import in_new_words
 from test_docs import PAGES, ROOT, blocks
@@ -67,9 +67,19 @@ def test_examples_of_the_help_work_one_after_the_other(tmp_path, capsys, monkeyp
     assert {"plan.parquet", "plan.xml", "page.html", "gossamer.1"} <= {path.name for path in tmp_path.iterdir()}
 
 
-def test_help_shows_every_command_under_its_purpose_with_its_example(capsys):
+def test_help_shows_what_a_newcomer_needs_and_names_the_rest(capsys):
     status, out, _ = said(capsys, "-h")
     assert (status, out) == said(capsys, "--help")[:2]
+    shown = re.findall(r"^  (\w+)  +[A-Z]", out, re.MULTILINE)
+    assert shown == [name for _, names in PURPOSES for name in names if name not in MORE_COMMANDS]
+    assert 12 <= len(shown) <= 16
+    assert f"gossamer -h all ({', '.join(MORE_COMMANDS)})" in " ".join(out.split())
+
+
+def test_help_on_all_shows_every_command_under_its_purpose_with_its_example(capsys):
+    status, out, _ = said(capsys, "-h", "all")
+    assert (status, out) == said(capsys, "--help-all")[:2] == said(capsys, "--help", "all")[:2]
+    assert "More commands" not in out
     places = [out.index(f"\n{purpose}:\n") for purpose, _ in PURPOSES]
     assert places == sorted(places)
     for purpose, names in PURPOSES:
@@ -79,14 +89,31 @@ def test_help_shows_every_command_under_its_purpose_with_its_example(capsys):
 
 @pytest.mark.parametrize("name", ["plan", "simulate traffic", "sweep report"])
 def test_help_of_a_command_ends_with_its_example_and_sorts_its_options(name, capsys):
-    status, out, _ = said(capsys, *name.split(), "-h")
+    status, out, _ = said(capsys, *name.split(), "-h", "all")
     assert status == 0
+    assert out == said(capsys, *name.split(), "--help-all")[1]
     assert out.rstrip().endswith(EXAMPLES[name])
     if name == "plan":
         headings = re.findall(r"^(\w[\w ]*):$", out, re.MULTILINE)
         assert headings[:3] == ["Arguments", "Network", "Task"]
         assert headings.index("Rules") < headings.index("Search") < headings.index("Rarely needed")
         assert out.index("Search:") < out.index("--effort") < out.index("Output:")
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, (command, _) in tree()[2].items() if name not in ("simulate", "sweep")]
+)
+def test_help_of_every_command_fits_on_a_screen_and_all_of_it_is_a_word_away(name, capsys):
+    status, out, _ = said(capsys, *name.split(), "-h")
+    assert status == 0
+    lines = out.splitlines()
+    assert len(lines) <= 41
+    assert max(map(len, lines)) <= 80
+    every = said(capsys, *name.split(), "-h", "all")[1]
+    options = [o for p in tree()[2][name][0].params for o in (*p.opts, *p.secondary_opts) if o.startswith("--")]
+    assert [o for o in options if o not in every] == []
+    few = [o for o in options if re.search(rf"{o}(?![-\w])", out)]
+    assert (len(few) == len(options)) == (f"gossamer {name} -h all" not in out)
 
 
 def test_alone_it_gives_a_short_tour_of_commands_that_are_understood(capsys):
@@ -102,7 +129,7 @@ def test_alone_it_gives_a_short_tour_of_commands_that_are_understood(capsys):
 @pytest.mark.parametrize("width", [50, 80, 200])
 def test_lines_of_help_are_as_wide_as_the_terminal_but_for_examples(width, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(width))
-    _, out, _ = said(capsys, "-h")
+    _, out, _ = said(capsys, "-h", "all")
     lines = [line for line in out.splitlines() if "$ gossamer" not in line and "$ mpiexec" not in line]
     assert max(map(len, lines)) <= min(width, 110)
     assert max(map(len, lines)) > min(width, 110) - 15

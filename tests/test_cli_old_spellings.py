@@ -56,6 +56,10 @@ LINES = [
     ("draw plan.parquet --to=terminal", "draw plan.parquet"),
     ("simulate plan.parquet --mpi", "simulate plan.parquet --own all"),
     ("simulate plan.parquet --against lr", "simulate plan.parquet --own lr"),
+    ("bounds ring:4 allgather --group 0-2", "bounds ring:4 allgather --groups 0-2"),
+    ("bounds ring:4 allgather --group=0-2", "bounds ring:4 allgather --groups=0-2"),
+    ("bounds ring:4 allgather --split", "bounds ring:4 allgather --segmented"),
+    ("bounds ring:4 allgather --whole", "bounds ring:4 allgather --unsegmented"),
     ("simulate plan.parquet --mpi --against=none-such", "simulate plan.parquet --own none-such"),
 ]
 """Old command lines, and what is written for them now."""
@@ -124,8 +128,26 @@ def test_an_old_option_of_one_command_is_left_to_the_others():
 
 
 def test_help_tells_no_old_spelling(capsys):
-    for line in ("-h", "list -h", "simulate -h", "plan -h", "draw -h", "simulate schedule -h", "list algorithms -h"):
+    for line in (
+        "-h",
+        "list -h",
+        "simulate -h",
+        "plan -h",
+        "plan -h all",
+        "draw -h",
+        "simulate schedule -h",
+        "list algorithms -h",
+    ):
         assert main(shlex.split(line)) == 0
     said = capsys.readouterr().out
-    for words in (*(f"gossamer {words}" for words in COMMANDS), "--explore ", "--mpi ", "--against ", "--to terminal"):
+    for words in (
+        *(f"gossamer {words}" for words in COMMANDS),
+        "--explore ",
+        "--mpi ",
+        "--against ",
+        "--to terminal",
+        "--group ",
+        "--split",
+        "--whole",
+    ):
         assert words not in said

@@ -24,7 +24,7 @@ SEVERAL = {
     "--pattern": "of a task; of random traffic, where it may be uniform",
     "--demands": "of a task; of random traffic",
     "--traffic": "of a task; shares of requests",
-    "--split": "a rule; of a scheme of random arrivals",
+    "--segmented": "a rule; of a scheme of random arrivals",
     "--control-time": "a cost; of a scheme of random arrivals",
     "--kind": "of a picture; of the points of a sweep",
     "--nodes": "of ranks; of a design; where requests arrive",
@@ -62,7 +62,7 @@ def test_an_option_of_one_name_is_declared_alike_in_all_commands():
                 found[name][meaning(parameter)].append(command)
     several = {name: dict(ways) for name, ways in found.items() if len(ways) > 1}
     unlike = {name: ways for name, ways in several.items() if name not in SEVERAL}
-    assert not {name for name in unlike if not name.startswith(("--no-", "--whole"))}, unlike
+    assert not {name for name in unlike if not name.startswith(("--no-", "--unsegmented"))}, unlike
     assert set(SEVERAL) <= set(several)
 
 

@@ -38,6 +38,18 @@ def test_ports_limit_sending_and_receiving(ports, sends, receives):
     assert (Rules(ports).send_limited, Rules(ports).receive_limited) == (sends, receives)
 
 
+@pytest.mark.parametrize(
+    ("word", "kept"),
+    [
+        *[(word, "all") for word in ("all", "all-port", "All_Port", "multi-port", "ALL")],
+        *[(word, "one") for word in ("one", "one-port", "1", 1, "one port", "single-port", "1-port")],
+        *[("one-port-send", "one-send"), ("one-send", "one-send"), ("one_port_receive", "one-receive")],
+    ],
+)
+def test_port_models_have_the_words_of_the_field(word, kept):
+    assert Rules(ports=word) == Rules(kept)
+
+
 @given(rules_)
 def test_plain_values_give_the_rules_back(rules):
     assert Rules.from_dict(json.loads(json.dumps(rules.to_dict()))) == rules
@@ -50,25 +62,33 @@ def test_a_buffer_of_any_integer_type_is_a_plain_number():
     assert json.dumps(rules.to_dict())
 
 
+def test_messages_that_may_be_cut_have_a_new_word_and_an_old_one():
+    assert Rules(segmented=True) == Rules(split=True) == Rules("all", True) != Rules()
+    assert Rules(split=True).segmented is Rules(segmented=True).split is True
+    assert dataclasses.replace(Rules(), split=True) == dataclasses.replace(Rules(), segmented=True)
+    assert Rules.from_dict({"split": True}) == Rules.from_dict({"segmented": True}) == Rules(segmented=True)
+
+
 def test_rules_are_immutable():
     with pytest.raises(dataclasses.FrozenInstanceError):
         Rules().ports = "one"
 
 
-PORTS = "ports must be 'all', 'one', 'one-send' or 'one-receive', got "
+PORTS = "ports must be 'all-port', 'one-port', 'one-port-send' or 'one-port-receive', got "
 BUFFER = "buffer must be None or a number of packets in 1..2147483647, got "
 
 
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"ports": "single"}, PORTS + "'single'"),
-        ({"ports": "onesend"}, PORTS + "'onesend' (did you mean 'one-send'?)"),
-        ({"ports": 1}, PORTS + "1"),
-        ({"ports": ["all"]}, PORTS + "['all'] (did you mean 'all'?)"),
+        ({"ports": "two"}, PORTS + "'two'"),
+        ({"ports": "ome-port"}, PORTS + "'ome-port' (did you mean 'one-port'?)"),
+        ({"ports": 2}, PORTS + "2"),
+        ({"ports": True}, PORTS + "True"),
+        ({"ports": ["all"]}, PORTS + "['all']"),
         ({"buffer_counts": "own"}, "buffer_counts must be 'transit' or 'all', got 'own'"),
-        ({"split": "no"}, "split must be True or False, got 'no'"),
-        ({"split": None}, "split must be True or False, got None"),
+        ({"split": "no"}, "segmented must be True or False, got 'no'"),
+        ({"segmented": None}, "segmented must be True or False, got None"),
         ({"buffer": 0}, BUFFER + "0"),
         ({"buffer": -2}, BUFFER + "-2"),
         ({"buffer": True}, BUFFER + "True"),

@@ -52,11 +52,11 @@ _LARGEST_MATRIX = 4096
 
 _RULES = (
     (Rules(), StepCost()),
-    (Rules(split=True), StepCost()),
+    (Rules(segmented=True), StepCost()),
     (Rules(ports="one"), StepCost()),
     (Rules(ports="one-send"), StepCost()),
     (Rules(ports="one-receive"), StepCost()),
-    (Rules(split=True), StepCost(Fraction(1, 10))),
+    (Rules(segmented=True), StepCost(Fraction(1, 10))),
 )
 
 

@@ -206,8 +206,7 @@ def test_bad_tables_get_one_line_with_the_row(capsys, tmp_path, content, name, t
         (("alltoallv", "--traffic", "zipf:exponent"), "zipf:exponent"),
         (("neighbor-exchange", "--graph", "ring:5"), "edge"),
         (("broadcast", "--graph", "ring:4"), "takes no --graph"),
-        (("broadcast", "--group", "0-1;2,3"), "--group is one group"),
-        (("broadcast", "--group", "0-1", "--groups", "0-1"), "give --group or --groups, not both"),
+        (("broadcast", "--group", "0-1", "--groups", "0-1"), "give --groups once: --group is its old name"),
     ],
 )
 def test_bad_words_get_one_line(capsys, words, told):

@@ -48,7 +48,7 @@ def each_group(algorithms: Callable[[Task], Sequence[Algorithm]]) -> Algorithm:
             return Refusal("needs control packets that take no time, and no limit of the buffers")
         # groups that differ are cut into different numbers of parts, so that they are left whole
         several = len({case.once(among, case.network, group) for group in task.groups if len(group) > 1}) > 1
-        rules = replace(case.rules, split=case.rules.split and not several)
+        rules = replace(case.rules, segmented=case.rules.segmented and not several)
         chosen: dict[Network, tuple[str, Offer[Schedule]]] = {}
         for group in task.groups:
             if len(group) == 1:

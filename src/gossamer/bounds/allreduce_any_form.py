@@ -93,7 +93,7 @@ def any_form_bounds(case: Case, *, quick: bool = False) -> Iterator[Bound]:
     if not sums:
         return
     inner = Allreduce() if _everybody(case.network, sums) else Grouped(Allreduce(), tuple(map(_row, sums)))
-    fluid = case.related(task=inner, rules=replace(case.rules, split=True))
+    fluid = case.related(task=inner, rules=replace(case.rules, segmented=True))
     asked = _Asked.of(fluid, sums)
     prices = _searched(asked, quick)
     parts = list(_parts(asked, prices[0]))

@@ -60,7 +60,7 @@ def relaxed(case: Case) -> Case:
     net, rules = case.network, case.rules
     plain = net.without_time
     if rules.cut_through:
-        rules = replace(rules, cut_through=False, split=True)
+        rules = replace(rules, cut_through=False, segmented=True)
     if plain is net and rules == case.rules:
         return case
     return case.related(network=plain, rules=rules)
@@ -192,7 +192,7 @@ WHOLE = "schedules of whole messages"
 
 def _split(case: Case) -> Case:
     """Return the case in which messages are cut into parts as small as one likes."""
-    return case.related(rules=replace(case.rules, split=True)) if case.whole else case
+    return case.related(rules=replace(case.rules, segmented=True)) if case.whole else case
 
 
 def _scoped(

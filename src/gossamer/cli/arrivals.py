@@ -51,7 +51,7 @@ MIX = Words(
     "Requests",
 )
 INTERVALS = Words(
-    "simulation/random_arrivals/interval_broadcasts.py", "interval_scheme", ("split", "control_time"), "Rules"
+    "simulation/random_arrivals/interval_broadcasts.py", "interval_scheme", ("segmented", "control_time"), "Rules"
 )
 ArrivalsOutput = Annotated[
     list[Path] | None,

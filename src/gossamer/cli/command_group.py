@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import typer
 import typer.core
 
 from gossamer.cli.console import styled
-from gossamer.cli.options import HEADINGS
+from gossamer.cli.options import AT_FIRST, HEADINGS
 from gossamer.errors import nearest
 
-__all__ = ["EXAMPLES", "PURPOSES", "TOUR", "Command", "Commands", "dressed", "group"]
+__all__ = ["EXAMPLES", "MORE_COMMANDS", "PURPOSES", "TOUR", "Command", "Commands", "dressed", "group"]
 
 # What the commands are for: their purposes in the help, each command with an example that runs.
 
@@ -74,6 +75,9 @@ PURPOSES: tuple[tuple[str, dict[str, str]], ...] = (
 )
 """The commands by what they are for, in the order of the help, each with an example."""
 
+MORE_COMMANDS = ("replan", "faults", "demands", "deadlock", "design", "reproduce", "compile", "manual")
+"""The commands that only ``gossamer -h all`` describes: a newcomer does not need them."""
+
 WITHIN = {
     "simulate schedule": "gossamer simulate plan.parquet --bytes 1MB",
     "simulate wormhole": "gossamer simulate wormhole worms.parquet",
@@ -116,6 +120,10 @@ All commands: gossamer -h. What is installed here: gossamer doctor.
 
 WIDTH = 110
 """Columns that help takes at most, however wide the terminal is."""
+_SCREEN = 34
+"""Lines from which on the help of a command shows only the options of `AT_FIRST`, each in a line."""
+_QUESTIONS = ("plan", "compare", "bounds", "faults", "demands", "list")
+"""The commands whose options mean what `AT_FIRST` says."""
 _BESIDE = 14
 """The column in which what commands do begins."""
 
@@ -135,21 +143,103 @@ def _path(context: Any) -> str:
     return str(context.command_path).partition(" ")[2]
 
 
+def _help_words(context: Any, arguments: list[str]) -> list[str]:
+    """Return arguments with ``-h all`` or ``--help-all`` as ``--help``, and keep in the context that all is asked for.
+
+    >>> from types import SimpleNamespace
+    >>> context = SimpleNamespace(meta={})
+    >>> _help_words(context, ["ring:4", "-h", "all"]), context.meta
+    (['ring:4', '--help'], {'gossamer.help': 'all'})
+    """
+    for place, word in enumerate(arguments):
+        if word == "--help-all" or (word in ("-h", "--help") and arguments[place + 1 : place + 2] == ["all"]):
+            context.meta["gossamer.help"] = "all"
+            return [*arguments[:place], "--help"]
+    return arguments
+
+
+class _Row(NamedTuple):
+    """An argument or option in a help: its name, the heading above it, how it is typed, what it does."""
+
+    name: str
+    heading: str
+    typed: str
+    told: str
+
+
+def _at_first(command: str, rows: list[_Row], width: int) -> list[_Row]:
+    """Return the arguments and the options of `AT_FIRST`, each with words that fit in one line."""
+    found = []
+    order = dict.fromkeys([*HEADINGS, *(row.heading for row in rows)])
+    for row in sorted(rows, key=lambda row: [*order].index(row.heading)):
+        argument = row.heading == "Arguments"
+        if not argument and row.name not in AT_FIRST and row.name != "help" and "[required]" not in row.told:
+            continue
+        choices = re.search("<(\\w[^>]{11,})>", row.typed)
+        typed = row.typed if choices is None else row.typed.replace(choices[0], "NAME")
+        told = (AT_FIRST.get(row.name) if command in _QUESTIONS else "") or (
+            choices[1].replace("|", ", ") if choices else row.told.removesuffix("  [required]").removesuffix(".")
+        )
+        found.append(_Row(row.name, "Arguments" if argument else "Options", typed, told))
+    left = max(len(row.typed) for row in found) + 5
+    return [row._replace(told=_in_one_line(row.told, width - left)) for row in found]
+
+
+def _in_one_line(text: str, width: int) -> str:
+    """Return a text, its first clause, or the beginning of that: what fits.
+
+    >>> _in_one_line("Nodes, such as 512; or a range.", 20), _in_one_line("Nodes, such as 512; or a range.", 10)
+    ('Nodes, such as 512', 'Nodes, ...')
+    """
+    words = text if len(text) <= width else re.split(r"; |\. |: |  \[", text)[0]
+    return textwrap.shorten(words, width, placeholder=" ...")
+
+
+def _write_sections(formatter: Any, rows: list[_Row]) -> None:
+    """Write rows under their headings, in the order of these."""
+    headings = dict.fromkeys([*HEADINGS, *(row.heading for row in rows)])
+    for heading in headings:
+        listed = [(row.typed, row.told) for row in rows if row.heading == heading]
+        if listed:
+            with formatter.section(styled(heading, "bold")):
+                formatter.write_dl(listed)
+
+
 class Command(typer.core.TyperCommand):
     """A command whose options stand under headings, with an example below."""
 
+    def parse_args(self, context: Any, arguments: list[str]) -> list[str]:
+        """Take ``-h all`` for help with all options."""
+        return list(super().parse_args(context, _help_words(context, arguments)))
+
+    def collect_usage_pieces(self, context: Any) -> list[str]:
+        """Return the words of the usage line, without braces around what is required."""
+        pieces = super().collect_usage_pieces(context)
+        return [re.sub("[{}]", "", p).replace("......", "...").replace("[[", "[").replace("]]", "]") for p in pieces]
+
     def format_options(self, context: Any, formatter: Any) -> None:
-        """Write what the command takes: arguments, then options under `HEADINGS`."""
-        sections: dict[str, list[tuple[str, str]]] = {heading: [] for heading in HEADINGS}
+        """Write what the command takes: arguments, then options under `HEADINGS`; of many those used most."""
+        rows = self._rows(context)
+        if context.meta.get("gossamer.help") != "all":
+            whole = type(formatter)(width=formatter.width)
+            _write_sections(whole, rows)
+            few = _at_first(_path(context), rows, formatter.width)
+            if whole.getvalue().count("\n") > _SCREEN and len(few) < len(rows):
+                _write_sections(formatter, few)
+                formatter.write(f"\n  All {len(rows)} options: gossamer {_path(context)} -h all\n")
+                return
+        _write_sections(formatter, rows)
+
+    def _rows(self, context: Any) -> list[_Row]:
+        """Return the arguments and options, each with its heading."""
+        found = []
         for parameter in self.get_params(context):
             row = parameter.get_help_record(context)
             if row is not None:
                 plain = "Arguments" if parameter.param_type_name == "argument" else "Options"
-                sections.setdefault(getattr(parameter, "rich_help_panel", None) or plain, []).append(row)
-        for heading, rows in sections.items():
-            if rows:
-                with formatter.section(styled(heading, "bold")):
-                    formatter.write_dl(rows)
+                heading = getattr(parameter, "rich_help_panel", None) or plain
+                found.append(_Row(str(parameter.name), heading, row[0].replace(" <str>", ""), row[1]))
+        return found
 
     def format_epilog(self, context: Any, formatter: Any) -> None:
         """Write an example."""
@@ -164,6 +254,8 @@ class Commands(typer.core.TyperGroup):
 
     def parse_args(self, context: Any, arguments: list[str]) -> list[str]:
         """Print the tour of the program when there is nothing to parse; of a group its help, and end with status 2."""
+        if arguments and arguments[0].startswith("-"):
+            arguments = _help_words(context, arguments)
         if not arguments and not context.resilient_parsing:
             print(context.get_help() if context.parent else TOUR.rstrip())
             context.exit(2 if context.parent else 0)
@@ -171,18 +263,24 @@ class Commands(typer.core.TyperGroup):
         return parsed
 
     def format_commands(self, context: Any, formatter: Any) -> None:
-        """Write the commands by purpose, each with its first sentence and an example."""
+        """Write the commands by purpose, each with its first sentence and an example; those used most, or all."""
         inside = _path(context)
+        more = () if inside or context.meta.get("gossamer.help") == "all" else MORE_COMMANDS
         groups = PURPOSES if not inside else (("Commands", dict.fromkeys(self.list_commands(context), "")),)
         for purpose, names in groups:
             with formatter.section(styled(purpose, "bold")):
                 for name in names:
+                    if name in more:
+                        continue
                     command = self.get_command(context, name)
                     sentence = "" if command is None else command.get_short_help_str(limit=300)
                     lines = textwrap.wrap(sentence.removesuffix("."), formatter.width - _BESIDE)
                     lines.append(f"$ {EXAMPLES[f'{inside} {name}'.strip()]}")
                     formatter.write(f"  {name:<{_BESIDE - 2}}{lines[0]}\n")
                     formatter.write("".join(f"{'':{_BESIDE}}{line}\n" for line in lines[1:]))
+        if more:
+            told = f"More commands: gossamer -h all ({', '.join(more)})."
+            formatter.write("\n" + "".join(f"{line}\n" for line in textwrap.wrap(told, formatter.width)))
 
     def resolve_command(self, context: Any, arguments: list[str]) -> Any:
         """Return the command that is meant; the error of an unknown one names the nearest."""
@@ -205,7 +303,11 @@ class _FirstIfNone(Commands):
     def parse_args(self, context: Any, arguments: list[str]) -> list[str]:
         """Put the first command before what is no command of the group, nor one that is misspelt."""
         known = self.list_commands(context)
-        if arguments and arguments[0] not in (*known, "-h", "--help") and not _misspelt(arguments[0], known):
+        if (
+            arguments
+            and arguments[0] not in (*known, "-h", "--help", "--help-all")
+            and not _misspelt(arguments[0], known)
+        ):
             arguments = [known[0], *arguments]
         return super().parse_args(context, arguments)
 

@@ -21,7 +21,7 @@ _TASKS = (
 )
 _OTHERS = (
     "plan torus:4x4 allgather --ports one",
-    "plan torus:4x4 allgather --split",
+    "plan torus:4x4 allgather --segmented",
     "plan torus:4x4 allgather --buffer 3",
     "plan ring:4 allreduce --bytes 64kB --bandwidth 50GB/s --latency 2us",
     "plan torus:4x4 alltoall --stream",

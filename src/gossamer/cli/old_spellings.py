@@ -31,8 +31,11 @@ OPTIONS: tuple[tuple[str, str, str], ...] = (
     ("draw", "--to terminal", ""),
     ("simulate", "--mpi", "--own all"),
     ("simulate", "--against", "--own"),
+    ("", "--group", "--groups"),
+    ("", "--split", "--segmented"),
+    ("", "--whole", "--unsegmented"),
 )
-"""Options: how the command begins now, the old words, and the words now; without any, what follows is an argument."""
+"""Options: how the command begins now (any if empty), the old words, and the words now; without any, an argument."""
 
 
 def in_new_words(arguments: Sequence[str]) -> list[str]:
@@ -61,8 +64,11 @@ def in_new_words(arguments: Sequence[str]) -> list[str]:
 
 def _check(words: list[str]) -> None:
     """Refuse what the old options refused where the new ones take more."""
-    from gossamer.errors import FileFormatError
+    from gossamer.errors import FileFormatError, TaskError
 
+    names = {word.partition("=")[0] for word in words}
+    if {"--group", "--groups"} <= names:
+        raise TaskError("give --groups once: --group is its old name")
     pairs = list(itertools.pairwise([*words, ""]))
     if words[:1] == ["plan"]:
         for word, after in pairs:

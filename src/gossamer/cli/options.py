@@ -23,6 +23,7 @@ from gossamer.cli.console import hush_libraries
 from gossamer.errors import ModelError
 
 __all__ = [
+    "AT_FIRST",
     "HEADINGS",
     "BytesOfPlan",
     "Collective",
@@ -69,6 +70,36 @@ RARE = frozenset(
     }
 )
 """Fields whose options stand under the last heading."""
+
+AT_FIRST = {
+    "network": "Network, such as torus:8x8, or a file",
+    "task": "Task, such as allgather or allreduce",
+    "without": "What fails, such as links:0-1 or nodes:17",
+    "root": "Root of a broadcast, scatter, gather or reduce",
+    "counts": "Messages of each node, such as 2,0,1",
+    "pattern": "Destinations by name, such as transpose",
+    "demands": "Traffic from a file: a matrix or a table",
+    "chunks": "Packets of each message, sent one by one",
+    "groups": "Only in groups, such as 0-7 or 0-3;4-7",
+    "ports": "all-port or one-port; default all-port",
+    "switching": "store-and-forward or wormhole",
+    "bytes": "Size, such as 64MiB: times are in seconds",
+    "bandwidth": "Of every link, such as 400Gbit/s or 50GB/s",
+    "latency": "Of every link, such as 2us",
+    "algorithm": "One of 'gossamer list algorithms'",
+    "effort": "closed form, search or solver",
+    "budget": "Seconds after which the search ends",
+    "jobs": "Processes that share the work",
+    "seed": "The same seed gives the same result",
+    "output": "",
+    "json": "Print one JSON object",
+    "verbose": "",
+    **dict.fromkeys(("kind", "load", "saturation", "preset", "routing", "virtual_channels", "message_flits"), ""),
+    **dict.fromkeys(
+        ("scheme", "arrivals", "steps", "links", "families", "folder", "top", "placement", "set", "where"), ""
+    ),
+}
+"""The options that a long help shows; with words that fit in one line, or else the first of its own help."""
 
 _SAID = {
     "seed": "The same seed gives the same result. Default 0.",
@@ -220,9 +251,13 @@ _TYPES: dict[str, tuple[Any, str | None]] = {
     "Path": (Path, "FILE"), "Fraction": (str, "NUMBER"), "Bytes": (str, "SIZE"), "Rate": (str, "RATE"),
     "Duration": (str, "TIME"),
 }  # fmt: skip
-_ALWAYS = {"bandwidth": "RATE", "latency": "TIME"}
+_ALWAYS = {"bandwidth": "RATE", "latency": "TIME", "ports": "MODEL"}
 """What stands for the values of some fields that are kept as text."""
-_FLAGS = {"split": "--split/--whole", "one_way": "--one-way/--two-way", "stream": "--stream"} | {
+_AS_TEXT = ("ports",)
+"""Fields of few words that are typed in more than one way."""
+_DEFAULTS = {"ports": "all-port"}
+"""Defaults in the words of the field."""
+_FLAGS = {"segmented": "--segmented/--unsegmented", "one_way": "--one-way/--two-way", "stream": "--stream"} | {
     name: f"--{word}/--no-{word}"
     for name in ("cut_through", "replication", "reduction")
     for word in [name.replace("_", "-")]
@@ -258,6 +293,7 @@ class Words:
             annotation, default = known[name]
             kind, metavar = _asked(name, annotation, literals)
             text = _SAID.get(name, told[name])
+            default = _DEFAULTS.get(name, default)
             text += "" if default in (None, "") or " Default" in text else f" Default {default}."
             flag = _FLAGS.get(name, f"--{name.replace('_', '-')}")
             option = typer.Option(
@@ -398,7 +434,7 @@ def _asked(name: str, annotation: ast.expr, literals: dict[str, list[str]]) -> t
     words = literals.get(kinds[0])
     if _is_literal(annotation):
         words = [ast.literal_eval(word) for word in _elements(annotation)]
-    if words:
+    if words and name not in _AS_TEXT:
         return StrEnum(name, {re.sub(r"\W", "_", word): word for word in words}), None
     return _TYPES.get(kinds[0] if len(kinds) == 1 else "str", (str, "TEXT"))
 
@@ -458,7 +494,7 @@ class Question(NamedTuple):
         task = asked_task(self.task, self.task_words, network, self.seed)
         rules = {**self.rules, **other}
         if self.task_words.get("chunks") == 1 and "bytes" in rules:
-            rules.setdefault("split", False)
+            rules.setdefault("segmented", False)
         return {"network": network, "task": task, **rules_and_cost(self.switching, rules)}
 
 

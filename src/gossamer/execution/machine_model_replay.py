@@ -551,7 +551,7 @@ def _of_slots(
     network, program = schedule.network, lower(schedule)
     bound = None
     if network.plain and alike:
-        rules = replace(schedule.rules, split=True)
+        rules = replace(schedule.rules, segmented=True)
         packets = program.parts // schedule.parts  # of a message, each a step
         bound = float(lower_bounds(network, schedule.task, rules=rules)[0].value) / packets
     for size in [MESSAGE_BYTES] if sizes is None else sizes:

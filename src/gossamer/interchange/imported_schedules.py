@@ -451,7 +451,7 @@ def scheduled(
         return Schedule(
             network,
             task,
-            Rules(split=parts > 1),
+            Rules(segmented=parts > 1),
             ends[:, 0].astype(np.int32),
             network.links_between(ends[:, 1], ends[:, 2]).astype(np.int32),
             packet.astype(np.int32),

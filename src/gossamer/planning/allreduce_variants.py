@@ -162,7 +162,7 @@ def split_sums(case: Case) -> Task | None:
     Examples
     --------
     >>> import gossamer
-    >>> split_sums(Case(gossamer.network("ring:8"), Allreduce(), Rules(split=True)))
+    >>> split_sums(Case(gossamer.network("ring:8"), Allreduce(), Rules(segmented=True)))
     Chunked(task=PartialSumAllreduce(), packets=8)
     """
     groups = _ranks_of(case.network, case.task)
@@ -276,7 +276,7 @@ def exact_bounds(network: Network, task: Task, rules: Rules | None, cost: AskedC
         cost.bytes if sums else sizing_of(task, network).message_bytes(cost.bytes, whole_buffer=cost.counting == "nccl")
     )
     timed, slot, _ = exactly_clocked(network, size, cost.bandwidth, cost.latency)
-    parts = Case(timed, task, replace(rules or Rules(), split=True))
+    parts = Case(timed, task, replace(rules or Rules(), segmented=True))
     found = any_form_bounds(parts) if sums else all_bounds(parts, quick=slow(parts))
     return [replace(bound, value=bound.value * slot) for bound in found]
 
@@ -318,7 +318,7 @@ def _of_form(bound: Bound, case: Case, words: str, least: Fraction) -> Bound:
     if bound.value <= least:
         return bound.within("")
     if sums_of(case.network, case.task):  # an allreduce of blocks or partial sums says itself what it is
-        parts = case.related(rules=replace(case.rules, split=True))
+        parts = case.related(rules=replace(case.rules, segmented=True))
         return bound if bound.scope else bound.within(case_scope(parts) or case_scope(case))
     phrase = words if words.startswith("through ") else f"with {words}"
     return bound.within(f"{bound.scope or 'schedules'} {phrase}")

@@ -35,7 +35,7 @@ def open_to_choice(task: Task, rules: Rules | None) -> bool:
     """
     inner = task.task if isinstance(task, Grouped) else task
     return not isinstance(inner, Chunked | DemandTable | Together) and (
-        rules is None or (not rules.split and rules.buffer is None)
+        rules is None or (not rules.segmented and rules.buffer is None)
     )
 
 

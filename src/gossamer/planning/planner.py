@@ -55,6 +55,7 @@ __all__ = ["compare", "lower_bounds", "plan", "rules_and_cost"]
 def rules_and_cost(switching: str, given: dict[str, Any]) -> dict[str, Any]:
     """Return the switching, rules and cost of options; ModelError if an option goes with another switching."""
     kind = named(switching)
+    given = {"segmented" if name == "split" else name: value for name, value in given.items()}
     takes = {s.name: {f.name: c for c in reversed(s.cost_types) for f in _fields(c)} for s in SWITCHINGS.values()}
     cost = {name: value for name, value in given.items() if name in takes[kind.name]}
     rules = {name: value for name, value in given.items() if name in kind.rules}
@@ -67,7 +68,7 @@ def rules_and_cost(switching: str, given: dict[str, Any]) -> dict[str, Any]:
     for name in (name for name in given if name not in cost and name not in rules):
         others = [other for other in SWITCHINGS if name in takes[other] or name in SWITCHINGS[other].rules]
         raise ModelError(f"--{_flag(name)} goes with --switching {' or '.join(others)}, not {switching}")
-    if types[0] is TimeCost and rules.get("split") is False:
+    if types[0] is TimeCost and rules.get("segmented") is False:
         cost["whole"] = True
     asked = {"rules": Rules(**rules)} if rules else {}
     return {"switching": switching, "cost": types[0](**cost), **asked}

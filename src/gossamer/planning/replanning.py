@@ -139,7 +139,7 @@ def _by_way_of_a_node(case: Case, found: Schedule) -> Schedule:
     """Return an allreduce that adds up all packets at a node, and broadcasts the sums from there."""
     network, packets = case.network, case.messages.packet_count
     root = min(range(min(network.terminal_count, _CENTERS)), key=network.eccentricity)
-    rules = replace(found.rules, split=False)
+    rules = replace(found.rules, segmented=False)
     halves = [
         plan(network, chunked(half(root), packets), rules=rules, cost=found.cost, seed=case.seed).schedule.expand()
         for half in (Reduce, Broadcast)

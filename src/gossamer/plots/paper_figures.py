@@ -262,7 +262,7 @@ SOURCE_FIGURES: dict[str, tuple[SourceFigure | SourceAnimation, ...]] = {
                      partial(_tree, "torus:5x5", "rotated-quadrant", "multinode-broadcast")),
         SourceFigure("partial_phases", "Prefix, packing and broadcast phases on the 4x4 torus (section 3)",
                      partial(_occupancy, "torus:4x4", "partial-multinode-broadcast", "rotated-dimensions-split",
-                             active=[0, 2, 7, 9, 12], rules=Rules(split=True))),
+                             active=[0, 2, 7, 9, 12], rules=Rules(segmented=True))),
     ),
     "yeh-varvarigos-lee": tuple(
         SourceFigure(f"delays_{spec.replace(':', '_')}", f"All schemes on {spec}", partial(_delays, spec))

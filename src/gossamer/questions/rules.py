@@ -1,23 +1,64 @@
-"""The rules of communication: ports, splitting and buffers.
+"""The rules of communication: ports, segments of messages, and buffers.
 
 What a schedule costs stands in `gossamer.questions.costs`.
 """
 
 from __future__ import annotations
 
+import functools
+import re
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
-from gossamer.errors import ModelError, shown
+from gossamer.errors import ModelError, nearest, shown
 from gossamer.reading import choice, whole
 
 if TYPE_CHECKING:
     from gossamer.networks.network import Network
 
-__all__ = ["Occupancy", "Ports", "Rules"]
+__all__ = ["Occupancy", "Ports", "Rules", "port_model"]
 
 Ports = Literal["all", "one", "one-send", "one-receive"]
+_PORT_MODELS: dict[str, Ports] = {
+    "all-port": "all",
+    "one-port": "one",
+    "one-port-send": "one-send",
+    "one-port-receive": "one-receive",
+    "multi-port": "all",
+    "single-port": "one",
+    "single": "one",
+    "1-port": "one",
+    "1": "one",
+}
+"""What the port models of the literature are called: their own words first, then other words for them."""
 Occupancy = Literal["transit", "all"]
+
+
+def port_model(value: Any) -> Ports:
+    """Return the port model that a word names, as `Rules` keeps it.
+
+    Raises
+    ------
+    ModelError
+        If it names none.
+
+    Examples
+    --------
+    >>> port_model("all-port"), port_model("one_port"), port_model(1), port_model("one-send")
+    ('all', 'one', 'one', 'one-send')
+    """
+    word = str(value) if type(value) is int and value == 1 else value
+    if isinstance(word, str):
+        folded = re.sub(r"[\s_]+", "-", word.strip().lower())
+        word = _PORT_MODELS.get(folded, folded)
+        for known in get_args(Ports):
+            if word == known:
+                return cast(Ports, known)
+    allowed = ("all-port", "one-port", "one-port-send", "one-port-receive")
+    hint = nearest(value, allowed) if isinstance(value, str) else ""
+    listed = " or ".join(", ".join(map(repr, allowed)).rsplit(", ", 1))
+    raise ModelError(f"ports must be {listed}, got {shown(value)}{hint}")
 
 
 @dataclass(frozen=True)
@@ -27,11 +68,13 @@ class Rules:
     Attributes
     ----------
     ports : {"all", "one", "one-send", "one-receive"}
-        ``all``: a node may use every link at once. ``one``: it sends at most one packet and receives at most one per
-        slot. ``one-send``: it sends at most one and receives on all links (free reception, Dimakopoulos 1996, chapter
-        6). ``one-receive``, what becomes of that when time runs backwards: it receives at most one and sends on all.
-    split : bool
-        Whether a message may be cut into parts, k parts taking 1/k step a hop each.
+        all-port: a node may use every link at once; one-port: it sends at most one packet and receives at most one per
+        slot; one-port-send: it sends at most one and receives on all links (free reception, Dimakopoulos 1996, chapter
+        6); one-port-receive, the time reversal of that: it receives at most one and sends on all links. The words
+        ``"all-port"``, ``"one-port"``, ``1`` and the like are accepted, and kept as ``"all"``, ``"one"``.
+    segmented : bool
+        Whether a message may be cut into segments, k segments taking 1/k step a hop each. ``split=`` is accepted for
+        it, too.
     buffer : int or None
         Largest number of packets a node may hold at a slot boundary, None for no limit.
     buffer_counts : {"transit", "all"}
@@ -53,12 +96,12 @@ class Rules:
 
     Examples
     --------
-    >>> Rules(ports="one").ports
+    >>> Rules(ports="one-port").ports
     'one'
     """
 
     ports: Ports = "all"
-    split: bool = False
+    segmented: bool = False
     buffer: int | None = None
     buffer_counts: Occupancy = "transit"
     cut_through: bool = False
@@ -66,9 +109,9 @@ class Rules:
     reduction: bool = False
 
     def __post_init__(self) -> None:
-        choice(self.ports, "ports", get_args(Ports))
+        object.__setattr__(self, "ports", port_model(self.ports))
         choice(self.buffer_counts, "buffer_counts", get_args(Occupancy))
-        for name in ("split", "cut_through", "replication", "reduction"):
+        for name in ("segmented", "cut_through", "replication", "reduction"):
             if not isinstance(getattr(self, name), bool):
                 raise ModelError(f"{name} must be True or False, got {shown(getattr(self, name))}")
         if self.buffer is not None:
@@ -110,11 +153,31 @@ class Rules:
             self, cut_through=default.cut_through, replication=default.replication, reduction=default.reduction
         )
 
+    @property
+    def split(self) -> bool:
+        """The name that `segmented` had before."""
+        return self.segmented
+
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for a file."""
-        return asdict(self)
+        """Return plain values for a file, under the names that files have from of old."""
+        return {"split" if name == "segmented" else name: value for name, value in asdict(self).items()}
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Rules:
         """Return the rules that `to_dict` described."""
         return cls(**fields)
+
+
+def _with_old_names(init: Callable[..., None]) -> Callable[..., None]:
+    """Let the rules be made with ``split=`` for ``segmented=``."""
+
+    @functools.wraps(init)
+    def made(self: Rules, *given: Any, **fields: Any) -> None:
+        if "split" in fields:
+            fields["segmented"] = fields.pop("split")
+        init(self, *given, **fields)
+
+    return made
+
+
+Rules.__init__ = _with_old_names(Rules.__init__)  # type: ignore[method-assign]

@@ -267,7 +267,7 @@ class HopTable:
             raise ScheduleError(
                 f"messages of {quantity(packets, 'packet')} are not made of generations of {repetition.packets:,}"
             )
-        if self.parts > 1 or self.cost.control_time or self.rules.split:
+        if self.parts > 1 or self.cost.control_time or self.rules.segmented:
             raise ScheduleError("a schedule that repeats has messages of packets, not parts, and no control packets")
         if self.messages.waits or (self.messages.after is not None and not self.messages.partwise):
             raise ScheduleError("messages wait for others as a whole, so no schedule of them repeats")

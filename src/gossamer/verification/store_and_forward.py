@@ -355,7 +355,7 @@ def _check_table(
     from gossamer.verification import replay_kernels
 
     table, messages = schedule.packets, schedule.messages
-    if schedule.parts > 1 and not schedule.rules.split:
+    if schedule.parts > 1 and not schedule.rules.segmented:
         counts["splitting"] += 1
         found.append(Violation("splitting", f"messages are cut into {schedule.parts} parts; the rules have whole ones"))
     cells = messages.packet_count * schedule.parts

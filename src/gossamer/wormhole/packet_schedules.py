@@ -146,7 +146,7 @@ def as_steps(case: WormholeCase, schedule: Schedule) -> WormholeSchedule:
 
 def packet_switched(case: WormholeCase) -> WormholeSchedule:
     """Return the packet-switched partial multinode broadcast with split packets, a start-up for every slot."""
-    schedule = rotated_dimensions_split(Case(case.network, case.task, Rules(split=True)))
+    schedule = rotated_dimensions_split(Case(case.network, case.task, Rules(segmented=True)))
     return as_steps(case, schedule)
 
 

@@ -305,7 +305,7 @@ def packed_ring_all_gather(case: WormholeCase) -> WormholeSchedule:
     if network.node_count == 1:
         return steps.schedule(case)
     d = sum(side > 1 for side in channels.sides)
-    ranked = rotated_dimensions_split(Case(network, case.task, Rules(split=True)), parts=d)
+    ranked = rotated_dimensions_split(Case(network, case.task, Rules(segmented=True)), parts=d)
     pieces = Pieces.of(case.messages, case.cost.message_bytes, d)
     payload = np.array([steps.table.row([piece]) for piece in range(pieces.count)], np.int64)
     at = pieces.origin.astype(np.int64)

@@ -622,7 +622,8 @@ def _propose(case: Case) -> Offer[Schedule] | tuple[Offer[Schedule], ...] | Refu
         )  # fmt: skip
 
     parts = int(case.network.out_degree.max(initial=1))
-    cut = case.rules.split and case.network.plain and not case.rules.cut_through and not isinstance(case.task, Chunked)
+    rules = case.rules
+    cut = rules.segmented and case.network.plain and not rules.cut_through and not isinstance(case.task, Chunked)
     if not cut or parts < 2 or refuse_hops(_hops(case) * parts) is not None:
         return offer(1)
     return offer(1, parts=1), offer(parts, parts=parts)

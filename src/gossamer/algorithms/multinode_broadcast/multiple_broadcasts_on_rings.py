@@ -423,7 +423,7 @@ def insertion(case: Case) -> Schedule:
     >>> task = MultipleBroadcast([2, 0, 1, 3])
     >>> insertion(Case(gossamer.network("array:4"), task)).completion_time
     Fraction(5, 1)
-    >>> insertion(Case(gossamer.network("ring:4"), task, gossamer.Rules(split=True))).completion_time
+    >>> insertion(Case(gossamer.network("ring:4"), task, gossamer.Rules(segmented=True))).completion_time
     Fraction(4, 1)
     """
     return _schedule(case, in_rounds=False)
@@ -450,7 +450,7 @@ def rounds(case: Case) -> Schedule:
     --------
     >>> import gossamer
     >>> task = MultipleBroadcast([0, 2, 2])
-    >>> rounds(Case(gossamer.network("ring:3"), task, gossamer.Rules(split=True))).completion_time
+    >>> rounds(Case(gossamer.network("ring:3"), task, gossamer.Rules(segmented=True))).completion_time
     Fraction(2, 1)
     """
     return _schedule(case, in_rounds=True)

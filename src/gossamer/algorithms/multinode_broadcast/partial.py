@@ -257,7 +257,7 @@ def rotated_dimensions_split(case: Case, parts: int | None = None) -> Schedule:
     --------
     >>> import gossamer
     >>> task = gossamer.task("partial-multinode-broadcast", active=[0, 3, 5, 10, 11])
-    >>> s = rotated_dimensions_split(Case(gossamer.network("torus:4x4"), task, gossamer.Rules(split=True)))
+    >>> s = rotated_dimensions_split(Case(gossamer.network("torus:4x4"), task, gossamer.Rules(segmented=True)))
     >>> s.completion_time, bool(gossamer.verify(s))
     (Fraction(21, 4), True)
     """

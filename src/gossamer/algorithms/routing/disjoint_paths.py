@@ -48,7 +48,7 @@ def over_disjoint_paths(case: Case, loads: tuple[int, ...]) -> Schedule:
     --------
     >>> import gossamer
     >>> task = gossamer.questions.tasks.DemandTable.of([(0, [12], 1)])
-    >>> case = Case(gossamer.network("torus:5x5"), task, gossamer.Rules(split=True))
+    >>> case = Case(gossamer.network("torus:5x5"), task, gossamer.Rules(segmented=True))
     >>> over_disjoint_paths(case, (1, 1, 1, 1)).completion_time
     Fraction(5, 4)
     """
@@ -76,7 +76,7 @@ def _paths(case: Case) -> list[IntArray]:
 
 
 def _propose(case: Case) -> Offer[Schedule] | tuple[Offer[Schedule], ...] | Refusal:
-    if not case.rules.split:
+    if not case.rules.segmented:
         return Refusal("needs messages that may be split")
     refusal = refuse_ports(case.rules, held=1)
     if refusal is not None:

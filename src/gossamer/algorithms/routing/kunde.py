@@ -402,7 +402,7 @@ def kunde_split(case: Case, blocks: int = 2) -> Schedule:
     --------
     >>> import gossamer
     >>> task = gossamer.task("permutation", network="array:8x8", pattern="transpose")
-    >>> p = gossamer.plan("array:8x8", task, algorithm="kunde-split-2", rules=gossamer.Rules(split=True))
+    >>> p = gossamer.plan("array:8x8", task, algorithm="kunde-split-2", rules=gossamer.Rules(segmented=True))
     >>> p.claim, p.completion_time, [phase.name for phase in p.schedule.phases]
     (Fraction(16, 1), Fraction(29, 2), ['sort', 'rows', 'columns'])
     """
@@ -432,7 +432,7 @@ def kunde_split(case: Case, blocks: int = 2) -> Schedule:
 
 
 def _propose_split(blocks: int, case: Case) -> Offer[Schedule] | Refusal:
-    if not case.rules.split:
+    if not case.rules.segmented:
         return Refusal("needs messages that may be split")
     grid = case.network.grid
     if grid is None or grid.dimensions != 2 or any(grid.wraps) or grid.sides[0] != grid.sides[1]:

@@ -273,7 +273,7 @@ class Allgather(_Named):
         groups have messages of one size. A rank of several groups gives and gets the messages of each, one after the
         other.
     **choices
-        As `gossamer.plan` takes them, such as ``rules=gossamer.Rules(split=True)``.
+        As `gossamer.plan` takes them, such as ``rules=gossamer.Rules(segmented=True)``.
     """
 
     task = "allgather"

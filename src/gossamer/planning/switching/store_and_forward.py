@@ -63,7 +63,7 @@ class StoreAndForward:
         rules = case.rules
         cut = isinstance(case.cost, Clock) and case.cost.packet_bytes < case.cost.message_bytes
         whole = [] if cut else ["whole messages"]
-        words = [f"ports {rules.ports}", *(["split messages"] if rules.split else whole)]
+        words = [f"ports {rules.ports}", *(["split messages"] if rules.segmented else whole)]
         words += ["cut-through"] if rules.cut_through else []
         words += [] if rules.replication else ["no replication"]
         words += ["reduction in switches"] if rules.reduction else []

@@ -87,7 +87,7 @@ class Case:
         self.tries = ALONE
         self._floor = Fraction(0)
         self._turned: Case | None = None
-        self.whole = not self.rules.split
+        self.whole = not self.rules.segmented
         self.send_limited = self.rules.send_limited
         self.receive_limited = self.rules.receive_limited
         self._known: dict[Hashable, Any] = {}
@@ -243,8 +243,8 @@ class Case:
     @cached_property
     def links(self) -> Links:
         """The links as the rules let them be used, with their times."""
-        if self.rules.split:  # the same columns
-            return self.once(links_of, self.network, replace(self.rules, split=False)).in_parts
+        if self.rules.segmented:  # the same columns
+            return self.once(links_of, self.network, replace(self.rules, segmented=False)).in_parts
         return self.once(links_of, self.network, self.rules)
 
     @property

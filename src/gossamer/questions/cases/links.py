@@ -192,7 +192,7 @@ class Links:
     >>> slow = gossamer.network("array:3").with_times(2, 1)
     >>> links_of(slow, Rules()).travel(np.array([0])).usable.tolist()
     [0, 3, 6]
-    >>> links_of(slow, Rules(split=True)).travel(np.array([0])).usable.tolist()
+    >>> links_of(slow, Rules(segmented=True)).travel(np.array([0])).usable.tolist()
     [0, 1, 2]
     """
 
@@ -338,7 +338,7 @@ def links_of(network: Network, rules: Rules) -> Links:
         network.terminal_count,
         rules.send_limited,
         rules.receive_limited,
-        not rules.split,
+        not rules.segmented,
     )
 
 

@@ -141,9 +141,9 @@ def task(name: str, **fields: Any) -> Task:
         ``root``, ``active``, ``counts``, ``destination`` or ``destinations``, as the task asks. A routing task takes,
         instead of its destinations, ``network=`` and ``pattern=``, a name of
         `gossamer.questions.tasks.patterns.PATTERNS`, and if need be ``density=``, the share of its messages that are
-        kept, and ``seed=``. With ``network=``, the root may be given by its coordinates or its name. ``packets=`` gives
-        every message so many packets (default 1), and ``groups=``, lists of nodes, carries the task out in each of
-        these groups at once.
+        kept, and ``seed=``. With ``network=``, the root may be given by its coordinates or its name. ``chunks=`` gives
+        every message so many packets (default 1; ``packets=`` is the same), and ``groups=``, lists of nodes, does the
+        task in each of these groups at once.
 
     Raises
     ------
@@ -162,9 +162,10 @@ def task(name: str, **fields: Any) -> Task:
     if "groups" in fields:
         groups = fields.pop("groups")
         return Grouped(task(name, **fields), groups)
-    if "packets" in fields:
-        packets = fields.pop("packets")
-        return chunked(task(name, **fields), packets)
+    for word in ("chunks", "packets"):
+        if word in fields:
+            packets = fields.pop(word)
+            return chunked(task(name, **fields), packets)
     kind = kind_of(name)
     if "pattern" in fields:
         return _patterned(kind, **fields)
@@ -248,12 +249,10 @@ class TaskWords:
     density : float
         Share of the messages of a pattern that are sent, 0 to 1. Default 1.
     chunks : int
-        Packets of each message, which may go different ways. Default 1.
-    group : str
-        Only among these nodes, such as 0-7; the others pass packets on.
+        Packets of each message, which may take different paths. Default 1.
     groups : str
-        Groups in each of which the task is carried out: lists such as 0-7 or 0,2;1,3, 'dimension 1', 'blocks 8' (the
-        GPUs of a server), 'rails 8', or a file with a group a line.
+        Groups of nodes in each of which the task is done, others pass packets on: one list such as 0-7, several such as
+        0,2;1,3, 'dimension 1', 'blocks 8' (the GPUs of a server), 'rails 8', or a file with a group a line.
     graph : str
         Of a neighbor exchange: a network or a file of links, whose node u is terminal u. Default: the network itself.
     demands : Path
@@ -272,7 +271,6 @@ class TaskWords:
     pattern: str | None = None
     density: float | None = None
     chunks: int | None = None
-    group: str | None = None
     groups: str | None = None
     graph: str | None = None
     demands: Path | None = None
@@ -282,8 +280,10 @@ class TaskWords:
 
 def asked_task(name: str, words: dict[str, Any], network: Network, seed: int) -> Task:
     """Return the task of a name and its options, or raise a TaskError that names the option that is wrong."""
-    if "group" in words:
-        words = _one_group(words)
+    if "group" in words:  # its name before
+        if "groups" in words:
+            raise TaskError("give --groups once: --group is its old name")
+        words = {"groups" if word == "group" else word: value for word, value in words.items()}
     outer: dict[str, Any] = {word: words[word] for word in ("chunks", "groups") if word in words}
     if outer:
         return _outer(name, outer, {w: v for w, v in words.items() if w not in outer}, network, seed)
@@ -317,16 +317,6 @@ def asked_task(name: str, words: dict[str, Any], network: Network, seed: int) ->
     made = kind(**fields)
     made.check(network)
     return made
-
-
-def _one_group(words: dict[str, Any]) -> dict[str, Any]:
-    """Return the words with their one group as groups; TaskError if there are several."""
-    group = words["group"]
-    if "groups" in words:
-        raise TaskError("give --group or --groups, not both")
-    if ";" in group:
-        raise TaskError(f"--group is one group, got {group!r}; several go with --groups")
-    return {word: value for word, value in words.items() if word != "group"} | {"groups": group}
 
 
 def _outer(name: str, outer: dict[str, Any], words: dict[str, Any], network: Network, seed: int) -> Task:

@@ -421,7 +421,11 @@ def interval_reason(network: Network) -> str | None:
 
 
 def interval_scheme(
-    network: Network, *, split: bool = True, control_time: Fraction | str | float = 0
+    network: Network,
+    *,
+    segmented: bool = True,
+    control_time: Fraction | str | float = 0,
+    split: bool | None = None,
 ) -> IntervalScheme:
     """Return the interval scheme on `network`.
 
@@ -429,10 +433,12 @@ def interval_scheme(
     ----------
     network : Network
         An array, torus or hypercube with equal sides, of 2 nodes or more.
-    split : bool
-        For intervals: whether packets may be split.
+    segmented : bool
+        For intervals: whether packets may be cut into segments.
     control_time : Fraction, str or float
         For intervals: steps that a control packet takes on a link, t_p in 0..1.
+    split : bool, optional
+        The name that `segmented` had before.
 
     Raises
     ------
@@ -449,7 +455,7 @@ def interval_scheme(
     if reason is not None:
         raise NotApplicableError(f"the interval scheme {reason}, not {network.spec}")
     time = fraction(control_time, "control_time", 0, 1, allowed="a number of steps in 0..1")
-    return IntervalScheme(network, split, time)
+    return IntervalScheme(network, segmented if split is None else split, time)
 
 
 # The interval scheme, as a sweep asks it: its simulation between the lower bound and bound (11).

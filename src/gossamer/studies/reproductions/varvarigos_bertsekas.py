@@ -87,7 +87,7 @@ def _partial(spec: str, nodes: int, count: int, split: bool) -> Outcome:
         spec,
         parse_task("partial-multinode-broadcast", active=_active(nodes, count)),
         algorithm=name,
-        rules=Rules(split=split),
+        rules=Rules(segmented=split),
     )
 
 
@@ -246,7 +246,8 @@ EXCHANGE_TABLES: tuple[Callable[[], Table], ...] = (plane, any_dimension)
 
 
 def _broadcasts(spec: str, counts: tuple[int, ...], algorithm: str, split: bool = False) -> Fraction:
-    found = plan(spec, parse_task("multiple-broadcast", counts=counts), algorithm=algorithm, rules=Rules(split=split))
+    task = parse_task("multiple-broadcast", counts=counts)
+    found = plan(spec, task, algorithm=algorithm, rules=Rules(segmented=split))
     return found.completion_time
 
 
@@ -254,7 +255,7 @@ def _rows() -> Iterator[tuple[Cell, ...]]:
     whole = plan("torus:2x2", "multinode-broadcast")
     yield ("X1", "multinode broadcast in p^2/4", "torus 2x2", 1, whole.completion_time,
            "p >= 3 only: the diameter is 2")  # fmt: skip
-    ports = plan("torus:2x2x2x2", "multinode-broadcast", rules=Rules(split=True))
+    ports = plan("torus:2x2x2x2", "multinode-broadcast", rules=Rules(segmented=True))
     yield ("X1", "(5a), at most", "torus 2^4, M = 16", split_bound(2, 4, 16), ports.completion_time,
            f"p >= 3 only: {ports.bound} is a lower bound")  # fmt: skip
     yield ("X2", "ring, whole, one each: ceil(p/2)", "ring 3", 2, _broadcasts("ring:3", (1, 1, 1), "rounds"),
@@ -264,9 +265,9 @@ def _rows() -> Iterator[tuple[Cell, ...]]:
     yield ("X3", "insertion keeps to W(p-1)/2 of Lemma 1", "ring 3, messages 0 2 2", 2, insertion,
            f"rounds do: {rounds}")  # fmt: skip
     net, task = network("torus:4x4x4"), PartialMultinodeBroadcast(tuple(range(64)))
-    in_thirds = rotated_dimensions_split(Case(net, task, Rules(split=True)), parts=3)
+    in_thirds = rotated_dimensions_split(Case(net, task, Rules(segmented=True)), parts=3)
     verify(in_thirds).raise_if_invalid()
-    in_sixths = plan(net, task, algorithm="rotated-dimensions-split", rules=Rules(split=True)).completion_time
+    in_sixths = plan(net, task, algorithm="rotated-dimensions-split", rules=Rules(segmented=True)).completion_time
     yield ("X4", "(5a) with d parts, at most", "torus 4^3, M = 64", split_bound(4, 3, 64), in_thirds.completion_time,
            f"needs 2d parts for even p: {float(in_sixths)}")  # fmt: skip
     yield ("X5", "classes never meet: packets on a link", "array 2^5, nodes 0 to 20", 1, _on_one_link(own_lengths=True),
@@ -411,7 +412,7 @@ def ring_broadcasts() -> Iterator[Row]:
                 f"ring:{p}",
                 parse_task("multiple-broadcast", counts=loads),
                 algorithm=name,
-                rules=Rules(split=split),
+                rules=Rules(segmented=split),
             )
             for split in (True, False)
             for name in ("insertion", "rounds")

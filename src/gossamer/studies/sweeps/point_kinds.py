@@ -257,8 +257,8 @@ def measuring(network: Network) -> float:
 
 # Points that plan: a task on a network by an algorithm, or its lower bounds alone.
 
-_TASK = tuple(f.name for f in fields(TaskWords))
-_RULES = tuple(dict.fromkeys(f.name for kind in (Rules, StepCost, TimeCost, LinearCost) for f in fields(kind)))
+_TASK = (*(f.name for f in fields(TaskWords)), "group")
+_RULES = (*dict.fromkeys(f.name for kind in (Rules, StepCost, TimeCost, LinearCost) for f in fields(kind)), "split")
 _CASE = ("network", "without", "task", *_TASK, "switching", *_RULES, "seed")
 _LEFT_OUT = ("build_seconds", "verify_seconds", "schedule_bytes", "peak_memory_bytes", "phases", "network", "nodes",
              "task", "rules", "cost", "switching", "algorithm", "options", "effort", "stopped", "verified",

@@ -17,7 +17,8 @@ __all__ = ["ComparedGroup", "Front", "Report", "cell_text", "front", "report"]
 
 _MEASURES = ("seconds", "time", "worst_slowdown", "latency", "reception", "broadcast", "-saturation", "-limit", "bound")
 _AGAINST = ("links", "degree", "diameter", "bisection", "-nodes")
-_BY = ("kind", "task", "bytes", "switching", "ports", "split", "buffer", "pattern", "without", "failing", "routing")
+_BY = ("kind", "task", "bytes", "switching", "ports", "segmented", "split", "buffer", "pattern", "without", "failing",
+       "routing")  # fmt: skip
 _COLUMNS = ("network", "algorithm", "chosen", "scheme", "seed", "nodes", "links", "degree", "diameter", "bisection",
             "buffer_peak", "virtual_channels", "buffer_depth", "buffer_flits", "load")  # fmt: skip
 _BESIDE = ("ratio", "optimal", "stable", "saturated", "bound_seconds", "bus_bandwidth", "mean_slowdown", "share")

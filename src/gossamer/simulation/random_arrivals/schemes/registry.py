@@ -243,7 +243,7 @@ def options_of(name: str) -> tuple[str, ...]:
     """Return the options that the builder of a scheme takes; none where there is no such scheme.
 
     >>> options_of("varvarigos-bertsekas"), options_of("fifo")
-    (('split', 'control_time'), ())
+    (('segmented', 'control_time', 'split'), ())
     """
     known = SCHEMES.get(_key(name))
     return known.options if known is not None else ()
