@@ -67,6 +67,7 @@ class TotalExchange(Pairs):
     """Every node sends a different message to every other (alltoall). Message number: ``origin*n + destination``."""
 
     name = "total-exchange"
+    customary = "alltoall"
     summary = "every node sends a different message to every other node"
     invariant = True
 
@@ -145,12 +146,13 @@ class UnevenExchange(Pairs):
     Examples
     --------
     >>> UnevenExchange([[0, 3], [1, 0]]).describe()
-    'uneven-exchange (4 packets, 1 to 3 a pair)'
+    'alltoallv (4 packets, 1 to 3 a pair)'
     """
 
     counts: tuple[tuple[int, ...], ...]
 
     name = "uneven-exchange"
+    customary = "alltoallv"
     summary = "every node sends a number of packets of its own choice to each other"
 
     def __post_init__(self) -> None:
@@ -194,7 +196,7 @@ class UnevenExchange(Pairs):
         """Return the name with the packets, for people."""
         used = [count for row in self.counts for count in row if count]
         span = f", {min(used)} to {max(used)} a pair" if used else ""
-        return f"{self.name} ({quantity(sum(used), 'packet')}{span})"
+        return f"{self.word} ({quantity(sum(used), 'packet')}{span})"
 
 
 def _moved(ids: Ids, origin: Ids, target: Ids, size: Ids) -> Messages:
@@ -243,7 +245,7 @@ class _UnevenRooted(Task):
 
     def describe(self) -> str:
         """Return the name with the packets, for people."""
-        return f"{self.name} (root {self.root}, {quantity(int(self._others()[1].sum()), 'packet')})"
+        return f"{self.word} (root {self.root}, {quantity(int(self._others()[1].sum()), 'packet')})"
 
 
 @dataclass(frozen=True)
@@ -251,10 +253,11 @@ class UnevenScatter(_UnevenRooted):
     """One node sends ``counts[v]`` packets to each other node v (scatterv). Message number: the destination.
 
     >>> UnevenScatter([0, 2, 1]).describe()
-    'uneven-scatter (root 0, 3 packets)'
+    'scatterv (root 0, 3 packets)'
     """
 
     name = "uneven-scatter"
+    customary = "scatterv"
     summary = "one node sends a number of packets to each other node"
 
     def messages(self, network: Network, origins: npt.ArrayLike | None = None) -> Messages:
@@ -272,6 +275,7 @@ class UnevenGather(_UnevenRooted):
     """One node receives ``counts[u]`` packets from each other node u (gatherv). Message number: the origin."""
 
     name = "uneven-gather"
+    customary = "gatherv"
     summary = "one node receives a number of packets from each other node"
 
     def messages(self, network: Network, origins: npt.ArrayLike | None = None) -> Messages:

@@ -36,12 +36,13 @@ class NeighborExchange(Task):
     >>> NeighborExchange().messages(gossamer.network("array:3")).ids.tolist()
     [1, 3, 5, 7]
     >>> NeighborExchange.along("ring:4").describe()
-    'neighbor-exchange (8 edges)'
+    'neighbor-alltoall (8 edges)'
     """
 
     edges: tuple[tuple[int, int], ...] | None = None
 
     name = "neighbor-exchange"
+    customary = "neighbor-alltoall"
     summary = "every node sends a different message to each of its neighbors"
 
     def __post_init__(self) -> None:
@@ -109,7 +110,7 @@ class NeighborExchange(Task):
 
     def describe(self) -> str:
         """Return the name with the number of edges, for people."""
-        return self.name if self.edges is None else f"{self.name} ({quantity(len(self.edges), 'edge')})"
+        return self.word if self.edges is None else f"{self.word} ({quantity(len(self.edges), 'edge')})"
 
     def dual_ids(self, network: Network, ids: Ids) -> Ids:
         """Swap origin and destination."""
