@@ -9,6 +9,7 @@ import secrets
 import shutil
 import stat
 import sys
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from decimal import Decimal
@@ -21,6 +22,7 @@ from gossamer.display_registry import display
 from gossamer.errors import FileFormatError, shown
 
 __all__ = [
+    "WIDTH",
     "Pictured",
     "Rows",
     "Tabled",
@@ -32,9 +34,11 @@ __all__ = [
     "discard",
     "discard_all",
     "end",
+    "entry_lines",
     "exact_bandwidth",
     "exact_duration",
     "html_rows",
+    "html_summary",
     "html_table",
     "memory_text",
     "plain",
@@ -42,6 +46,7 @@ __all__ = [
     "seconds_text",
     "whole_file",
     "whole_folder",
+    "wrapped",
 ]
 
 # Temporary files and folders of outputs: each has a lock while its process lives, so that what is left can be told.
@@ -280,7 +285,18 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 
 class Rows:
-    """A result that tells itself in rows of a label and a text: in a rich terminal, and in a notebook."""
+    """A result that tells itself in a sentence and in rows of a label and a text: printed, and in a notebook."""
+
+    @property
+    def summary(self) -> str:
+        """What a person wants to know first, in a sentence; empty where the rows say all."""
+        return ""
+
+    def __str__(self) -> str:
+        if not self.summary:
+            return repr(self)
+        lines = entry_lines([(label, [text]) for label, text in self.rows()])
+        return "\n".join([*wrapped(self.summary), "", *lines])
 
     def rows(self) -> list[tuple[str, str]]:
         """Return what a person wants to read, as (label, text) rows."""
@@ -294,10 +310,15 @@ class Rows:
         table.add_column(overflow="fold")
         for label, text in self.rows():
             table.add_row(label, text)
-        return table
+        if not self.summary:
+            return table
+        from rich.console import Group
+        from rich.text import Text
+
+        return Group(Text(self.summary), table)
 
     def _repr_html_(self) -> str:
-        return html_rows(self.rows())
+        return html_summary(self.summary) + html_rows(self.rows())
 
 
 class Tabled(Rows):
@@ -345,6 +366,44 @@ def plain(value: Fraction) -> int | float:
     (4, 0.5)
     """
     return int(value) if value.denominator == 1 else float(value)
+
+
+WIDTH = 100
+"""Characters of a line of a report, where a terminal has more."""
+
+
+def wrapped(text: str, width: int = WIDTH) -> list[str]:
+    """Return the lines of a text; words with hyphens stay whole.
+
+    >>> wrapped("found by greedy-flooding", 16)
+    ['found by', 'greedy-flooding']
+    """
+    return textwrap.wrap(text, width, break_on_hyphens=False)
+
+
+def entry_lines(entries: Iterable[tuple[str, Sequence[str]]], width: int = WIDTH) -> list[str]:
+    """Return lines with labels in one column and, beside each, its texts: one below the other, wrapped.
+
+    >>> entry_lines([("network", ["ring:4"]), ("bound", ["a long text", "another"])], 20)
+    ['network  ring:4', 'bound    a long text', '         another']
+    """
+    rows = list(entries)
+    left = max((len(label) for label, _ in rows), default=0) + 2
+    found = []
+    for label, texts in rows:
+        lines = [line for text in texts for line in wrapped(text, max(width - left, 10)) or [""]]
+        found.append(f"{label:<{left}}{lines[0] if lines else ''}".rstrip())
+        found += [" " * left + line for line in lines[1:]]
+    return found
+
+
+def html_summary(text: str) -> str:
+    """Return a sentence as a paragraph for a notebook; nothing where there is none.
+
+    >>> html_summary("a < b"), html_summary("")
+    ('<p><b>a &lt; b</b></p>', '')
+    """
+    return f"<p><b>{escape(text)}</b></p>" if text else ""
 
 
 def html_rows(rows: Iterable[tuple[str, str]]) -> str:

@@ -25,7 +25,7 @@ def overlapped_halves(case: Case) -> Schedule:
     Parameters
     ----------
     case : Case
-        An allreduce among all terminals of whole messages, on any network that one of the two covers.
+        An allreduce among all terminals of unsegmented messages, on any network that one of the two covers.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def _shortest(case: Case, task: Task, algorithms: tuple[Algorithm, ...]) -> Sche
 
 def _propose(case: Case) -> Offer[Schedule] | Refusal:
     if not case.whole:
-        return Refusal("sends whole messages")
+        return Refusal("sends unsegmented messages")
     for task, algorithms in ((ReduceScatter(), _REDUCE), (MultinodeBroadcast(), _GATHER)):
         refusals = [algorithm.offers(case.related(task=task)) for algorithm in algorithms]
         if all(isinstance(refusal, Refusal) for refusal in refusals):

@@ -138,7 +138,7 @@ _SUBSETS = 8
 _LEVELS = 3
 _NODES = 64
 _FINE = 5040
-"""Times of split messages are counted in such parts of a step, rounded down."""
+"""Times of segmented messages are counted in such parts of a step, rounded down."""
 
 
 class _Rows(Task):
@@ -326,7 +326,7 @@ def chain_bounds(case: Case, best: Callable[[Case], Bound]) -> Iterator[Bound]:
 
 
 def _fraction(time: int, unit: int) -> Fraction:
-    """Return a time in steps, of whole messages a whole number."""
+    """Return a time in steps, of unsegmented messages a whole number."""
     return Fraction(int(time), unit)
 
 
@@ -388,7 +388,7 @@ def _subsets(
             times = [_steps(time, forth.unit) for time in around]
             text = (
                 f"{quantity(some.size, 'message')} of them take {bound.value} (by {bound.name}: {bound.witness}), with "
-                f"{times[0]} or more before and {times[1]} after"
+                f"at least {times[0]} before and {times[1]} after"
             )
             found = Bound.of("one after the other", proof, text, "sequence", _SOURCE)
     if found is not None:

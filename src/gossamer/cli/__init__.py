@@ -96,10 +96,11 @@ def _run(given: Sequence[str]) -> int:
 
     from gossamer.cli.advice import with_advice
     from gossamer.cli.app import app
+    from gossamer.cli.console import typed
     from gossamer.errors import GossamerError, VerificationError, interrupt_behind
 
     try:
-        given = in_new_words(given)
+        given = typed[:] = in_new_words(given)
         status = app(args=given, prog_name="gossamer", standalone_mode=False)
         if sys.stdout is not None:  # it is closed
             sys.stdout.flush()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gossamer.cli.console import print_entries, print_json, print_rows, progress
+from gossamer.cli.console import print_entries, print_json, print_rows, print_summary, progress, width
 from gossamer.cli.options import Json, Options, Question, Words, asks, pictured, planner_words, written
 from gossamer.cli.plan import algorithm_options, print_sizes, several_sizes
 
@@ -56,12 +56,14 @@ def compare(
         print_json(found.to_dict())
         return
     case, best = found.case, found.best
-    print(f"{case.task.describe()} on {case.network.spec}, {best.switching.describe(case)}")
+    print_summary(found.summary)
     bound = best.bounds[0].text if best.bounds else best.bound_name
-    print(f"lower bound {best.switching.time_text(case.cost, best.bound)} ({bound})\n")
-    print(Table("", *found.table()).text().lstrip())
+    described = [("task", case.task.describe())] if case.task.describe() != case.task.word else []
+    rules, least = best.switching.describe(case), best.switching.time_text(case.cost, best.bound)
+    print_rows([*described, ("rules", rules), ("lower bound", f"{least} ({bound})")])
+    print("\n" + Table("", *found.table()).text().lstrip())
     if found.refusals:
-        print("\nThe others do not cover it:")
+        print("\nThe others cannot do it:")
         print_rows((f"  {name}", why) for name, why in found.refusals.items())
     if stars := [row for row in found.remarks() if row[0] == "optimal*"]:
         print_rows(stars)
@@ -80,9 +82,13 @@ def bounds(question: Question, *, json: Json = False) -> None:
         stage("computing lower bounds")
         case = kind.case(network, task, asked.get("rules"), asked.get("cost"), 0)
         found = planner.lower_bounds(**asked)
+    least = kind.time_text(case.cost, found[0].value)
+    summary = f"{task.word} on {network.spec} takes at least {least}: {found[0].witness}"
     if json:
         print_json(
             {
+                "summary": summary,
+                "asked_task": task.word,
                 "network": network.spec,
                 "task": task.name,
                 "task_in_words": task.describe(),
@@ -98,9 +104,17 @@ def bounds(question: Question, *, json: Json = False) -> None:
             }
         )
         return
-    print(f"{task.describe()} on {network.spec}, {kind.describe(case)}: lower bounds in {case.cost.unit}s\n")
+    print_summary(summary)
+    described = [("task", task.describe())] if task.describe() != task.word else []
+    print_rows([*described, ("rules", kind.describe(case))])
+    print()
     most = found[0].value
-    print_entries((f"{b.value_text:>8}", [f"{b.name}{_mark(b, most)}", b.witness, b.source]) for b in found)
+    texts = [kind.time_text(case.cost, b.value) for b in found]
+    wide = max(map(len, texts))
+    told = zip(texts, found, strict=True)
+    print_entries(
+        ((f"{text:>{wide}}", [f"{b.name}{_mark(b, most)}", b.witness, b.source]) for text, b in told), width()
+    )
 
 
 def _mark(bound: Bound, most: Fraction) -> str:

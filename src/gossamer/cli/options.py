@@ -41,6 +41,7 @@ __all__ = [
     "SizesOfPlan",
     "SwitchingOption",
     "TaskArgument",
+    "Verbose",
     "Where",
     "Words",
     "asks",
@@ -171,6 +172,9 @@ Options = Annotated[
 ]
 Seed = Annotated[int, typer.Option(help=_SAID["seed"].partition(" Default")[0], metavar="N", rich_help_panel="Search")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel="Output")]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Print all that is known of the plan.", rich_help_panel="Output")
+]
 Limit = Annotated[
     int, typer.Option(help="Lines to print; the rest are counted.", metavar="N", rich_help_panel="Output")
 ]

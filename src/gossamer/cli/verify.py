@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gossamer.cli.console import print_json, progress
+from gossamer.cli.console import print_json, print_summary, progress
 from gossamer.cli.files import check_schedule, message_sizes, read_schedule
 from gossamer.cli.options import Collective, Foreign, Json, Limit, OtherBytes, ScheduleFile, written
 from gossamer.errors import ScheduleError
@@ -31,8 +31,10 @@ def verify(
     """Check a schedule file, one in seconds for any number of bytes; exit status 1 if invalid."""
     from gossamer.atomic_files import seconds_text
     from gossamer.planning import planner, switching
+    from gossamer.planning.outcome import measured_text
     from gossamer.planning.plan_resizing import least_seconds
     from gossamer.questions.costs import Clock
+    from gossamer.questions.tasks import in_packets
     from gossamer.reading import whole
 
     whole(limit, "--limit", 1, None, error=ScheduleError)
@@ -95,18 +97,21 @@ def verify(
             }
         )
     else:
-        time = kind.time_text(schedule.cost, schedule.completion_time)
-        print(f"{schedule.task.describe()} on {schedule.network.spec} in {time}")
+        time = schedule.completion_time
+        told = measured_text(kind, schedule.network, in_packets(schedule.task, 1), schedule.cost, time)
+        print_summary(told, "")
         if isinstance(schedule.cost, Clock):
-            print(_clock_text(schedule.cost, schedule.completion_time))
+            print(schedule.cost.describe())
         print(found)
         if bound is not None:
             ratio = float(schedule.completion_time / bound.value) if bound.value else 1.0
             holds = f", for {bound.scope}" if bound.scope else ""
-            print(f"lower bound {bound.value_text} ({bound.name}{holds}); ratio {ratio:.3g}")
+            least_text = kind.time_text(schedule.cost, bound.value)
+            print(f"{ratio:.4g} x the lower bound {least_text} ({bound.name}{holds})")
         if least is not None:
             ratio = float(schedule.cost.seconds(schedule.completion_time) / least.value) if least.value else 1.0
-            print(f"lower bound {seconds_text(least.value)} ({least.name}), however it is cut; ratio {ratio:.4g}")
+            text = f"{ratio:.4g} x the lower bound {seconds_text(least.value)} ({least.name})"
+            print(f"{text}, however messages are segmented")
         if own is not None:
             took, best = schedule.completion_time, own.completion_time
             word = "the same time as" if took == best else "faster than" if took < best else "slower than"
@@ -145,8 +150,8 @@ def _sizes(file: Path, sizes: list[int], json: bool) -> bool:
     if json:
         print_json(rows)
     else:
-        print(f"{plan.task.describe()} on {plan.network.spec}, by {plan.algorithm}, for other sizes")
-        print(f"{'bytes':>10} {'time':>10} {'bandwidth':>11} {'/ bound':>8} {'packets':>8} {'generations':>12}  valid")
+        print(f"{plan.task.word} on {plan.network.spec}, by {plan.algorithm}, for other sizes")
+        print(f"{'bytes':>10} {'time':>10} {'bandwidth':>11} {'x bound':>8} {'packets':>8} {'generations':>12}  valid")
         for row in rows:
             rate, ratio = row["algorithm_bandwidth"], row["ratio"]
             told = "-" if rate is None else bandwidth_text(rate)
@@ -157,15 +162,6 @@ def _sizes(file: Path, sizes: list[int], json: bool) -> bool:
                 f"{row['packets']:>8,} {row['generations']:>12,}  {valid}"
             )
     return all(row["valid"] for row in rows)
-
-
-def _clock_text(clock: Any, time: Fraction) -> str:
-    """Return what a schedule in seconds moves, and how fast."""
-    from gossamer.atomic_files import bandwidth_text
-
-    rates = [("algorithm", clock.bandwidth(time)), ("bus", clock.bus_bandwidth(time))]
-    told = [f"{name} bandwidth {bandwidth_text(rate)}" for name, rate in rates if rate is not None]
-    return "; ".join([clock.describe(), ", ".join(told)] if told else [clock.describe()])
 
 
 def _in_seconds(cost: Any, time: Fraction) -> dict[str, Any]:

@@ -110,7 +110,7 @@ def plan(
     switching : {"store-and-forward", "wormhole"}
         How messages travel.
     rules : Rules, optional
-        What the schedule must respect. Default: all ports, whole messages, no limit of the buffers.
+        What the schedule must respect. Default: all ports, unsegmented messages, no limit of the buffers.
     cost : StepCost, TimeCost or LinearCost, optional
         What the schedule costs: steps, or seconds for so many bytes (store and forward), or start-ups and bytes
         (wormhole). Default: the defaults of StepCost and LinearCost.
@@ -261,7 +261,7 @@ def _forms(
             )
         return
     sums = split_sums(asked) if search.kind.name == "store-and-forward" else None
-    yield "" if sums is None else "a block for each rank", search
+    yield "" if sums is None else "reduce-scatter + allgather", search
     if sums is not None:
         yield "partial sums", _like(search, network, sums, rules, cost, progress)
 
@@ -468,9 +468,9 @@ class _Found(NamedTuple):
         """Return the form, and how messages are cut where there are plans of several cuts."""
         schedule, form = self.outcome.schedule, self.form
         if schedule is not None and getattr(schedule, "repetition", None) is not None:
-            each = quantity(schedule.repetition.packets, "packet")
-            generations = f"{schedule.generations:,} generations of {each} a message"
-            return ", ".join(filter(None, [form.partition(" in ")[0], generations]))
+            packets, times = schedule.repetition.packets, schedule.generations
+            repeated = f"{count_words(packets * times)} ({times:,} times {packets:,})"
+            return ", ".join(filter(None, [form.partition(" in ")[0], repeated]))
         return ", ".join(filter(None, [form, count_words(packets_of(self.search.case.task)) if several else ""]))
 
 
@@ -503,7 +503,7 @@ class _Packets:
         self._best = self._least = Fraction(1, 10**12)
 
     def plan_whole(self, known: tuple[Bound, ...]) -> Fraction:
-        """Plan whole messages, of which bounds are known, and return the time; NotApplicableError if there is none."""
+        """Plan unsegmented messages, of which bounds are known, and return the time; NotApplicableError if there is none."""
         self._whole = self._planned(1, self.search, Bounds(known))
         return self._whole.seconds
 

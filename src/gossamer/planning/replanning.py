@@ -39,7 +39,7 @@ def replan(
     Parameters
     ----------
     schedule : Schedule or Outcome
-        What was planned on the sound network, store and forward, in whole messages.
+        What was planned on the sound network, store and forward, in unsegmented messages.
     network : Network
         What is left of it, `Network.without` links.
     seed : int

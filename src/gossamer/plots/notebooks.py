@@ -6,16 +6,18 @@ from collections.abc import Callable, Iterable
 from html import escape
 from typing import Any
 
-from gossamer.atomic_files import html_rows, quantity
+from gossamer.atomic_files import html_rows, html_summary, quantity
 from gossamer.errors import GossamerError
 from gossamer.networks.description import describe
 from gossamer.networks.network import Network
 from gossamer.planning import switching
+from gossamer.planning.outcome import measured_text
 from gossamer.plots.link_load import load_figure
 from gossamer.plots.link_occupancy import occupancy_figure
 from gossamer.plots.network import network_figure
 from gossamer.plots.notebook_figure import svg_text
 from gossamer.plots.wormhole_timetables import channels_figure, worms_figure
+from gossamer.questions.tasks import in_packets
 from gossamer.schedules import Schedule
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
 
@@ -44,18 +46,16 @@ def html(thing: Network | Schedule | WormholeSchedule) -> str:
         drawn = thing.node_count <= _DRAWN and thing.link_count > 0
         return _beside(html_rows(rows), [lambda: network_figure(thing)] if drawn else [], thing.spec)
     kind = switching.of(thing)
-    rows = [
-        ("task", thing.task.describe()), ("network", thing.network.spec),
-        ("algorithm", thing.algorithm or "unnamed"),
-        ("completion time", kind.time_text(thing.cost, thing.completion_time)),
-    ]  # fmt: skip
+    task = in_packets(thing.task, 1)
+    told = html_summary(measured_text(kind, thing.network, task, thing.cost, thing.completion_time))
+    rows = [("task", thing.task.describe()), ("algorithm", thing.algorithm or "unnamed")]
     verified = kind.verify(thing, 3)
     if not verified.ok:
         count = sum(verified.counts.values())
         rows += [("valid", f"no: {quantity(count, 'violation')}"), *(("", str(v)) for v in verified.violations)]
-        return html_rows(rows)
+        return told + html_rows(rows)
     rows = [*rows, ("valid", "yes"), *kind.facts(thing).rows]
-    return _beside(html_rows(rows), _pictures(thing), f"{thing.task.describe()} on {thing.network.spec}")
+    return _beside(told + html_rows(rows), _pictures(thing), f"{thing.task.describe()} on {thing.network.spec}")
 
 
 def outcome_html(outcome: Any, table: str) -> str:

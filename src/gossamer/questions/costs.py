@@ -294,10 +294,26 @@ class Clock(StepCost):
         >>> Clock(slot_seconds="1/1000000", packet_bytes=500, message_bytes=1000).describe()
         'messages of 1 kB in packets of 500 B, slots of 1 us'
         """
+        return f"{self.sizes_text()}, {self.slot_text()}"
+
+    def sizes_text(self) -> str:
+        """Return the sizes, for people.
+
+        >>> Clock(packet_bytes=500, message_bytes=1000).sizes_text()
+        'messages of 1 kB in packets of 500 B'
+        """
         packets = f" in packets of {bytes_text(self.packet_bytes)}" if self.packet_bytes < self.message_bytes else ""
-        rounded = f", rounded up by at most {float(self.rounding):.2g} of a link's time" if self.rounding else ""
-        slot = f"slots of {seconds_text(self.slot_seconds)}{rounded}"
-        return f"messages of {bytes_text(self.message_bytes)}{packets}, {slot}"
+        return f"messages of {bytes_text(self.message_bytes)}{packets}"
+
+    def slot_text(self) -> str:
+        """Return the slot, and how much times are rounded up to slots, for people.
+
+        >>> Clock(slot_seconds="1/1000000", rounding="1/50").slot_text()
+        'slots of 1 us, which round up the time of a link by 2% at most'
+        """
+        share = f"{float(100 * self.rounding):.2g}%"
+        rounded = f", which round up the time of a link by {share} at most" if self.rounding else ""
+        return f"slots of {seconds_text(self.slot_seconds)}{rounded}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for a file."""

@@ -207,7 +207,7 @@ def verify(schedule: Schedule, limit: int = 20) -> Verification:
     end. *buffer*: a node holds more packets than the rules allow, counted once for each run of slot boundaries; checked
     only where nothing else is broken. *wrong payload*: the packet table is not exactly the task's messages in their
     parts; then hops are not replayed. *slot length*: a phase's slots are shorter than what hops in them. *splitting*:
-    parts although the rules have whole messages. *order*: a message leaves before the one that it depends on is
+    parts although the rules have unsegmented messages. *order*: a message leaves before the one that it depends on is
     complete. *unfinished*: a hop ends after the last slot of the phases. *control packet*: one hops where links take
     time or share ports. *shared port*: more packets at once in a port that links share than it passes.
 

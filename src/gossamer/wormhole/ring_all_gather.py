@@ -255,7 +255,7 @@ def _algorithm(rotated: bool) -> WormholeAlgorithm:
         networks="arrays and tori",
         source="folklore",
         summary="everybody forwards both ways along one dimension after the other, "
-        + ("d parts in rotated orders" if rotated else "whole messages"),
+        + ("d parts in rotated orders" if rotated else "unsegmented messages"),
     )
 
 

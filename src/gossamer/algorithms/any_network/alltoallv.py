@@ -283,7 +283,7 @@ def propose_at_once(case: Case) -> Offer[Schedule] | Refusal:
     if case.rules.buffer is not None:
         return Refusal("does not limit the packets that a node holds")
     if not case.whole or not bool(case.links.stores.all()):
-        return Refusal("sends whole messages through nodes that store them")
+        return Refusal("sends unsegmented messages through nodes that store them")
     if case.network.terminal_count * case.network.node_count > LARGEST:
         return Refusal(f"keeps all distances; at most {LARGEST:,} of them")
     kinds = case.messages.discipline

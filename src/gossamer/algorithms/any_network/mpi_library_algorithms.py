@@ -313,7 +313,7 @@ def _refusal(case: Case, kind: type[Task]) -> Refusal | None:
     if case.rules.buffer is not None:
         return Refusal("does not limit the packets that a node holds")
     if not case.whole:
-        return Refusal("sends whole messages")
+        return Refusal("sends unsegmented messages")
     if int(case.messages.first_packet()[-1]) * n > _MOST_WORK:
         return Refusal(f"is for at most {_MOST_WORK // n:,} packets among so many ranks")
     return None

@@ -42,7 +42,7 @@ class Case:
     task : Task
         What must be communicated.
     rules : Rules, optional
-        What a schedule must respect. Default: all ports, whole messages, no limit of the buffers.
+        What a schedule must respect. Default: all ports, unsegmented messages, no limit of the buffers.
     cost : StepCost, optional
         What a schedule takes. Default: steps, and control packets take none.
     seed : int

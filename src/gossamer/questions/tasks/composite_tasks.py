@@ -156,7 +156,7 @@ class Together(Task):
     >>> import gossamer
     >>> both = Together([gossamer.task("reduce"), gossamer.task("broadcast")], waits=[(1, 0)])
     >>> both.describe()
-    'together (reduce, broadcast after reduce)'
+    'job (reduce, broadcast after reduce)'
     """
 
     tasks: tuple[Task, ...]
@@ -164,6 +164,7 @@ class Together(Task):
     waits: tuple[tuple[int, int], ...] = ()
 
     name = "together"
+    customary = "job"
     summary = "several tasks in one schedule, at the same time or one after the other"
 
     def __post_init__(self) -> None:
@@ -244,16 +245,21 @@ class Together(Task):
         tasks = [{"called": name, **task.to_dict()} for name, task in zip(self.names, self.tasks, strict=True)]
         return {"name": self.name, "tasks": tasks, "waits": [list(pair) for pair in self.waits]}
 
+    @property
+    def word(self) -> str:
+        """What the task is called."""
+        return f"job of {quantity(len(self.tasks), 'collective')}"
+
     def describe(self) -> str:
         """Return the names with what they wait for, for people."""
         if len(self.tasks) > 4:
             after = f", {len(self.waits)} of them after others" if self.waits else ""
-            return f"{self.name} ({quantity(len(self.tasks), 'task')}{after})"
+            return f"{self.word} ({quantity(len(self.tasks), 'task')}{after})"
         words = []
         for k, name in enumerate(self.names):
             earlier = [self.names[b] for a, b in self.waits if a == k]
             words.append(name + (f" after {' and '.join(earlier)}" if earlier else ""))
-        return f"{self.name} ({', '.join(words)})"
+        return f"{self.word} ({', '.join(words)})"
 
 
 def _named(tasks: tuple[Task, ...]) -> tuple[str, ...]:

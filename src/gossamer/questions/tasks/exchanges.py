@@ -69,6 +69,7 @@ class TotalExchange(Pairs):
     """Every node sends a different message to every other (alltoall). Message number: ``origin*n + destination``."""
 
     name = "total-exchange"
+    customary = "alltoall"
     summary = "every node sends a different message to every other node"
     invariant = True
 
@@ -147,12 +148,13 @@ class UnevenExchange(Pairs):
     Examples
     --------
     >>> UnevenExchange([[0, 3], [1, 0]]).describe()
-    'uneven-exchange (4 packets, 1 to 3 a pair)'
+    'alltoallv (4 packets, 1 to 3 a pair)'
     """
 
     counts: tuple[tuple[int, ...], ...]
 
     name = "uneven-exchange"
+    customary = "alltoallv"
     summary = "every node sends a number of packets of its own choice to each other"
 
     def __post_init__(self) -> None:
@@ -196,7 +198,7 @@ class UnevenExchange(Pairs):
         """Return the name with the packets, for people."""
         used = [count for row in self.counts for count in row if count]
         span = f", {min(used)} to {max(used)} a pair" if used else ""
-        return f"{self.name} ({quantity(sum(used), 'packet')}{span})"
+        return f"{self.word} ({quantity(sum(used), 'packet')}{span})"
 
 
 def _moved(ids: Ids, origin: Ids, target: Ids, size: Ids) -> Messages:
@@ -245,7 +247,7 @@ class _UnevenRooted(Task):
 
     def describe(self) -> str:
         """Return the name with the packets, for people."""
-        return f"{self.name} (root {self.root}, {quantity(int(self._others()[1].sum()), 'packet')})"
+        return f"{self.word} (root {self.root}, {quantity(int(self._others()[1].sum()), 'packet')})"
 
 
 @dataclass(frozen=True)
@@ -253,10 +255,11 @@ class UnevenScatter(_UnevenRooted):
     """One node sends ``counts[v]`` packets to each other node v (scatterv). Message number: the destination.
 
     >>> UnevenScatter([0, 2, 1]).describe()
-    'uneven-scatter (root 0, 3 packets)'
+    'scatterv (root 0, 3 packets)'
     """
 
     name = "uneven-scatter"
+    customary = "scatterv"
     summary = "one node sends a number of packets to each other node"
 
     def messages(self, network: Network, origins: npt.ArrayLike | None = None) -> Messages:
@@ -274,6 +277,7 @@ class UnevenGather(_UnevenRooted):
     """One node receives ``counts[u]`` packets from each other node u (gatherv). Message number: the origin."""
 
     name = "uneven-gather"
+    customary = "gatherv"
     summary = "one node receives a number of packets from each other node"
 
     def messages(self, network: Network, origins: npt.ArrayLike | None = None) -> Messages:
@@ -304,12 +308,13 @@ class NeighborExchange(Task):
     >>> NeighborExchange().messages(gossamer.network("array:3")).ids.tolist()
     [1, 3, 5, 7]
     >>> NeighborExchange.along("ring:4").describe()
-    'neighbor-exchange (8 edges)'
+    'neighbor-alltoall (8 edges)'
     """
 
     edges: tuple[tuple[int, int], ...] | None = None
 
     name = "neighbor-exchange"
+    customary = "neighbor-alltoall"
     summary = "every node sends a different message to each of its neighbors"
 
     def __post_init__(self) -> None:
@@ -377,7 +382,7 @@ class NeighborExchange(Task):
 
     def describe(self) -> str:
         """Return the name with the number of edges, for people."""
-        return self.name if self.edges is None else f"{self.name} ({quantity(len(self.edges), 'edge')})"
+        return self.word if self.edges is None else f"{self.word} ({quantity(len(self.edges), 'edge')})"
 
     def dual_ids(self, network: Network, ids: Ids) -> Ids:
         """Swap origin and destination."""

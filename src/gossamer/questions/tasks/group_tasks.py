@@ -46,7 +46,7 @@ class Grouped(Task):
     >>> import gossamer
     >>> rows = Grouped(gossamer.task("allgather"), [[0, 1, 2], [3, 4, 5]])
     >>> rows.describe(), rows.messages(gossamer.network("array:2x3")).count
-    ('multinode-broadcast in 2 groups of 3 nodes', 6)
+    ('allgather in 2 groups of 3 nodes', 6)
     """
 
     task: Task
@@ -68,6 +68,11 @@ class Grouped(Task):
                 self.task.check(ranks(len(row)))
             except TaskError as error:
                 raise TaskError(f"group {g} has {quantity(len(row), 'node')}: {error}") from None
+
+    @property
+    def word(self) -> str:
+        """What the task is called."""
+        return self.task.word
 
     def check(self, network: Network) -> None:
         """Raise TaskError if a node of a group is not a terminal of `network`."""
@@ -165,9 +170,9 @@ def in_packets(task: Task, packets: int) -> Task:
     >>> import gossamer
     >>> rows = gossamer.task("allgather", packets=3, groups=[[0, 1], [2, 3]])
     >>> in_packets(rows, 8).describe()
-    'multinode-broadcast, 8 packets a message in 2 groups of 2 nodes'
+    'allgather, 8 packets a message in 2 groups of 2 nodes'
     >>> in_packets(rows, 1).describe()
-    'multinode-broadcast in 2 groups of 2 nodes'
+    'allgather in 2 groups of 2 nodes'
     """
     if isinstance(task, Grouped):
         return Grouped(in_packets(task.task, packets), task.groups)
