@@ -1,40 +1,91 @@
-"""Schedules explained: who sends what to whom, a node's life, a message's way, and why it cannot be faster."""
+"""Schedules explained: a page of advice, and on request who sends what to whom, a node's life, a message's way."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from types import ModuleType
+from typing import Any
 
-from gossamer.errors import ScheduleError
+from gossamer.atomic_files import seconds_text
+from gossamer.bounds import Bound
+from gossamer.errors import ScheduleError, TaskError
 from gossamer.planning import switching
 from gossamer.planning.explaining import hop_lines, worm_lines
-from gossamer.planning.explaining.explanation import Explanation, why
+from gossamer.planning.explaining.advice import AskedAgain, Beside, Gain, asked_again, beside, gains
+from gossamer.planning.explaining.bottlenecks import (
+    Binding,
+    CriticalHop,
+    LinkKind,
+    TimeSpent,
+    binding,
+    time_spent,
+    worm_time_spent,
+)
+from gossamer.planning.explaining.explanation import Advice, Explanation, sentence, why
+from gossamer.planning.outcome import Outcome
 from gossamer.planning.planner import lower_bounds
+from gossamer.questions.costs import Clock
 from gossamer.questions.rules import Rules
 from gossamer.reading import whole
 from gossamer.schedules import Schedule
 from gossamer.wormhole import WormholeSchedule
 
-__all__ = ["Explanation", "explain"]
+__all__ = [
+    "Advice",
+    "AskedAgain",
+    "Beside",
+    "Binding",
+    "CriticalHop",
+    "Explanation",
+    "Gain",
+    "LinkKind",
+    "TimeSpent",
+    "explain",
+]
 
 _LINES: dict[str, ModuleType] = {"store-and-forward": hop_lines, "wormhole": worm_lines}
 """What says what happens, by switching."""
+_COMPARING = 20.0
+"""Seconds after which no further usual algorithm is built, where none are given."""
 
 
 def explain(
-    schedule: Schedule | WormholeSchedule, *, slot: int | None = None, rank: object = None, message: int | None = None
-) -> Explanation:
-    """Return what happens in a slot, at a node, to a message, or in each slot of the whole schedule.
+    schedule: Schedule | WormholeSchedule | Outcome,
+    *,
+    slot: int | None = None,
+    rank: object = None,
+    message: int | None = None,
+    slots: bool = False,
+    quick: bool = False,
+    budget: float | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Advice | Explanation:
+    """Return a page of advice on a schedule; or what happens in a slot, at a node, to a message, or slot by slot.
 
     Parameters
     ----------
-    schedule : Schedule or WormholeSchedule
-        Explicit or invariant. It is verified first.
+    schedule : Schedule, WormholeSchedule or Outcome
+        Explicit, invariant or repeating. It is verified first.
     slot : int, optional
         Who sends what to whom in this slot; in this step of a wormhole schedule.
     rank : int or coordinates, optional
         What this node sends and gets, slot by slot.
     message : int, optional
         The way of the message of this number: how it gets to all that it is for, or how a sum comes together.
+    slots : bool
+        What happens in each slot.
+    quick : bool
+        Leave out of the page what would gain and how usual algorithms compare: nothing is planned.
+    budget : float, optional
+        Seconds after which no further change is planned. Default: a minute, and none on large networks.
+    progress : callable, optional
+        Called with the name of each stage as it begins.
+
+    Returns
+    -------
+    Advice or Explanation
+        An `Explanation` where a part is asked for.
 
     Raises
     ------
@@ -48,7 +99,8 @@ def explain(
 
     Notes
     -----
-    O(hops) time, and that of the bounds.
+    O(hops log hops) time, of a schedule that repeats those of a generation, and that of the bounds; the page also takes
+    the time of the plans that it makes, of those changes that their bounds do not show to gain nothing.
 
     Examples
     --------
@@ -60,11 +112,23 @@ def explain(
       slot 1: (1) sends it to (0)
       it is where it has to be after slot 1
     no schedule is faster than 2 steps: a message of node (2) must reach node (0), 2 hops away
+    >>> page = gossamer.explain(gossamer.plan("torus:4x4", "allgather"))
+    >>> page.spent.busiest, page.beside[0].name, page.beside[0].time
+    ('link (0,0)->(1,0)', 'recursive doubling', Fraction(5, 1))
     """
+    say = progress or (lambda stage: None)
+    asked_for = None
+    if isinstance(schedule, Outcome):
+        if schedule.schedule is None:
+            raise ScheduleError("the schedule was checked as it was made and not kept, so there is nothing to explain")
+        asked_for, schedule = schedule.asked, schedule.schedule
     kind = switching.of(schedule)
-    if sum(asked is not None for asked in (slot, rank, message)) > 1:
-        raise ScheduleError(f"one thing is explained: a {kind.words[0]}, a rank or a message")
+    if sum((slot is not None, rank is not None, message is not None, slots)) > 1:
+        raise ScheduleError(f"one thing is explained: a {kind.words[0]}, a rank, a message, or all {kind.words[0]}s")
+    say("verifying")
     kind.verify(schedule, 1).raise_if_invalid()
+    if (slot, rank, message, slots) == (None, None, None, False):
+        return _advice(schedule, kind, asked_for, quick, budget, say)
     rules = schedule.rules if isinstance(schedule, Schedule) else Rules(ports=schedule.ports)
     bound = lower_bounds(schedule.network, schedule.task, switching=kind.name, rules=rules, cost=schedule.cost)[0]
     reasons = tuple(why(kind.completion(schedule), bound))
@@ -82,3 +146,46 @@ def explain(
     else:
         found = lines.of_all(schedule)
     return Explanation(found.title, tuple(found.lines), reasons, tuple(found.hops), bound)
+
+
+def _advice(
+    schedule: Any, kind: Any, asked_for: Any, quick: bool, budget: float | None, say: Callable[[str], None]
+) -> Advice:
+    """Return the page on a valid schedule."""
+    began, remarks = time.monotonic(), list[str]()
+    say("computing lower bounds")
+    asked: AskedAgain | None = None
+    bound: Bound | None = None
+    try:
+        asked = asked_again(schedule, asked_for)
+        bound = asked.bound()
+    except TaskError:
+        remarks.append("what would gain, and usual algorithms: it is not known what the bytes of several tasks are of")
+    seconds = bound is not None and asked is not None and asked.seconds
+    if bound is None:
+        rules = schedule.rules if isinstance(schedule, Schedule) else Rules(ports=schedule.ports)
+        bound = lower_bounds(schedule.network, schedule.task, switching=kind.name, rules=rules, cost=schedule.cost)[0]
+    taken = asked.time if asked is not None and seconds else kind.completion(schedule)
+    binds = binding(schedule.network, bound, seconds)
+    told = seconds_text if seconds else None
+    least = bound.value
+    if isinstance(schedule.cost, Clock) and not seconds:
+        least, taken_text = schedule.cost.seconds(bound.value), schedule.cost.seconds(taken)
+    else:
+        taken_text = taken
+    words = (asked.task if asked is not None else schedule.task).describe()
+    say("following the critical path")
+    spent = time_spent(schedule) if isinstance(schedule, Schedule) else worm_time_spent(schedule)
+    remarks += [spent.remark] if spent.remark else []
+    first = sentence(schedule, taken_text, bound, least, words)
+    reasons = tuple(why(taken, bound, binds.words, told))
+    found: tuple[Gain, ...] = ()
+    others: tuple[Beside, ...] = ()
+    if quick:
+        remarks.append("what would gain, and usual algorithms: --quick leaves them out")
+    elif asked is not None:
+        others, remark = beside(asked, _COMPARING if budget is None else budget / 2, say)
+        remarks += [remark] if remark else []
+        rest = None if budget is None else max(budget - (time.monotonic() - began), 0.0)
+        found = gains(asked, schedule, binds, bound, rest, say)
+    return Advice(schedule, first, bound, reasons, binds, spent, found, others, tuple(remarks), asked)
