@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -29,14 +29,11 @@ from gossamer.plots.appearance import (
     write,
 )
 from gossamer.plots.layouts import STRAIGHT, Layout, Points, lay_out
+from gossamer.plots.layouts.layout import STUB_LENGTH, Lines, arrowheads, link_lines
 from gossamer.plots.link_groups import LinkGroups, link_groups
-from gossamer.plots.link_lines import STUB_LENGTH, Lines, arrowheads, link_lines
-from gossamer.plots.panels import Inside
+from gossamer.plots.panels import Figure, Inside
 from gossamer.schedules import Schedule
 from gossamer.verification import link_busy, verify
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = [
     "NODE_LIMIT",
@@ -448,8 +445,6 @@ def load_figure(schedule: Schedule, **dressing: Unpack[Dress]) -> Figure:
     >>> figure.axes[0].collections[0].get_array().tolist()
     [0.0, 0.0, 1.0, 1.0]
     """
-    from gossamer.plots.notebook_figure import Figure
-
     dress = look(**dressing)
     verify(schedule).raise_if_invalid()
     if (ax := dress.ax) is not None:
@@ -490,8 +485,6 @@ def heat_figure(schedule: Schedule, **dressing: Unpack[Dress]) -> Figure:
     >>> [axes.get_title(loc="left") for axes in figure.axes[:2]]
     ['dim 0 +: 4', 'dim 0 −: 4']
     """
-    from gossamer.plots.notebook_figure import Figure
-
     dress = look(**dressing)
     verify(schedule).raise_if_invalid()
     if dress.ax is not None:

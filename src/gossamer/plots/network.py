@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +17,9 @@ from gossamer.networks.network import Network
 from gossamer.networks.structures import Speeds
 from gossamer.plots.appearance import CATEGORICAL, FAINT, INK, MUTED, PAPER, Dress, caption, headline, look, write
 from gossamer.plots.layouts import STUB, lay_out
-from gossamer.plots.link_lines import Lines, link_lines
+from gossamer.plots.layouts.layout import Lines, link_lines
+from gossamer.plots.panels import Figure
 from gossamer.plots.picture_files import picture_format, write_picture
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["PortArcs", "draw_network", "network_figure", "port_arcs"]
 
@@ -63,7 +61,7 @@ def port_arcs(network: Network, positions: Floats, lines: Sequence[Lines], radiu
     --------
     >>> import gossamer
     >>> from gossamer.plots.layouts import lay_out
-    >>> from gossamer.plots.link_lines import link_lines
+    >>> from gossamer.plots.layouts.layout import link_lines
     >>> net = gossamer.network("array:3")
     >>> shared = net.with_ports(gossamer.networks.SharedPorts(net.link_source, net.link_target))
     >>> layout = lay_out(shared)
@@ -169,8 +167,6 @@ def network_figure(network: Network, cut: NarrowCut | None = None, **dressing: U
     >>> [text.get_text() for text in figure.axes[0].texts][:3]
     ['0,0', '0,1', '0,2']
     """
-    from gossamer.plots.notebook_figure import Figure
-
     dress = look(**dressing)
     shown, place = _shown(network)
     layout = lay_out(shown)

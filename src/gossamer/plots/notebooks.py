@@ -15,7 +15,7 @@ from gossamer.planning.outcome import measured_text
 from gossamer.plots.link_load import load_figure
 from gossamer.plots.link_occupancy import occupancy_figure
 from gossamer.plots.network import network_figure
-from gossamer.plots.notebook_figure import svg_text
+from gossamer.plots.panels import svg_text
 from gossamer.plots.wormhole_timetables import channels_figure, worms_figure
 from gossamer.questions.tasks import in_packets
 from gossamer.schedules import Schedule

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -24,13 +24,10 @@ from gossamer.plots.appearance import (
     tint,
     write,
 )
-from gossamer.plots.panels import Inside, page
+from gossamer.plots.panels import Figure, Inside, page
 from gossamer.schedules import Schedule
 from gossamer.schedules.hop_table import hop_ends
 from gossamer.verification import link_load, verify
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["LinkCrossing", "crossings", "queue_figure", "timetable_figure"]
 
@@ -189,8 +186,6 @@ def queue_figure(
     >>> len(figure.axes)
     2
     """
-    from gossamer.plots.notebook_figure import Figure
-
     dress = look(**dressing)
     verify(schedule).raise_if_invalid()
     if links is None:

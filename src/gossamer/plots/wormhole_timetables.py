@@ -23,9 +23,9 @@ from gossamer.plots.appearance import (
     write,
 )
 from gossamer.plots.layouts import lay_out
-from gossamer.plots.link_lines import Lines, arrowheads, link_lines
+from gossamer.plots.layouts.layout import Lines, arrowheads, link_lines
+from gossamer.plots.link_groups import NodePairs, routes
 from gossamer.plots.panels import page
-from gossamer.plots.timeline_routes import NodePairs, routes
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
 from gossamer.verification.wormhole import verify
 
