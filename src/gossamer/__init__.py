@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from gossamer.networks.description import Description, describe
     from gossamer.networks.network import Network
     from gossamer.planning.explaining import Explanation, explain
+    from gossamer.planning.explaining.algorithms import AlgorithmExplanation, explain_algorithm
     from gossamer.planning.outcome import Comparison, Outcome
     from gossamer.planning.plan_resizing import resized
     from gossamer.planning.planner import compare, lower_bounds, plan
@@ -49,6 +50,7 @@ _HOME = {
     "Comparison": "gossamer.planning.outcome",
     "FaultReport": "gossamer.studies.sweeps.link_failures",
     "Description": "gossamer.networks.description",
+    "AlgorithmExplanation": "gossamer.planning.explaining.algorithms",
     "Explanation": "gossamer.planning.explaining",
     "GossamerError": "gossamer.errors",
     "LinearCost": "gossamer.questions.costs",
@@ -69,6 +71,7 @@ _HOME = {
     "compare": "gossamer.planning.planner",
     "describe": "gossamer.networks.description",
     "explain": "gossamer.planning.explaining",
+    "explain_algorithm": "gossamer.planning.explaining.algorithms",
     "faults": "gossamer.studies.sweeps.link_failures",
     "load": "gossamer.planning.switching",
     "lower": "gossamer.programs",
@@ -86,6 +89,7 @@ _HOME = {
 
 __all__ = [
     "ALGORITHMS",
+    "AlgorithmExplanation",
     "Bound",
     "Case",
     "Comparison",
@@ -112,6 +116,7 @@ __all__ = [
     "compare",
     "describe",
     "explain",
+    "explain_algorithm",
     "faults",
     "load",
     "lower",

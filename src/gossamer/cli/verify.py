@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gossamer.cli.console import print_json, print_summary, progress
+from gossamer.cli.console import print_json, print_summary, print_written, progress
 from gossamer.cli.files import check_schedule, message_sizes, read_schedule
 from gossamer.cli.options import Collective, Foreign, Json, Limit, OtherBytes, ScheduleFile, written
 from gossamer.errors import ScheduleError
@@ -179,7 +179,28 @@ def _in_seconds(cost: Any, time: Fraction) -> dict[str, Any]:
 
 
 def explain(
-    file: ScheduleFile,
+    file: Annotated[
+        Path,
+        typer.Argument(help="Schedule file that plan --output wrote; with --algorithm a network.", metavar="FILE"),
+    ],
+    of: Annotated[
+        str | None,
+        typer.Argument(help="With --algorithm: the task; by default the first that it covers.", metavar="[TASK]"),
+    ] = None,
+    algorithm: Annotated[
+        str | None,
+        typer.Option(
+            help="Explain this algorithm on a network instead: idea, first slots, bound, source, steps of the code. "
+            "A name of 'gossamer list algorithms', or ring, tree, bruck, rabenseifner, ...",
+            metavar="NAME",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        written(
+            "With --algorithm: the page to write, .html or .md, or its pictures, .svg, .png or .pdf", several=False
+        ),
+    ] = None,
     slot: Annotated[
         int | None,
         typer.Option("--slot", "--step", help="Who sends what to whom in this slot, or wormhole step.", metavar="N"),
@@ -195,6 +216,12 @@ def explain(
     json: Json = False,
 ) -> None:
     """Say what happens slot by slot, in a slot, at a node or to a message, and why it cannot be faster."""
+    if algorithm is not None:
+        _explain_algorithm(algorithm, str(file), of or task, output, json)
+        return
+    if of is not None or output is not None:
+        given = of or f"-o {output}"
+        raise ScheduleError(f"{given!r} goes with --algorithm; a schedule is explained by its file alone")
     from gossamer.planning import explaining
     from gossamer.reading import whole
 
@@ -227,3 +254,27 @@ def explain(
     if len(found.lines) > limit:
         print(f"  ... and {len(found.lines) - limit} more; --limit shows them")
     print("\n".join(found.why))
+
+
+def _explain_algorithm(name: str, network: str, task: str | None, output: Path | None, json: bool) -> None:
+    """Explain an algorithm on a network, in the terminal or as a page."""
+    from gossamer.atomic_files import check_writable
+    from gossamer.planning.explaining.algorithms import explain_algorithm
+
+    if output is not None:
+        check_writable(output)
+    with progress() as stage:
+        stage(f"explaining {name}")
+        found = explain_algorithm(name, network, task)
+        if output is not None:
+            from gossamer.plots import write_page
+
+            stage(f"drawing {output}")
+            files = write_page(found, output)
+    if json:
+        print_json(found.to_dict())
+    elif output is None:
+        print(found)
+    else:
+        for path in files:
+            print_written(path)

@@ -125,6 +125,11 @@ def host_of(grid: Grid) -> Host:
 def folded_tree(case: Case) -> Schedule:
     """Build the multinode broadcast along translates of one tree on the host of an array.
 
+    A torus is easier than an array, because it looks the same from every node. So the array pretends to be a torus:
+    each of its lines is a ring that was folded flat, so that neighbors on the ring are at most two places apart on the
+    line. A slot of the torus then takes two slots of the array. What is left over, one slot in which a few last
+    messages come, is filled by a matching at every node.
+
     Parameters
     ----------
     case : Case
@@ -157,10 +162,14 @@ def folded_tree(case: Case) -> Schedule:
     """
     network = case.network
     assert network.grid is not None
+    # Step 1: fold the lines of the array into rings; sides of 2 need no folding
     host = host_of(network.grid)
+    # Step 2: find a tree on the torus whose translates never meet, and the messages of the last slot by matching
     _, slot, link, last = folded_cells(network, host)
     packets = Packets.of(case.messages)  # packet u is that of node u
+    # Step 3: move the tree to every node
     hops, links = _translates(network, host, slot, link, last)
+    # Step 4: carry out each slot of the torus in two slots of the array
     return Schedule.of(case, *fold_hops(network, case.task, packets, hops, links))
 
 

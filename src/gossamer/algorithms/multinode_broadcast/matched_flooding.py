@@ -32,6 +32,10 @@ Columns = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int
 def matched_flooding(case: Case) -> Schedule:
     """Broadcast from every node where nodes send and receive one packet a slot.
 
+    With one port a node sends one packet and receives one in a slot, so that the hops of a slot are a matching of
+    senders with receivers. Every link is given the weight of the best packet that it could carry, and in every slot
+    the heaviest matching is carried out.
+
     Parameters
     ----------
     case : Case
@@ -84,11 +88,11 @@ def _flooded(case: Case, beyond: npt.NDArray[np.float32], draw: np.random.Genera
     links: list[npt.NDArray[np.int32]] = []
     packets: list[npt.NDArray[np.int32]] = []
     while not has.all():
-        # step 1: the best packet of each link, of those that its source has and its target lacks
+        # Step 1: the best packet of each link, of those that its source has and its target lacks
         new = has[source] & ~has[target]
         worth = beyond @ (~has).astype(np.float32) + draw.random(new.shape, np.float32)
         packet = np.where(new, worth, -1).argmax(axis=1)
-        # step 2: the heaviest matching of senders with receivers
+        # Step 2: the heaviest matching of senders with receivers
         choices = new.sum(axis=1)
         weight = np.zeros((n, n))
         busy = np.flatnonzero(choices)
@@ -96,7 +100,7 @@ def _flooded(case: Case, beyond: npt.NDArray[np.float32], draw: np.random.Genera
         weight[source[busy], target[busy]] = lacking[target[busy]] + _CHOICE * choices[busy] + draw.random(busy.size)
         senders, receivers = linear_sum_assignment(weight, maximize=True)
         made = link_of[senders, receivers][weight[senders, receivers] > 0]
-        # step 3: they are carried out
+        # Step 3: they are carried out
         has[target[made], packet[made]] = True
         slots.append(np.full(made.size, len(slots), np.int32))
         links.append(made)

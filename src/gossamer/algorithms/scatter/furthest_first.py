@@ -306,6 +306,10 @@ def departures(tree: RootedTree, rules: Rules) -> npt.NDArray[np.int64]:
 def furthest_first_scatter(case: Case) -> Schedule:
     """Send the messages down a shortest-path tree, those with the longest way first; nobody else ever waits.
 
+    The root has a message for every node, and its own links are the bottleneck: all messages must get out through
+    them. It never lets such a link idle, and the messages that have the longest way to go leave first. Those behind
+    have shorter ways, so nobody ever waits on the way, and the last messages leave for nodes next door.
+
     Parameters
     ----------
     case : Case
@@ -341,7 +345,11 @@ def furthest_first_scatter(case: Case) -> Schedule:
     >>> furthest_first_scatter(case.related(rules=Rules(ports="one"))).completion_time
     Fraction(63, 1)
     """
-    return scatter_down(_tree(case), case)
+    # Step 1: a tree of shortest paths whose branches at the root are as equal as can be
+    tree = _tree(case)
+    # Step 2: sort the messages of each branch by distance, the furthest first, and send one after the other
+    # Step 3: every message moves in every slot from then on, along the tree
+    return scatter_down(tree, case)
 
 
 def scatter_down(tree: RootedTree, case: Case) -> Schedule:

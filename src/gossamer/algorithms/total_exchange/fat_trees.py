@@ -164,6 +164,10 @@ def offset_times(levels: Levels) -> npt.NDArray[np.int64]:
 def offset_exchange(case: Case) -> Schedule:
     """Exchange between all leaves by digitwise offsets, each at a time of its own at all leaves.
 
+    Where branches are as wide as the leaves below them are many, only the leaves' own links are scarce. All leaves
+    send to the same offset at the same time; the messages climb without waiting, wait where they turn, and come down
+    in a slot of their own.
+
     Parameters
     ----------
     case : Case
@@ -310,6 +314,10 @@ def _starts(levels: Levels) -> npt.NDArray[np.int64]:
 def phased_exchange(case: Case) -> Schedule:
     """Exchange between all leaves by one phase a level, the root's first, in which packets never wait.
 
+    One phase for each level of the tree: in it the messages that turn at this level are exchanged. Within a phase
+    leaves take turns in such an order that no branch is ever asked for more than it can carry, so that packets never
+    wait.
+
     Parameters
     ----------
     case : Case
@@ -416,6 +424,9 @@ def _exchange(case: Case, one_send: bool) -> Schedule:
 def up_first_exchange(case: Case) -> Schedule:
     """Exchange between all leaves when nodes send one packet a slot and receive freely.
 
+    A routing node that sends one packet a slot serves what goes up first, because those packets still have to come
+    down again on the other side. The leaves send their furthest messages first for the same reason.
+
     Parameters
     ----------
     case : Case
@@ -449,6 +460,11 @@ def up_first_exchange(case: Case) -> Schedule:
 
 def digitwise_exchange(case: Case) -> Schedule:
     """Exchange between all leaves with a first-in first-out queue for each link.
+
+    All messages between the two halves of a tree must go through its root, so these should leave first and leave
+    evenly. A leaf sends to a (+) d for d = n-1, n-2, ..., 1, with the digits of the two added without carries: the
+    furthest first, and in every turn the partners of all leaves are a permutation, so that no branch is asked for more
+    than its share.
 
     Parameters
     ----------
