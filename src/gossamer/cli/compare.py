@@ -72,7 +72,9 @@ def compare(
 @asks()
 def bounds(question: Question, *, json: Json = False) -> None:
     """Print every lower bound and say which binds."""
+    from gossamer.atomic_files import seconds_text
     from gossamer.planning import planner, switching
+    from gossamer.questions.costs import Clock
 
     asked = question.read()
     network, task, kind = asked["network"], asked["task"], switching.named(question.switching)
@@ -80,6 +82,7 @@ def bounds(question: Question, *, json: Json = False) -> None:
         stage("computing lower bounds")
         case = kind.case(network, task, asked.get("rules"), asked.get("cost"), 0)
         found = planner.lower_bounds(**asked)
+    clocked = isinstance(case.cost, Clock)
     if json:
         print_json(
             {
@@ -92,15 +95,20 @@ def bounds(question: Question, *, json: Json = False) -> None:
                 "unit": case.cost.unit,
                 "bounds": [
                     {"name": b.name, "value": float(b.value), "value_exact": str(b.value), "method": b.method}
+                    | ({"seconds": float(case.cost.seconds(b.value))} if clocked else {})
                     | {"scope": b.scope, "witness": b.witness, "source": b.source}
                     for b in found
                 ],
             }
         )
         return
-    print(f"{task.describe()} on {network.spec}, {kind.describe(case)}: lower bounds in {case.cost.unit}s\n")
+    unit = "second" if clocked else case.cost.unit
+    print(f"{task.describe()} on {network.spec}, {kind.describe(case)}: lower bounds in {unit}s\n")
     most = found[0].value
-    print_entries((f"{b.value_text:>8}", [f"{b.name}{_mark(b, most)}", b.witness, b.source]) for b in found)
+    times = [seconds_text(case.cost.seconds(b.value)) if clocked else b.value_text for b in found]
+    print_entries(
+        (f"{time:>8}", [f"{b.name}{_mark(b, most)}", b.witness, b.source]) for time, b in zip(times, found, strict=True)
+    )
 
 
 def _mark(bound: Bound, most: Fraction) -> str:
