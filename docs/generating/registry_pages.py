@@ -13,20 +13,41 @@ def networks_page() -> str:
     from gossamer import network
     from gossamer.networks.families import FAMILIES
 
-    rows = []
+    rows: dict[str, list[list[str]]] = {"families": [], "machines": [], "files": []}
     for family in FAMILIES:
         example = f"`{family.example}`"
-        if family.small:
+        if not family.reads_file:
             net = network(family.example)
             example += f": {net.node_count:,} nodes, {net.link_count:,} links"
         names = ", ".join(f"`{n}`" for n in (family.name, *family.aliases))
-        rows.append([names, f"`{family.parameters}`", f"{family.summary}. *Source:* {family.source}", example])
+        row = [names, f"`{family.parameters}`", f"{family.summary}. *Source:* {family.source}", example]
+        rows[family.kind].append(row)
+    heads = ["family", "parameters", "what it is", "example"]
     text = f"""
 A network is named by a *spec*: the family, a colon, and the parameters. `gossamer list networks` prints the families;
 `gossamer.network(spec)` builds the network. Where a family has several names, the first is the one in the canonical
 spec.
 
-{table(["family", "parameters", "what it is", "example"], rows)}
+{table(heads, rows["families"])}
+
+## Machines
+
+A machine has the speeds of its data sheet, so that plans are in bytes and seconds. Its name alone is one box or rack
+where every parameter has a default; `dgx-h100:4` is four boxes, with a network adapter a GPU to switches outside: GPU i
+of every box to rail `i mod rails`, and all rails to `spines` further switches, if there are some, at full bisection.
+Every figure is an option, as in `dgx-h100:4,nic=25GB/s,latency=300ns`; those that no data sheet tells, such as
+latencies, are assumptions, which `gossamer network nvl72` lists. A link of several cables is one link of their speeds
+together. Speeds are one way. Switches copy packets (multicast) by default where the machine's do; where they can
+reduce, `--reduction` (`Rules(reduction=True)`) lets them. `--steps` (`StepCost()`) counts steps, in which all links are
+alike.
+
+{table(heads, rows["machines"])}
+
+## Files
+
+{table(heads, rows["files"])}
+
+## More
 
 Every undirected edge is two links; links of Kautz and de Bruijn networks are one-way. Upper case, spaces and
 underscores in names of families are accepted. Sources are listed in the [references](references.md).

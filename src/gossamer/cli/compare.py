@@ -75,6 +75,7 @@ def compare(
 def bounds(question: Question, *, json: Json = False) -> None:
     """Print every lower bound and say which binds."""
     from gossamer.planning import planner, switching
+    from gossamer.questions.costs import Clock
 
     asked = question.read()
     network, task, kind = asked["network"], asked["task"], switching.named(question.switching)
@@ -82,6 +83,7 @@ def bounds(question: Question, *, json: Json = False) -> None:
         stage("computing lower bounds")
         case = kind.case(network, task, asked.get("rules"), asked.get("cost"), 0)
         found = planner.lower_bounds(**asked)
+    clocked = isinstance(case.cost, Clock)
     least = kind.time_text(case.cost, found[0].value)
     summary = f"{task.word} on {network.spec} takes at least {least}: {found[0].witness}"
     if json:
@@ -98,6 +100,7 @@ def bounds(question: Question, *, json: Json = False) -> None:
                 "unit": case.cost.unit,
                 "bounds": [
                     {"name": b.name, "value": float(b.value), "value_exact": str(b.value), "method": b.method}
+                    | ({"seconds": float(case.cost.seconds(b.value))} if clocked else {})
                     | {"scope": b.scope, "witness": b.witness, "source": b.source}
                     for b in found
                 ],

@@ -24,6 +24,7 @@ from gossamer.cli.options import (
     asks,
     pictured,
     planner_words,
+    read_network,
     written,
 )
 from gossamer.errors import FileFormatError, GossamerError, ModelError
@@ -216,8 +217,8 @@ def _sound_rows(found: Any, sound: Any) -> list[tuple[str, str]]:
 
 def _plan_job(question: Question, output: list[Path], json: bool, verbose: bool, search: dict[str, Any]) -> None:
     """Plan a job, print the schedule of all its collectives and the times of each, and write it or its timeline."""
-    from gossamer.networks import as_network
     from gossamer.planning.collective_jobs import plan_job
+    from gossamer.planning.planner import as_usual
     from gossamer.questions.rules import Rules
     from gossamer.questions.tasks.job import read_job
     from gossamer.studies.reproductions.table import Table
@@ -233,10 +234,10 @@ def _plan_job(question: Question, output: list[Path], json: bool, verbose: bool,
     if any(path.suffix.lower() == ".html" for path in output):
         raise FileFormatError("a job is shown by no page; write its schedule with -o, and explore that")
     files = check_plan(output)
-    net = as_network(question.network)
+    net = read_network(question.network)
     job = read_job(question.task, net)
     cost = {name: value for name, value in given.items() if name in ("bandwidth", "latency")}
-    rules = Rules(**{name: value for name, value in given.items() if name not in cost})
+    rules = Rules(**{name: value for name, value in given.items() if name not in cost}, **as_usual(net, given))
     with progress() as stage:
         found = plan_job(net, job, cost=cost, rules=rules, seed=question.seed, progress=stage, **search)
         for file in filter(is_picture, files):

@@ -55,6 +55,8 @@ from gossamer.networks.slim_fly import slim_fly
 from gossamer.networks.spec import as_network, network_size
 from gossamer.networks.spec import network as parse
 from gossamer.networks.structures import (
+    Assumption,
+    Assumptions,
     CayleyGroup,
     Coordinates,
     Grid,
@@ -63,7 +65,9 @@ from gossamer.networks.structures import (
     RatedLinks,
     Speeds,
     Structure,
+    SwitchAbilities,
     Tiers,
+    has_speeds,
 )
 from gossamer.networks.swapped_networks import cyclic_network, hierarchical_swapped
 from gossamer.networks.twisted_tori import twisted_torus
@@ -72,6 +76,8 @@ __all__ = [
     "FAMILIES",
     "MAX_LINKS",
     "AbelianGroup",
+    "Assumption",
+    "Assumptions",
     "BreadthFirst",
     "CayleyGroup",
     "Coordinates",
@@ -94,6 +100,7 @@ __all__ = [
     "Size",
     "Speeds",
     "Structure",
+    "SwitchAbilities",
     "Tiers",
     "array",
     "as_network",
@@ -119,6 +126,7 @@ __all__ = [
     "generalized_hypercube",
     "generalized_kautz",
     "half_duplex",
+    "has_speeds",
     "hierarchical_swapped",
     "hypercube",
     "hypercycle",

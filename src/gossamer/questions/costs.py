@@ -16,13 +16,14 @@ import numpy.typing as npt
 from gossamer.atomic_files import bytes_text, seconds_text
 from gossamer.errors import ModelError, NetworkError
 from gossamer.networks.network import Network
-from gossamer.networks.structures import RatedLinks, Speeds
+from gossamer.networks.structures import Assumptions, RatedLinks, Speeds
 from gossamer.questions.tasks import Task, packets_of
 from gossamer.questions.tasks.byte_counts import sizing_of
 from gossamer.reading import choice, fraction, whole
 from gossamer.reading.quantities import Bytes, Duration, Rate, bandwidth, duration, size
 
 __all__ = [
+    "USUAL_BYTES",
     "AskedCost",
     "Clock",
     "Clocked",
@@ -524,7 +525,7 @@ def _times(
     """Return the different (transfer, latency) of links in seconds, exact, and which of them each link has."""
     speeds = network.find(Speeds)
     if speeds is not None and bandwidth is not None:
-        raise NetworkError(f"network {network.spec!r} has bandwidths of its own; leave --bandwidth and --latency out")
+        raise NetworkError(f"network {network.spec!r} has bandwidths of its own; {_its_own(network)}")
     if speeds is None and bandwidth is None:
         raise NetworkError(
             f"network {network.spec!r} has no bandwidths, so bytes take no time; give --bandwidth, such as 400Gbit/s"
@@ -537,6 +538,14 @@ def _times(
     pairs, kind = np.unique(np.stack([speeds.bandwidth, speeds.latency]), axis=1, return_inverse=True)
     transfer = [packet_bytes / Fraction(float(b)) for b in pairs[0]]
     return transfer, [Fraction(float(wait)) for wait in pairs[1]], kind.reshape(-1)
+
+
+def _its_own(network: Network) -> str:
+    """Return what to do instead of giving a bandwidth to a network that has some."""
+    assumed = network.find(Assumptions)
+    options = [each.change for each in (() if assumed is None else assumed.every) if "RATE" in each.change]
+    where = "in its name or file" if not options else f"by {', '.join(dict.fromkeys(options))}"
+    return f"leave --bandwidth and --latency out, or change its own {where}"
 
 
 def _rounding(transfer: list[Fraction], latencies: list[Fraction], slot: Fraction) -> Fraction:
@@ -633,6 +642,10 @@ class TimeCost:
             link_latency=self.latency,
         )
         return timed, clock
+
+
+USUAL_BYTES = 64 * 2**20
+"""Bytes of a collective on a network with speeds where nobody says how many."""
 
 
 class FineTimeCost(TimeCost):

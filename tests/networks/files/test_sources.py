@@ -10,6 +10,7 @@ import pytest
 import gossamer
 from gossamer.errors import FileFormatError, GossamerError
 from gossamer.networks import (
+    Assumptions,
     Renumbered,
     Speeds,
     parse,
@@ -56,8 +57,9 @@ def test_a_dgx1_is_the_hybrid_cube_mesh(tmp_path):
     net = read_nvidia_smi(DATA / "dgx1.txt")
     quad = ["0 1 1", "0 2 1", "0 3 2", "1 2 2", "1 3 1", "2 3 2", "4 5 1", "4 6 1", "4 7 2", "5 6 2", "5 7 1", "6 7 2"]
     across = ["0 4 2", "1 5 2", "2 6 1", "3 7 1"]
-    text = "".join(f"GPU{a} GPU{b} {c}\n" for a, b, c in map(str.split, quad + across))
-    assert links(net) == links(edges(tmp_path, "terminals GPU[0-7]\n" + text))
+    text = "columns source target capacity bandwidth\nterminals GPU[0-7]\n"
+    text += "".join(f"GPU{a} GPU{b} {c} 25GB/s\n" for a, b, c in map(str.split, quad + across))
+    assert links(net) == links(edges(tmp_path, text))
     assert np.bincount(net.link_source, weights=net.link_capacity).tolist() == [6] * 8  # a V100 has 6 NVLinks
     assert net.labels == tuple(f"GPU{i}" for i in range(8))
     assert net.terminal_count == 8
@@ -89,8 +91,9 @@ def test_gpus_without_nvlinks_are_joined_by_a_tree_of_pci_express(tmp_path):
 def test_nvidia_smi_takes_speeds_in_its_spec():
     spec = f"nvidia-smi:{DATA / 'pcie.txt'}, nvlink=25GB/s,pcie=32GB/s"
     assert parse(spec) == read_nvidia_smi(DATA / "pcie.txt", nvlink="25GB/s", pcie="32GB/s")
-    with pytest.raises(FileFormatError, match="the bandwidth pcie= is missing"):
-        parse(f"nvidia-smi:{DATA / 'pcie.txt'},nvlink=25GB/s")
+    found = parse(f"nvidia-smi:{DATA / 'pcie.txt'},nvlink=25GB/s")
+    assert found == read_nvidia_smi(DATA / "pcie.txt", nvlink="25GB/s", pcie="15.75GB/s")
+    assert "pcie=RATE" in str(found.find(Assumptions).every[0])
 
 
 def test_a_topology_of_nccl_is_what_its_elements_say(tmp_path):
