@@ -202,7 +202,8 @@ def verify(schedule: Schedule, limit: int = 20) -> Verification:
     *receive port*: at most what network and rules allow in each slot. *duplicate*: a node gets a packet that it has, a
     personalized packet leaves twice, or a contribution would count twice in a partial sum
     (`gossamer.verification.partial_sums`); a node may get a packet again if it sent it on in between and need not have
-    kept it: a packet for listed targets, or at a node that is no terminal any. *lost contribution*: a contribution
+    kept it: a packet for listed targets, or at a node that is no terminal any; but not from switches that cut through
+    and send it back in the slot in which it left. *lost contribution*: a contribution
     arrives where the combined value has left, and no node sends twice. *delivery*: a goal of the task is not met at the
     end. *buffer*: a node holds more packets than the rules allow, counted once for each run of slot boundaries; checked
     only where nothing else is broken. *wrong payload*: the packet table is not exactly the task's messages in their

@@ -174,23 +174,19 @@ def _part_of(messages: Messages, kept: npt.NDArray[np.bool_]) -> Messages:
     return Messages(messages.ids[kept], messages.origin[kept], messages.discipline[kept], start, targets, sizes=sizes)
 
 
-def _edges(graph: HopGraph) -> tuple[Longs, Longs]:
-    return np.repeat(np.arange(graph.link.size), np.diff(graph.first)), graph.following.astype(np.int64)
-
-
 def _inward(case: Case, graph: HopGraph, numbers: Longs, row: Longs) -> _HalfHops:
     """Return the hops of contributions."""
     packet = numbers[graph.packet]
     source = case.network.link_source[graph.link]
     into_root = np.diff(graph.first) == 0
-    return _HalfHops(graph.link, packet, _listed(case, row[packet], source), into_root, *_edges(graph))
+    return _HalfHops(graph.link, packet, _listed(case, row[packet], source), into_root, *graph.edges())
 
 
 def _outward(case: Case, graph: HopGraph, numbers: Longs, row: Longs) -> _HalfHops:
     """Return the hops of what is copied or moved."""
     packet = numbers[graph.packet]
     target = case.network.link_target[graph.link]
-    return _HalfHops(graph.link, packet, graph.need == 0, _listed(case, row[packet], target), *_edges(graph))
+    return _HalfHops(graph.link, packet, graph.need == 0, _listed(case, row[packet], target), *graph.edges())
 
 
 def _listed(case: Case, row: Longs, node: IntArray) -> npt.NDArray[np.bool_]:
@@ -222,12 +218,8 @@ def _graph(case: Case, halves: list[_HalfHops], row: Longs, partwise: bool) -> t
     order = np.argsort(level, kind="stable")
     place = np.empty_like(order)
     place[order] = np.arange(order.size)
-    before, behind = place[before], place[behind]
-    by_first = np.argsort(before, kind="stable")
-    first = np.zeros(order.size + 1, np.int64)
-    np.cumsum(np.bincount(before, minlength=order.size), out=first[1:])
     numbers = packet[order].astype(np.int32)
-    return HopGraph(link[order].astype(np.int32), numbers, first, behind[by_first].astype(np.int32)), numbers
+    return HopGraph.of_edges(link[order].astype(np.int32), numbers, place[before], place[behind]), numbers
 
 
 def _levels(case: Case) -> Longs:
