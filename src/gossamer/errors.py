@@ -18,6 +18,7 @@ __all__ = [
     "TaskError",
     "TooLargeError",
     "VerificationError",
+    "few_of",
     "interrupt_behind",
     "nearest",
     "shown",
@@ -90,6 +91,26 @@ def nearest(given: str, allowed: Iterable[str]) -> str:
     given, words = str(given), list(allowed)
     match = [word for word in words if word.lower() == given.lower()] or difflib.get_close_matches(given, words, n=1)
     return f" (did you mean {match[0]!r}?)" if match else ""
+
+
+def few_of(given: str, allowed: Iterable[str], most: int = 4) -> str:
+    """Return the few allowed words that are most like `given`, and how many others there are; all if they are few.
+
+    >>> few_of("ring", ["torus", "multi-ring", "star", "array", "tree", "mesh", "string"], 3)
+    'multi-ring, string, star and 4 others'
+    >>> few_of("x", ["torus", "ring"])
+    'torus, ring'
+    """
+    words, key = list(allowed), str(given).lower()[:60]
+    if len(words) <= most + 1:
+        return ", ".join(words)
+
+    def likeness(word: str) -> tuple[bool, float]:
+        parts = word.lower()
+        return (bool(key) and (key in parts or parts in key)), difflib.SequenceMatcher(None, key, parts).ratio()
+
+    chosen = sorted(words, key=likeness, reverse=True)[:most]
+    return f"{', '.join(chosen)} and {len(words) - most} others"
 
 
 def shown(value: object, width: int = 60) -> str:

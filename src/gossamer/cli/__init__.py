@@ -282,6 +282,9 @@ def _usage(error: Any, arguments: Sequence[str]) -> str:
     from gossamer.errors import shown
 
     text = str(error.format_message()).removesuffix(".").replace("Value error, ", "")
+    text = re.sub(r"^No such option:? '?(-[\w-]+)'?.*", r"no option \1", text, flags=re.DOTALL)
+    text = re.sub(r"Input should be a valid integer, .*?(?=;|$)", "it must be a whole number", text)
+    text = re.sub(r"Input should be a valid number, .*?(?=;|$)", "it must be a number", text)
     if not text:
         return "no command given; see gossamer -h"
     for name in getattr(getattr(error, "param", None), "opts", ()):

@@ -1,36 +1,66 @@
-"""What to type next after an error: the command as it was meant, or one that tells what there is."""
+"""What to type next after an error: the command as it was meant, or one that tells what there is.
+
+A command is proposed only if it is understood: its network can be built, its task exists, its files are there. What
+people type for what is here called otherwise stands in `gossamer.cli.old_spellings`.
+"""
 
 from __future__ import annotations
 
+import difflib
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
 
 from gossamer.cli.command_group import EXAMPLES
+from gossamer.cli.old_spellings import COMMANDS_MEANT, FORMATS_MEANT, OPTIONS_MEANT, VALUES_MEANT, meant_network
 from gossamer.errors import (
     FileFormatError,
+    GossamerError,
     NetworkError,
     NotApplicableError,
     TaskError,
     TooLargeError,
     VerificationError,
+    nearest,
 )
 
 __all__ = ["with_advice"]
 
 _MEANT = re.compile(r"'([^']+)'[^']*\(did you mean '([^']+)'\?\)")
 _TOO_FEW = re.compile(r"\bneeds (\w+) of at least (\d+)\b")
-_OPTION = re.compile(r"[Nn]o such option:? '?(-[\w-]+)'?.*?(?:[Pp]ossible options|[Dd]id you mean)[: ]*'?(-[\w-]+)")
+_NO_OPTION = re.compile(r"[Nn]o option (-[\w-]+)")
+_OUTSIDE = re.compile(r"\b(-?\d+)\.\.(-?\d+)(?:, got '?(-?\d+)'?)?")
+_SUCH_AS = re.compile(r"\bsuch as (\w[^\s,;']*)[^']*, got '([^']+)'")
+_ONE_OF = re.compile(r"(?:is not one of|must be) ('[^']+'(?:(?:, | or )'[^']+')*)")
 _NAMES_NEXT = re.compile(r"gossamer [a-z-]+ |pip install|'gossamer [a-z ]+'|\bsee gossamer\b")
-_TOLD = (
+_LISTS = (
     (NetworkError, "gossamer list networks"),
     (TaskError, "gossamer list tasks"),
     (NotApplicableError, "gossamer list algorithms"),
     (TooLargeError, "gossamer plan -h"),
     (VerificationError, "gossamer verify -h"),
 )
-_ABOUT_BOTH = ("plan", "compare", "bounds", "faults")
+_ABOUT_BOTH = ("plan", "compare", "bounds", "faults", "demands")
 """The commands whose first words are a network and a task."""
+_OF_SCHEDULES = ("verify", "draw", "explore", "explain", "run", "export", "replan", "simulate schedule")
+"""The commands whose first word is a schedule."""
+_LONG_TEXT = 240
+"""Characters from which on a text with many reasons tells a few of them."""
+_MOST_NODES, _MOST_LINKS = 1100, 12_000
+"""Size of the networks that are proposed."""
+_LIKE = 0.85
+"""How alike the names of a file that is missing and of one that is there must be, from 0 to 1."""
+_FIELDS = {
+    "--active": ("--active", "all"),
+    "--pattern": ("--pattern", "random"),
+    "--traffic": ("--traffic", "uniform"),
+}
+"""What a task that needs more than its name may be given."""
+
+Words = list[str]
 
 
 def with_advice(text: str, arguments: Sequence[str], error: Exception | None = None) -> str:
@@ -49,65 +79,578 @@ def with_advice(text: str, arguments: Sequence[str], error: Exception | None = N
     --------
     >>> with_advice("unknown task 'algather' (did you mean 'allgather'?)", ["plan", "torus:8x8", "algather"])
     "unknown task 'algather' (did you mean 'allgather'?); try: gossamer plan torus:8x8 allgather"
+    >>> with_advice("unknown network family 'torus8x8'", ["plan", "torus8x8", "allgather"])
+    "unknown network family 'torus8x8'; try: gossamer plan torus:8x8 allgather"
     >>> with_advice("routing needs virtual_channels of at least 4 here", ["deadlock", "ring:4"])
     'routing needs virtual_channels of at least 4 here; try: gossamer deadlock ring:4 --virtual-channels 4'
     """
-    meant = _as_meant(text, arguments)
-    if meant:
-        return f"{text}; try: {meant}"
+    line = _Line(list(arguments))
+    text = _few_reasons(text, error)
+    for words in _meant(text, line):
+        more = ["--bandwidth", "50GB/s"] if "--bytes" in words and "--bandwidth" not in words else []
+        for each in (words, [*words, *more]):
+            if each != line.words and _understood(each):
+                return _told(text, _typed(each))
+    chain = _written_and_exported(text, line) or _with_ranks(text, line)
+    if chain:
+        return _told(text, chain)
     if _NAMES_NEXT.search(text):
         return text
-    return f"{text}; try: {_next(text, arguments, error)}"
+    return f"{text}; try: {_next(text, line, error)}"
 
 
-def _as_meant(text: str, arguments: Sequence[str]) -> str | None:
-    """Return the command with the misspelt word as it was meant; None if the text names none."""
+def _told(text: str, proposal: str) -> str:
+    """Return a text with a proposal, and without another one that the text has itself."""
+    hint = re.search(r" \(did you mean '([^']+)'\?\)", text)
+    if hint and hint[1] not in proposal:
+        text = text.replace(hint[0], "", 1)
+    return f"{text}; try: {proposal}"
+
+
+def _few_reasons(text: str, error: Exception | None) -> str:
+    """Return a text without most of its reasons, where each algorithm has one."""
+    reasons = text.split("; ")
+    if not isinstance(error, NotApplicableError) or len(text) < _LONG_TEXT or len(reasons) < 4:
+        return text
+    return f"{'; '.join(reasons[:3])}; and {len(reasons) - 3} more"
+
+
+def _typed(words: Sequence[str]) -> str:
+    return f"gossamer {shlex.join(words)}"
+
+
+# A command line, taken apart as the commands take it.
+
+
+class _Line:
+    """The words of a command line: which name the command, and which are its arguments.
+
+    Attributes
+    ----------
+    words : list of str
+        What was typed after ``gossamer``.
+    name : str
+        The words of the command; empty if there is none.
+    options : list of str
+        The options of the command.
+    takes_network : bool
+        Whether one of its arguments is a network.
+    places : list of int
+        Where its arguments stand among the words.
+    """
+
+    def __init__(self, words: Words) -> None:
+        self.words = words
+        self.name = next((n for n in (" ".join(words[:2]), *words[:1]) if n in EXAMPLES), "")
+        if not self.name and words[:1] in (["simulate"], ["sweep"]):
+            self.name = {"simulate": "simulate schedule", "sweep": "sweep run"}[words[0]]
+        command = _command(self.name)
+        taken = [] if command is None else command.params
+        flags = {o for p in taken if getattr(p, "is_flag", False) for o in (*p.opts, *p.secondary_opts)}
+        self.options = [o for p in taken for o in (*p.opts, *p.secondary_opts)]
+        names = {"network", "networks"} | ({"what"} if self.name == "list" else set())
+        self.takes_network = any(p.name in names for p in taken if p.param_type_name == "argument")
+        self.places: list[int] = []
+        place = len(self.name.split()) if " ".join(words[:2]) == self.name else 1
+        while place < len(words):
+            word = words[place]
+            if word.startswith("-") and len(word) > 1:
+                place += 1 if "=" in word or word in flags or word not in self.options else 2
+                continue
+            self.places.append(place)
+            place += 1
+
+    def argument(self, number: int) -> str | None:
+        """Return an argument; None where there are fewer."""
+        return self.words[self.places[number]] if number < len(self.places) else None
+
+    def changed(self, changes: dict[int, str]) -> Words:
+        """Return the words, some of them changed."""
+        return [changes.get(place, word) for place, word in enumerate(self.words)]
+
+    def with_option(self, option: str, value: str) -> Words:
+        """Return the words with another value of an option.
+
+        >>> _Line(["simulate", "traffic", "ring:4", "--routing", "ugal"]).with_option("--virtual-channels", "4")
+        ['simulate', 'traffic', 'ring:4', '--routing', 'ugal', '--virtual-channels', '4']
+        """
+        words = list(self.words)
+        if option in words[:-1]:
+            words[words.index(option) + 1] = value
+            return words
+        return [*(w for w in words if not w.startswith(f"{option}=")), option, value]
+
+    def without_option(self, option: str) -> Words:
+        """Return the words without an option and its value.
+
+        >>> _Line(["plan", "ring:4", "allgather", "--quiet", "--json"]).without_option("--quiet")
+        ['plan', 'ring:4', 'allgather', '--json']
+        """
+        kept, skip = list[str](), False
+        for place, word in enumerate(self.words):
+            if skip or word == option or word.startswith(f"{option}="):
+                after = self.words[place + 1 : place + 2]
+                skip = not skip and word == option and bool(after) and not after[0].startswith("-")
+            else:
+                kept.append(word)
+        return kept
+
+
+def _command(name: str) -> Any:
+    """Return the command of these words; None if there is none."""
+    import typer.main
+
+    from gossamer.cli.app import app
+
+    found: Any = typer.main.get_command(app)
+    for word in name.split():
+        found = found.commands.get(word) if hasattr(found, "commands") else None
+    return found if name else None
+
+
+# Whether a command line is understood, short of carrying it out.
+
+
+def _understood(words: Words) -> bool:
+    """Return whether a command line names what there is: command, options, network, task, files."""
+    if words[-1:] in (["-h"], ["--help"], ["--version"]) or words == ["doctor"]:
+        return True
+    line = _Line(words)
+    command = _command(line.name)
+    if command is None:
+        return False
+    rest = words[len(line.name.split()) :] if " ".join(words[:2]) == line.name else words[1:]
+    try:
+        given = dict(command.make_context(line.name, list(rest)).params)
+        return _sensible(line.name, given)
+    except (GossamerError, OSError, ValueError, TypeError, IndexError, KeyError):
+        return False
+    except SystemExit:
+        return True
+    except Exception as error:
+        if hasattr(error, "format_message") or hasattr(error, "exit_code"):  # of the command-line library
+            return False
+        raise
+
+
+def _sensible(name: str, given: dict[str, Any]) -> bool:
+    """Return whether the parameters of a command name what there is; some errors mean that they do not."""
+    from gossamer.networks import as_network, network_size
+    from gossamer.networks.derived import without
+    from gossamer.networks.files import suffixes
+
+    files = [given[key] for key in ("file", "study") if given.get(key) is not None]
+    if not all(Path(path).is_file() for path in [*files, *(given.get("files") or [])]):
+        return False
+    foreign = [p for p in files if Path(p).suffix.lower() not in (".parquet", ".txt", ".toml")]
+    if foreign and name in _OF_SCHEDULES and not given.get("network"):
+        return False
+    named = given.get("network") or given.get("networks")
+    for spec in [named] if isinstance(named, str) else named or []:
+        if not (Path(spec).suffix.lower() in suffixes() or "{" in spec):
+            size = network_size(spec)
+            if size.nodes > _MOST_NODES or size.links > _MOST_LINKS:
+                return False
+    if name == "replan":
+        from gossamer.planning import switching
+
+        without(switching.load(files[0]).network, given.get("without") or [], given.get("seed") or 0)
+    if not isinstance(named, str):
+        return True
+    ranks = _ranks_of(files[0]) if files else None
+    if ranks is not None and network_size(named).nodes != int(ranks.partition(":")[2]):
+        return False
+    network = without(as_network(named), given.get("without") or [], given.get("seed") or 0)
+    if name in _ABOUT_BOTH:
+        return _asks(given, network)
+    return not (name == "list" and given["what"] not in ("algorithms", "schemes"))
+
+
+def _asks(given: dict[str, Any], network: Any) -> bool:
+    """Return whether there is a task, with rules and costs that go with each other, and an algorithm for it."""
+    from dataclasses import fields
+
+    from gossamer.planning.planner import rules_and_cost
+    from gossamer.planning.switching import SWITCHINGS, named
+    from gossamer.questions.costs import TimeCost
+    from gossamer.questions.tasks.parsing import TaskWords, asked_task
+
+    told = {key: getattr(value, "value", value) for key, value in given.items() if value is not None}
+    own = {field.name for field in fields(TaskWords)}
+    task = asked_task(given["task"], {k: v for k, v in told.items() if k in own}, network, told.get("seed", 0))
+    switching = told.get("switching", "store-and-forward")
+    known = {f.name for s in SWITCHINGS.values() for c in s.cost_types for f in fields(c)}
+    known |= {name for s in SWITCHINGS.values() for name in s.rules}
+    how = rules_and_cost(switching, {k: v for k, v in told.items() if k in known})
+    if isinstance(how["cost"], TimeCost):
+        how["cost"].on(network, task)
+    algorithm = told.get("algorithm", "best")
+    efforts = ("closed form", "search", "solver")
+    return (algorithm == "best" or algorithm in (a.name for a in named(switching).algorithms(type(task)))) and told.get(
+        "effort", "search"
+    ) in efforts
+
+
+# What may have been meant, the likeliest first.
+
+
+def _meant(text: str, line: _Line) -> Iterator[Words]:
+    yield from _commands_meant(line)
+    yield from _options_meant(text, line)
+    yield from _subjects_meant(line)
+    yield from _formats_meant(text, line)
+    yield from _misspelt(text, line)
+    yield from _fields_meant(text, line)
+    yield from _values_meant(text, line)
+    yield from _files_meant(text, line)
+
+
+def _commands_meant(line: _Line) -> Iterator[Words]:
+    """Yield the command that a word which is none is used for elsewhere."""
+    if not line.name and line.words:
+        meant = COMMANDS_MEANT.get(line.words[0].lower().replace("_", "-"))
+        if meant is not None:
+            yield [*meant.split(), *line.words[1:]]
+            yield from _subjects_meant(_Line([*meant.split(), *line.words[1:]]))
+            yield [*meant.split(), "-h"]
+
+
+def _options_meant(text: str, line: _Line) -> Iterator[Words]:
+    """Yield the line with the option that one which there is not is called here, or without it."""
+    found = _NO_OPTION.search(text)
+    if found is None:
+        return
+    wrong = found[1]
+    place = next((i for i, word in enumerate(line.words) if word == wrong or word.startswith(f"{wrong}=")), None)
+    if place is None:
+        return
+    value = line.words[place].partition("=")[2] or next(iter(line.words[place + 1 : place + 2]), "")
+    key = wrong.lstrip("-").lower().replace("_", "-")
+    meant = OPTIONS_MEANT.get(key)
+    near = nearest(wrong, [o for o in line.options if o.startswith("--")])
+    others = [m[1] for m in [re.search(r"'(--[^']+)'", near)] if m]
+    others += [o for o in line.options if o.startswith(f"--{key}") or o == f"--{key}s"]
+    for new in [*([] if meant is None else meant.split("|")), *others]:
+        if not new:
+            yield line.without_option(wrong)
+        elif " " in new:  # with its value
+            yield from ([*line.without_option(wrong), *new.split()], [*_only(line, wrong), *new.split()])
+        elif new.startswith("="):  # an argument, not an option
+            yield _as_argument(line, wrong, value, new[1:])
+        else:
+            yield line.changed({place: line.words[place].replace(wrong, new, 1)})
+            example = {"--bytes": ("--bandwidth", "50GB/s")}.get(new)
+            if example:
+                changed = _Line(line.changed({place: line.words[place].replace(wrong, new, 1)}))
+                yield changed.with_option(*example)
+    yield line.without_option(wrong)
+    yield _only(line, wrong)
+
+
+def _only(line: _Line, option: str) -> Words:
+    """Return the words without an option that has no value."""
+    return [word for word in line.words if word != option]
+
+
+def _as_argument(line: _Line, option: str, value: str, what: str) -> Words:
+    """Return the words with the value of an option as an argument, in the place of a network or of a task."""
+    rest = _Line(line.without_option(option))
+    others = [w for w in ("--network", "--topology", "--task", "--collective", "--topo", "--net") if w in rest.words]
+    for other in others:
+        words, at = list(rest.words), rest.words.index(other)
+        second = words[at + 1] if at + 1 < len(words) else ""
+        both = [value, second] if what == "network" else [second, value]
+        return [*words[:1], *both, *words[1:at], *words[at + 2 :]]
+    at = 1 if what == "network" else 2
+    return [*rest.words[:at], value, *rest.words[at:]]
+
+
+def _misspelt(text: str, line: _Line) -> Iterator[Words]:
+    """Yield the line with the word that the text says was meant, or with enough of what the text says is too little."""
     few = _TOO_FEW.search(text)
     if few:
-        return _with_option(arguments, f"--{few[1].replace('_', '-')}", few[2])
-    found = _OPTION.search(text) or _MEANT.search(text)
-    if found is None:
+        yield line.with_option(f"--{few[1].replace('_', '-')}", few[2])
+    found = _MEANT.search(text)
+    if found is not None:
+        given, meant = found[1], found[2]
+        for place, word in enumerate(line.words):
+            if re.search(rf"(?<!\w){re.escape(given)}(?!\w)", word):
+                words = line.changed({place: word.replace(given, meant, 1)})
+                yield words
+                yield from _subjects_meant(_Line(words))
+                return
+
+
+def _fields_meant(text: str, line: _Line) -> Iterator[Words]:
+    """Yield the line with an option that the text misses, or without one that it refuses."""
+    for option, (name, value) in _FIELDS.items():
+        if re.search(rf"needs .*{option}\b", text):
+            yield line.with_option(name, value)
+    spec = line.argument(0)
+    if "needs --counts" in text or "the counts list" in text:
+        with suppress(GossamerError):
+            from gossamer.networks import as_network
+
+            yield line.with_option("--counts", ",".join(["1"] * min(as_network(spec).terminal_count, 64)))
+    takes_none = re.search(r"takes no (--[\w-]+)", text)
+    if takes_none:
+        yield line.without_option(takes_none[1])
+    if line.name == "replan":
+        yield line.with_option("--without", "random-links:1")
+    if "goes with --bytes" in text:
+        yield line.with_option("--bytes", "1MiB")
+    if "has no bandwidth" in text:
+        yield line.with_option("--bandwidth", "50GB/s")
+    switching = re.search(r"goes with --switching ([\w-]+)", text)
+    if switching:
+        yield line.with_option("--switching", switching[1])
+    if "--load" in text and line.name.startswith("simulate"):
+        yield line.with_option("--load", "0.5")
+    if "Missing option" in text:
+        yield from _option_missing(text, line)
+    if "requires an argument" in text:
+        yield _only(line, line.words[-1])
+    if "a network goes with algorithms" in text:
+        yield line.words[:2]
+    extra = re.search(r"extra arguments?(?:\(s\))? \((.*?)\)", text)
+    if extra:
+        yield [word for word in line.words if word not in extra[1].split()]
+
+
+def _option_missing(text: str, line: _Line) -> Iterator[Words]:
+    """Yield the line with an option that it must have: as its other words say, or as in the example."""
+    output = next((line.words[i + 1] for i, w in enumerate(line.words[:-1]) if w in ("-o", "--output")), "")
+    to = {".xml": "msccl-xml", ".json": "json", ".csv": "csv", ".goal": "goal"}.get(Path(output).suffix.lower())
+    if to and "--to" in text:
+        yield line.with_option("--to", to)
+    example = shlex.split(EXAMPLES.get(line.name, ""))[1:]
+    words = list(line.words)
+    for place, word in enumerate(example[:-1]):
+        names = {"-o": ("-o", "--output"), "--output": ("-o", "--output")}.get(word, (word,))
+        if word.startswith("-") and not any(w in names or w.startswith(f"{word}=") for w in words):
+            value = example[place + 1]
+            if line.name == "import" and word == "--network":
+                value = _ranks_of(line.argument(0)) or value
+            words += [word, value]
+    yield words
+
+
+def _values_meant(text: str, line: _Line) -> Iterator[Words]:
+    """Yield the line with another value: of a few words that are allowed, in a range, or of the form that is asked."""
+    listed = _ONE_OF.search(text)
+    got = re.findall(r"(?:got |: )'([^']+)'", text)
+    if listed is not None:
+        allowed = re.findall("'([^']+)'", listed[1])
+        for given in [*re.findall(r"'([^']+)' is not one of", text), *got]:
+            word = VALUES_MEANT.get(given.lower(), given.lower())
+            near = [w for w in allowed if w == word or w.startswith(word) or word.startswith(w)]
+            best = re.search(r"'(.*)'", nearest(word, allowed))
+            for new in [*near, *([best[1]] if best else []), *allowed]:
+                yield from _replaced(line, given, new)
+    if "what fails" in text:
+        for given in got:
+            kind, colon, rest = given.partition(":")
+            yield from _replaced(line, given, f"{kind.rstrip('s')}s:{rest}" if colon else f"links:{given}")
+    such_as = _SUCH_AS.search(text)
+    if such_as:
+        yield from _replaced(line, such_as[2], such_as[1])
+    outside = _OUTSIDE.search(text)
+    if outside:
+        low, high = int(outside[1]), int(outside[2])
+        given = outside[3] or next(iter(re.findall(r"node (-?\d+) is outside|no node '(-?\w+)'", text)), "")
+        value = given if isinstance(given, str) else next(filter(None, given), "")
+        number = int(value) if re.fullmatch(r"-?\d+", value) else low
+        inside = re.fullmatch(r"-?\d+", value) is not None
+        yield from _replaced(line, value, str(min(max(number, low), high)), inside)
+    if "whole number" in text and got:
+        yield from _replaced(line, got[-1], "1")
+
+
+def _formats_meant(text: str, line: _Line) -> Iterator[Words]:
+    """Yield the line with the format that a word is used for elsewhere, or that the suffix of the file says."""
+    found = re.search(r"unknown format '([^']+)'", text)
+    if found:
+        output = next((line.words[i + 1] for i, w in enumerate(line.words[:-1]) if w in ("-o", "--output")), "")
+        by_suffix = {".xml": "msccl-xml", ".json": "json", ".csv": "csv"}.get(Path(output).suffix.lower())
+        meant = FORMATS_MEANT.get(found[1].lower(), None if "did you mean" in text else by_suffix)
+        if meant:
+            yield from _replaced(line, found[1], meant)
+
+
+def _replaced(line: _Line, given: str, new: str, inside: bool = True) -> Iterator[Words]:
+    """Yield the line with a value replaced: a word of its own, after ``=``, or inside a word if that is wanted."""
+    for place, word in enumerate(line.words):
+        if place and given and (word == given or word.endswith(f"={given}")):
+            yield line.changed({place: word[: len(word) - len(given)] + new})
+    for place, word in enumerate(line.words):
+        if inside and place and given and re.search(rf"(?<!\w){re.escape(given)}(?!\w)", word):
+            yield line.changed({place: re.sub(rf"(?<!\w){re.escape(given)}(?!\w)", new, word, count=1)})
+
+
+def _subjects_meant(line: _Line) -> Iterator[Words]:
+    """Yield the line with its network, its task or both as they may have been meant, or exchanged."""
+    network_at = {"list": 1, "import": None}.get(line.name, 0)
+    place = None if network_at is None or network_at >= len(line.places) else line.places[network_at]
+    if "--network" in line.words[:-1] and line.name not in ("sweep run",):
+        place = line.words.index("--network") + 1
+    if place is None or not ("--network" in line.words or line.takes_network):
+        return
+    spec = line.words[place]
+    task = line.argument(1) if line.name in _ABOUT_BOTH else None
+    subject = line.argument(0)
+    if line.name in _OF_SCHEDULES and subject and Path(subject).suffix.lower() in (".parquet", ".txt"):
+        yield line.without_option("--network")
+    specs = [spec] if _is_network(spec) else meant_network(spec)
+    if line.name in ("import", "verify") and specs != [spec]:
+        specs = [*filter(None, [_ranks_of(line.argument(0))]), *specs]
+    tasks = [task] if task is None or _is_task(task) else _tasks_meant(task)
+    for new in specs:
+        for other in tasks:
+            changes = {place: new} | ({} if other is None else {line.places[1]: other.split()[0]})
+            words = line.changed(changes)
+            yield [*words, *(other.split()[1:] if other else [])]
+    if line.name in _ABOUT_BOTH and task is None:
+        yield [*line.words[: place + 1], "allgather", *line.words[place + 1 :]]
+        yield [*line.words[:place], "torus:8x8", *line.words[place:]]
+
+
+def _is_network(spec: str) -> bool:
+    """Return whether a text names a network or a file."""
+    from gossamer.networks import network_size
+
+    if Path(spec).is_file():
+        return True
+    with suppress(GossamerError):
+        network_size(spec)
+        return True
+    return False
+
+
+def _is_task(word: str) -> bool:
+    from gossamer.questions.tasks.parsing import kind_of
+
+    with suppress(GossamerError):
+        kind_of(word)
+        return True
+    return Path(word).is_file()
+
+
+def _tasks_meant(word: str) -> list[str]:
+    """Return tasks with the options that they need, for a word that names none."""
+    key = re.sub("^(mpi|ncclx|nccl)", "", re.sub(r"[\s_-]", "", word.lower()))
+    from gossamer.questions.tasks import ALIASES, TASKS
+
+    near = re.search("'(.*)'", nearest(word.lower(), [*TASKS, *ALIASES]) or nearest(key, [*TASKS, *ALIASES]))
+    return [t for t in (VALUES_MEANT.get(key), near[1] if near else None) if t]
+
+
+# Files.
+
+
+def _files_meant(text: str, line: _Line) -> Iterator[Words]:
+    """Yield the line with a file that is there, or what makes or reads a file that is missing or of another kind."""
+    missing = re.search(r"no such file: '([^']+)'", text)
+    subject = line.argument(0)
+    if missing is not None:
+        path = Path(missing[1])
+        folder = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
+        for name in difflib.get_close_matches(path.name, folder, cutoff=_LIKE):
+            yield from _replaced(line, missing[1], str(path.with_name(name)))
+    if line.name in _OF_SCHEDULES and subject is not None:
+        yield from _schedules_meant(line, subject)
+    if line.name in _OF_SCHEDULES and subject is None:
+        yield _written("plan.parquet", "torus:8x8")
+    if line.name in (*_ABOUT_BOTH, "network") and subject and Path(subject).is_file():
+        yield ["verify", subject]
+        yield _imported(subject)
+    target = re.search(r"cannot write '([^']+)'", text)
+    if target:
+        yield from _replaced(line, target[1], Path(target[1]).name)
+    kind = re.search(r"'([^']+)' is of no known kind|the page '([^']+)' must end", text)
+    if kind and Path(kind[1] or kind[2]).suffix.lower() not in (".xml", ".json"):
+        path = Path(kind[1] or kind[2])
+        for suffix in (".html",) if kind[2] else (".parquet", ".svg", ".csv", ".html"):
+            if f"{suffix}" in text:
+                yield from _replaced(line, str(path), str(path.with_suffix(suffix)))
+
+
+def _schedules_meant(line: _Line, subject: str) -> Iterator[Words]:
+    """Yield what may be meant by a command of schedules that is given something else."""
+    path = Path(subject)
+    if path.is_file():
+        yield _imported(subject)
+        yield ["network", subject]
+        return
+    if line.name == "draw" and not path.suffix:
+        from gossamer.cli.draw import Picture
+
+        plans = [p.name for p in sorted(Path().glob("*.parquet"), key=lambda p: (p.stat().st_size, p.name))]
+        if subject in [each.value for each in Picture] and plans:
+            yield ["draw", plans[0], "--kind", subject, "-o", f"{subject}.svg"]
+    if line.name == "simulate schedule":
+        yield ["simulate", "traffic", subject, "--load", "0.1"]
+    for spec in (subject, *meant_network(subject)):
+        if line.name == "draw":
+            yield ["network", spec, "-o", "network.svg"]
+        yield _written("plan.parquet", spec)
+    name = subject if path.suffix.lower() in (".parquet", ".txt") else "plan.parquet"
+    yield _written(name, "torus:8x8")
+
+
+def _written(name: str, spec: str) -> Words:
+    return ["plan", spec, "allgather", "-o", name]
+
+
+def _ranks_of(path: str | None) -> str | None:
+    """Return a network on which every schedule of the ranks of an MSCCL file is possible; None if it is no such file."""
+    if path is None or Path(path).suffix.lower() != ".xml" or not Path(path).is_file():
         return None
-    given, meant = found[1], found[2]
-    place = next((i for i, word in enumerate(arguments) if re.search(rf"(?<!\w){re.escape(given)}(?!\w)", word)), None)
-    if place is None:
-        return None
-    words = [*arguments[:place], arguments[place].replace(given, meant, 1), *arguments[place + 1 :]]
-    return f"gossamer {shlex.join(words)}"
+    with open(path, encoding="utf-8", errors="replace") as file:
+        found = re.search(r'<algo\b[^>]*\bngpus="(\d{1,3})"', file.read(4096))
+    return None if found is None else f"complete:{found[1]}"
 
 
-def _with_option(arguments: Sequence[str], option: str, value: str) -> str:
-    """Return the command with another value of an option.
-
-    >>> _with_option(["simulate", "traffic", "ring:4", "--routing", "ugal"], "--virtual-channels", "4")
-    'gossamer simulate traffic ring:4 --routing ugal --virtual-channels 4'
-    """
-    words = list(arguments)
-    if option in words[:-1]:
-        words[words.index(option) + 1] = value
-    else:
-        words = [w for w in words if not w.startswith(f"{option}=")] + [option, value]
-    return f"gossamer {shlex.join(words)}"
+def _imported(path: str) -> Words:
+    """Return the line that checks a schedule of another tool, on a network of all links."""
+    return ["verify", path, "--network", _ranks_of(path) or "none"]
 
 
-def _command(arguments: Sequence[str]) -> str:
-    """Return the words of the command that was typed; empty if there is none."""
-    for count in (2, 1):
-        if " ".join(arguments[:count]) in EXAMPLES:
-            return " ".join(arguments[:count])
-    return ""
+def _written_and_exported(text: str, line: _Line) -> str:
+    """Return the two commands that write a plan in another tool's format; empty if that is not what was asked for."""
+    found = re.search(r"'([^']+\.(xml|json))' is of no known kind", text)
+    if found is None or line.name not in ("plan", "replan"):
+        return ""
+    plan = str(Path(found[1]).with_suffix(".parquet"))
+    words = [plan if word == found[1] else word for word in line.words]
+    to = "msccl-xml" if found[2] == "xml" else "json"
+    if not _understood(words):
+        return ""
+    return f"{_typed(words)} && {_typed(['export', plan, '--to', to, '-o', found[1]])}"
 
 
-def _next(text: str, arguments: Sequence[str], error: Exception | None) -> str:
-    command = _command(arguments)
-    if "Missing argument" in text or "Missing option" in text:
-        return EXAMPLES.get(command, "gossamer -h")
+def _with_ranks(text: str, line: _Line) -> str:
+    """Return the command that runs a schedule with as many ranks as it has nodes; empty if ranks are not the matter."""
+    found = re.search(r"has (\d+) \w+; there are \d+ ranks", text)
+    return f"mpiexec -n {found[1]} {_typed(line.words)}" if found and line.name == "run" else ""
+
+
+# Where nothing better is known.
+
+
+def _next(text: str, line: _Line, error: Exception | None) -> str:
+    command, arguments = line.name, line.words
+    example = EXAMPLES.get(command, "gossamer -h")
+    if ("Missing argument" in text or "Missing option" in text) and _understood(shlex.split(example)[1:]):
+        return example
+    told = next((words for kind, words in _LISTS if isinstance(error, kind)), None)
     if isinstance(error, FileFormatError) or not command:
         return f"gossamer {command} -h" if command else "gossamer -h"
-    if isinstance(error, NotApplicableError) and command in _ABOUT_BOTH and len(arguments) > 2:
-        return f"gossamer list algorithms {shlex.quote(arguments[1])} --task {shlex.quote(arguments[2])}"
+    if isinstance(error, NotApplicableError) and command in _ABOUT_BOTH and len(line.places) > 1:
+        words = ["list", "algorithms", str(line.argument(0)), "--task", str(line.argument(1))]
+        if _understood(words):
+            return _typed(words)
     if isinstance(error, TaskError) and "unknown task" not in text:
         return f"gossamer {command} -h"
-    told = next((words for kind, words in _TOLD if isinstance(error, kind)), None)
-    typed = shlex.join(["gossamer", *arguments])
-    return told if told and not typed.startswith(told) else f"gossamer {command} -h"
+    if told and not _typed(arguments).startswith(told):
+        return told
+    return f"gossamer {command} -h"

@@ -12,7 +12,7 @@ import typer.core
 
 from gossamer.cli.console import styled
 from gossamer.cli.options import AT_FIRST, HEADINGS
-from gossamer.errors import nearest
+from gossamer.errors import nearest, shown
 
 __all__ = ["EXAMPLES", "MORE_COMMANDS", "PURPOSES", "TOUR", "Command", "Commands", "dressed", "group"]
 
@@ -287,8 +287,10 @@ class Commands(typer.core.TyperGroup):
         name = arguments[0]
         if not name.startswith("-") and self.get_command(context, name) is None:
             known = self.list_commands(context)
-            hint = nearest(name, known) or f"; there are: {', '.join(known)}"
-            context.fail(f"no command {name!r}{hint}")
+            inside = _path(context)
+            some = [n for n in known if inside or n not in MORE_COMMANDS]
+            hint = nearest(name, known) or f"; there are: {', '.join(some)}"
+            context.fail(f"no command {shown(name)}{hint}")
         return super().resolve_command(context, arguments)
 
 

@@ -7,7 +7,18 @@ from typing import Annotated, Any
 
 from gossamer.cli.console import print_json, print_rows, progress
 from gossamer.cli.files import check_outputs, is_picture
-from gossamer.cli.options import TASK, Json, NetworkArgument, Seed, TaskArgument, fails, fills, pictured, written
+from gossamer.cli.options import (
+    TASK,
+    Json,
+    NetworkArgument,
+    Seed,
+    TaskArgument,
+    fails,
+    fills,
+    network_first,
+    pictured,
+    written,
+)
 
 __all__ = ["demands", "network"]
 
@@ -66,6 +77,7 @@ def demands(
     from gossamer.questions.tasks import as_table, write_table
     from gossamer.questions.tasks.parsing import asked_task
 
+    network, task = network_first("demands", network, task)
     net = as_network(network)
     table = as_table(asked_task(task, task_words, net, seed), net)
     for path in output or []:

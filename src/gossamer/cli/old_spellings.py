@@ -6,6 +6,7 @@ Help, completion, the manual and the docs show the new ones only.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Sequence
 
 __all__ = ["COMMANDS", "OPTIONS", "in_new_words"]
@@ -52,6 +53,12 @@ def in_new_words(arguments: Sequence[str]) -> list[str]:
     """
     words = list(arguments)
     _check(words)
+    if words[:1] == ["help"]:
+        words = [*words[1:], "-h"]
+    if words in (["version"], ["-v"], ["-V"]):
+        words = ["--version"]
+    if words and words[0] not in ("-V",) and words[0].lower() != words[0]:
+        words[0] = words[0].lower()
     for old, new in COMMANDS.items():
         if words[: len(old.split())] == old.split():
             words[: len(old.split())] = new.split()
@@ -107,3 +114,160 @@ def _replaced(words: list[str], old: list[str], new: list[str]) -> list[str]:
             found.append(words[place])
             place += 1
     return found
+
+
+# What people type for what is called otherwise here; errors propose it (`gossamer.cli.advice`).
+
+COMMANDS_MEANT: dict[str, str] = {
+    **dict.fromkeys(("schedule", "synthesize", "synth", "solve", "make", "create", "generate", "build"), "plan"),
+    **dict.fromkeys(("check", "validate", "test"), "verify"),
+    **dict.fromkeys(("show", "describe", "print", "why"), "explain"),
+    **dict.fromkeys(("plot", "picture", "render", "figure", "view", "visualize"), "draw"),
+    **dict.fromkeys(("convert", "write", "save"), "export"),
+    **dict.fromkeys(("read", "load"), "import"),
+    **dict.fromkeys(("info", "topo", "topology", "net"), "network"),
+    **dict.fromkeys(("bound", "lower-bound", "lower-bounds"), "bounds"),
+    **dict.fromkeys(("rank", "algorithms-for", "benchmark", "bench"), "compare"),
+    **dict.fromkeys(("sim",), "simulate"),
+    **dict.fromkeys(("repair", "fix"), "replan"),
+    **dict.fromkeys(("fail", "failures", "resilience"), "faults"),
+    **dict.fromkeys(("install", "status", "env"), "doctor"),
+    **dict.fromkeys(("man",), "manual"),
+    **dict.fromkeys(("browse", "open", "html"), "explore"),
+    **dict.fromkeys(("topologies", "collectives"), "list tasks"),
+    **dict.fromkeys(("search", "optimize"), "design"),
+    **dict.fromkeys(("execute", "mpirun", "mpiexec"), "run"),
+}
+"""Commands of other names."""
+
+OPTIONS_MEANT: dict[str, str] = {
+    **dict.fromkeys(
+        ("size", "msg-size", "message-size", "msize", "data", "length", "buffer-size", "byte", "b", "s"), "--bytes"
+    ),
+    **dict.fromkeys(
+        ("quiet", "q", "silent", "verify", "check", "validate", "no-color", "verbose", "v", "progress"), ""
+    ),
+    **dict.fromkeys(("nodes", "ranks", "np", "n", "gpus", "world-size", "size-of-network"), ""),
+    **dict.fromkeys(("out", "file", "save", "write", "to-file", "out-file", "outfile", "dest"), "--output"),
+    **dict.fromkeys(("plot", "picture", "figure", "svg", "png", "html", "graph-file"), "--output"),
+    **dict.fromkeys(("format", "output-format"), "--json |--to"),
+    **dict.fromkeys(("timeout", "time-limit", "max-time", "limit-time", "t"), "--budget"),
+    **dict.fromkeys(("threads", "workers", "j", "procs", "processes", "cores", "parallel"), "--jobs"),
+    **dict.fromkeys(("fail", "failed", "fails", "faults", "broken", "remove", "down", "missing"), "--without"),
+    **dict.fromkeys(("chunk", "nchunks", "num-chunks", "packets", "segments", "pieces", "c"), "--chunks"),
+    **dict.fromkeys(("bw", "rate", "speed", "beta", "link-speed"), "--bandwidth"),
+    **dict.fromkeys(("lat", "alpha", "delay"), "--latency"),
+    **dict.fromkeys(("algo", "alg", "a", "method", "scheduler"), "--algorithm"),
+    **dict.fromkeys(("source", "src", "origin", "root-node", "r"), "--root"),
+    **dict.fromkeys(("one-port", "single-port"), "--ports one-port"),
+    **dict.fromkeys(("all-port", "multi-port"), "--ports all-port"),
+    **dict.fromkeys(("network", "topology", "topo", "net"), "=network"),
+    **dict.fromkeys(("task", "collective", "coll", "operation", "op"), "=task"),
+    **dict.fromkeys(("optimal", "exact", "exhaustive"), "--effort solver"),
+    **dict.fromkeys(("iterations", "reps", "iters", "repetitions"), "--repeat"),
+    "type": "--kind",
+    "random-seed": "--seed",
+    "port": "--ports",
+}
+"""Options of other names, without dashes: an option, one with its value, nothing, or the argument after ``=``."""
+
+FORMATS_MEANT: dict[str, str] = {
+    **dict.fromkeys(("xml", "msccl", "nccl", "rccl"), "msccl-xml"),
+    **dict.fromkeys(("mpi", "mpi-c", "openmpi", "mpich", "program-c"), "c"),
+    **dict.fromkeys(("simgrid",), "smpi"),
+    **dict.fromkeys(("astra-sim", "astrasim", "et"), "chakra"),
+    **dict.fromkeys(("chrome", "trace", "tracing"), "perfetto"),
+    "msccl++": "mscclpp",
+    "loggopsim": "goal",
+}
+"""Formats of other names."""
+
+VALUES_MEANT: dict[str, str] = {
+    **dict.fromkeys(("a2a", "all2all"), "alltoall"),
+    **dict.fromkeys(
+        ("send", "recv", "p2p", "sendrecv", "isend", "pointtopoint", "shift"), "permutation --pattern neighbor"
+    ),
+    **dict.fromkeys(("barrier", "ar", "sum"), "allreduce"),
+    **dict.fromkeys(("ag", "everything"), "allgather"),
+    **dict.fromkeys(("rs",), "reduce-scatter"),
+    **dict.fromkeys(("high", "max", "full", "optimal", "exact", "best"), "solver"),
+    **dict.fromkeys(("low", "fast", "quick", "min"), "closed form"),
+    **dict.fromkeys(("topologies", "topology", "graphs", "nets", "machines"), "networks"),
+    **dict.fromkeys(("collectives", "collective", "operations"), "tasks"),
+    **dict.fromkeys(("algos", "algo", "methods"), "algorithms"),
+    **dict.fromkeys(("heatmap", "heat-map"), "heat"),
+    **dict.fromkeys(("gantt", "timeline", "schedule"), "timetable"),
+    **dict.fromkeys(("saf", "sf", "packet", "cut-through", "store&forward"), "store-and-forward"),
+    **dict.fromkeys(("flits", "wh"), "wormhole"),
+}
+"""Values and tasks of other names, a task with the option that it needs."""
+
+_FAMILIES_MEANT: dict[str, str] = {
+    **dict.fromkeys(("line", "linear", "chain", "path", "grid", "mesh"), "array"),
+    **dict.fromkeys(("cube", "n-cube", "binary-cube"), "hypercube"),
+    **dict.fromkeys(
+        ("clique", "full-mesh", "fully-connected", "all-to-all", "fullmesh", "nvswitch", "full"), "complete"
+    ),
+    **dict.fromkeys(("clos", "fattree", "k-ary-fat-tree", "fat-tree", "folded-clos"), "folded-clos"),
+    **dict.fromkeys(("spine-leaf", "leafspine"), "leaf-spine"),
+    **dict.fromkeys(("2d-torus", "3d-torus", "torus2d", "torus3d", "torus-2d", "torus-3d"), "torus"),
+    **dict.fromkeys(("dgx", "dgxa100"), "dgx-a100"),
+    "cycle": "ring",
+    "dgx1": "dgx-1",
+}
+"""Families of networks of other names."""
+_SMALL = {"torus": "8x8", "array": "8x8", "ring": "8", "hypercube": "4", "complete": "8", "folded-clos": "4,3"}
+"""Parameters that are proposed where none are given, if not those of a family's example."""
+
+
+def meant_network(text: str) -> list[str]:
+    """Return networks that may be meant by a text which names none, the likeliest first; not every one exists.
+
+    Examples
+    --------
+    >>> meant_network("torus8x8")[0], meant_network("8x8")[0], meant_network("fattree:4")[0]
+    ('torus:8x8', 'torus:8x8', 'folded-clos:4,3')
+    """
+    from gossamer.errors import nearest
+    from gossamer.networks.families import FAMILIES
+
+    word = re.sub(r"\s+", " ", text.strip().lower()).replace("_", "-")
+    if re.fullmatch(r"\d+(?:[x*,]\d+)+", word):
+        return [f"torus:{re.sub('[*,]', 'x', word)}"]
+    if re.fullmatch(r"\d+", word):
+        return [f"ring:{word}"]
+    examples = {name: family.example.partition(":")[2] for family in FAMILIES for name in (family.name, *family.aliases)
+                if not family.reads_file}  # fmt: skip
+    name, colon, given = word.partition(":")
+    exact = name in examples or name in _FAMILIES_MEANT
+    if exact and name in ("ring", "hypercube", "complete") and "x" in given.strip("x"):
+        given = given.strip("x")
+        return [f"torus:{given}"]
+    found = re.fullmatch(r"(.*?[a-z])[-: (]*(\d[\dx*, .]*)?[^\d]*", word)
+    names = [(name, given)] if colon or exact else []
+    if found and not exact:
+        names.append((found[1].rstrip("-( "), found[2] or ""))
+        names.append((word.partition(" ")[0], ""))
+    said: list[str] = []
+    for known, numbers in names:
+        family = _FAMILIES_MEANT.get(known, known)
+        near = re.search("'(.*)'", nearest(family, [*examples, *_FAMILIES_MEANT]))
+        for each in dict.fromkeys([family, *([_FAMILIES_MEANT.get(near[1], near[1])] if near else [])]):
+            if each in examples:
+                usual = _SMALL.get(each, examples[each])
+                said += [f"{each}:{form}" for form in _forms(each, numbers, usual)]
+    return list(dict.fromkeys(said))
+
+
+def _forms(family: str, given: str, usual: str) -> list[str]:
+    """Return parameters that may be meant: those given, without what is too much, filled up, and the usual ones."""
+    numbers = [n if int(n) else "8" for n in re.findall(r"\d+", given)]
+    values = re.findall(r"[^,=]*=?([^,]+)", usual)
+    forms = [given] if given else []
+    if numbers:
+        forms.append(("x" if "x" in usual else ",").join(numbers))
+        forms.append(",".join([*numbers, *values[len(numbers) :]]))
+        forms.append(numbers[0])
+        if len(numbers) > 1:
+            forms.append("x".join(numbers))
+    return [form for form in [*forms, usual] if form]

@@ -11,6 +11,7 @@ import functools
 import inspect
 import itertools
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -49,6 +50,7 @@ __all__ = [
     "described",
     "fails",
     "fills",
+    "network_first",
     "pictured",
     "planner_words",
     "read_network",
@@ -542,6 +544,24 @@ def say_assumed(lines: Iterable[object]) -> None:
         print_error(f"assumed: {line}")
 
 
+def network_first(command: str, network: str, task: str) -> tuple[str, str]:
+    """Return the network and the task, which are exchanged, with a warning, where the task was typed first."""
+    from gossamer.errors import GossamerError
+    from gossamer.questions.tasks.parsing import kind_of
+
+    def is_task(word: str) -> bool:
+        try:
+            kind_of(word)
+        except GossamerError:
+            return False
+        return True
+
+    if not isinstance(network, str) or not is_task(network) or is_task(task) or Path(network).exists():
+        return network, task
+    warnings.warn(f"read as: gossamer {command} {task} {network}; the network comes first", stacklevel=2)
+    return task, network
+
+
 def asks(**groups: tuple[Words, ...]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the arguments and options of a question, which it is called with first, and those of groups."""
 
@@ -564,6 +584,7 @@ def asks(**groups: tuple[Words, ...]) -> Callable[[Callable[..., None]], Callabl
             seed: Seed = 0,
             **own: Any,
         ) -> None:
+            network, task = network_first(command.__name__, network, task)
             command(Question(network, task, task_words, switching, rules, seed, steps), **own)
 
         asked = list(inspect.signature(ask, eval_str=True).parameters.values())[:-1]

@@ -160,6 +160,8 @@ def _family(name: str, text: str) -> Family:
     names = _families()
     if _key(name) not in names:
         given = shown(name.strip()) if name.strip() else shown(text)
+        if Path(text).suffix.lower() in (".parquet", ".toml", ".csv"):
+            raise NetworkError(f"{shown(text)} is no network, nor a file of one; a network is such as torus:8x8")
         raise NetworkError(f"unknown network family {given}{nearest(_key(name), names)}; a spec is family:parameters")
     return names[_key(name)]
 

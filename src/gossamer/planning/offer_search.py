@@ -15,7 +15,7 @@ from gossamer.atomic_files import memory_text
 from gossamer.bounds import Bound, Bounds
 from gossamer.bounds.bound import largest, largest_first
 from gossamer.bounds.registry import case_scope
-from gossamer.errors import ModelError, NotApplicableError, nearest, shown
+from gossamer.errors import ModelError, NotApplicableError, few_of, nearest, shown
 from gossamer.networks import as_network
 from gossamer.networks.derived import Renumbered
 from gossamer.networks.recognition import recognized
@@ -112,8 +112,9 @@ class Search:
         elif algorithm in of_task:
             named = [of_task[algorithm]]
         else:
-            hint, names = nearest(algorithm, of_task), ", ".join(of_task) or "none yet"
-            raise NotApplicableError(f"no {self.kind.noun} {algorithm!r} for {task.name}{hint}; there are: {names}")
+            names = few_of(algorithm, of_task) or "none yet"
+            hint = nearest(algorithm, of_task) or f"; there are: {names}"
+            raise NotApplicableError(f"no {self.kind.noun} {shown(algorithm)} for {task.name}{hint}")
         found: list[Candidate[Any]] = []
         for each in named:
             offers = each.offers(self.planned, streamed=streamed)

@@ -257,6 +257,9 @@ def _open_parquet(path: str | os.PathLike[str], newest: int) -> Iterator[OpenFil
         raise FileFormatError(f"no such file: {name!r}") from None
     except (pa.ArrowException, OSError, ValueError, MemoryError) as error:  # ValueError: names that are no text
         reason = str(error).partition("\n")[0].rstrip(".")
+        if "magic bytes" in reason:
+            told = "is no schedule or table that gossamer wrote (.parquet or .txt)"
+            raise FileFormatError(f"{name!r} {told}, or it is truncated") from None
         raise FileFormatError(f"{name!r} is not a readable Parquet file, or is truncated: {reason}") from None
     with file:
         metadata = file.schema_arrow.metadata or {}

@@ -108,25 +108,28 @@ def _folded(name: str) -> str:
     return re.sub(r"[\s_-]", "", name.lower())
 
 
+_USUAL = ("broadcast", "reduce", "allgather", "reduce-scatter", "allreduce", "alltoall", "gather", "scatter")
+"""The tasks that a message names where none is like what was typed."""
 _KNOWN = {_folded(name): name for name in TASKS} | {_folded(alias): name for alias, name in ALIASES.items()}
 
 
 def kind_of(name: str) -> type[Task]:
     """Return the class of the task called `name`, a classical or a modern name; TaskError if there is none.
 
-    Case, spaces, hyphens, underscores, and the prefixes of MPI and NCCL do not matter.
+    Case, spaces, hyphens, underscores, the prefixes of MPI and NCCL, and the endings of names in PyTorch and NCCL's tests
+    (``all_gather_into_tensor``, ``all_reduce_perf``) do not matter.
 
     Examples
     --------
-    >>> [kind_of(name).name for name in ("AllGather", "MPI_Bcast", "ncclReduceScatter")]
-    ['multinode-broadcast', 'broadcast', 'reduce-scatter']
+    >>> [kind_of(name).name for name in ("AllGather", "MPI_Bcast", "ncclReduceScatter", "all_to_all_single")]
+    ['multinode-broadcast', 'broadcast', 'reduce-scatter', 'total-exchange']
     """
     key = _folded(str(name))
-    bare = re.sub("^(mpi|ncclx|nccl)", "", key)
+    bare = re.sub("^(mpi|ncclx|nccl)|(perf|intotensor|tensor|single|coalesced|base)$", "", key)
     if key in _KNOWN or bare in _KNOWN:
         return TASKS[_KNOWN.get(key) or _KNOWN[bare]]
     names = [*TASKS, *ALIASES]
-    hint = nearest(str(name).strip(), names) or f"; known tasks: {', '.join(names)}"
+    hint = nearest(str(name).strip(), names) or f"; tasks are {', '.join(_USUAL)} and {len(TASKS) - len(_USUAL)} others"
     raise TaskError(f"unknown task {name!r}{hint}")
 
 
