@@ -139,7 +139,7 @@ def _in_rows(network: Network, row: Ints, home: Ints) -> Layout:
         place[mine] = _spaced(wanted, 0.92 * width / max(mine.size, 1))
     for v in np.flatnonzero(inside).tolist():
         place[v] = place[:terminals][home == v].mean()
-    rise = float(np.clip(0.3 * width / max(len(rows), 1), 1.8, 12.0))
+    rise = float(np.clip(0.3 * width / max(len(rows), 1), 1.8, 40.0))
     positions = np.stack([place, np.where(row > 0, row * rise, 0.0)], axis=1)
     positions[inside, 1] = -1.25
     layout = Layout.of(network, positions, STRAIGHT)
