@@ -124,7 +124,7 @@ def test_seconds_and_bandwidths_by_hand():
     assert (found.completion_time, found.seconds, parts.seconds) == (4, 4 * slot, Fraction(7, 2) * slot)
     assert (found.bound_seconds, parts.bound_seconds) == (4 * slot, Fraction(7, 2) * slot)
     assert parts.among == ""
-    assert found.among == "schedules of whole messages"
+    assert found.among == "schedules of unsegmented messages"
     assert found.bandwidth == 64 * 2**20 / (4 * slot)
     assert found.bus_bandwidth == found.bandwidth * Fraction(7, 8)
     told = found.to_dict()

@@ -113,7 +113,7 @@ class Search:
             named = [of_task[algorithm]]
         else:
             hint, names = nearest(algorithm, of_task), ", ".join(of_task) or "none yet"
-            raise NotApplicableError(f"no {self.kind.noun} {algorithm!r} for {task.name}{hint}; there are: {names}")
+            raise NotApplicableError(f"no {self.kind.noun} {algorithm!r} for {task.word}{hint}; there are: {names}")
         found: list[Candidate[Any]] = []
         for each in named:
             offers = each.offers(self.planned, streamed=streamed)
@@ -137,9 +137,9 @@ class Search:
 
     def _nothing(self, algorithm: str, known: bool) -> str:
         case = self.case
-        where = f"{case.task.name} on {case.network.spec}"
+        where = f"{case.task.word} on {case.network.spec}"
         if not known:
-            return f"no {self.kind.noun} for {case.task.name} yet; its lower bounds are known (gossamer bounds)"
+            return f"no {self.kind.noun} for {case.task.word} yet; its lower bounds are known (gossamer bounds)"
         if algorithm != "best":
             return f"algorithm {algorithm!r} does not cover {where}: it {self.refusals[algorithm]}"
         told = "; ".join(f"{name} {why}" for name, why in self.refusals.items())
