@@ -73,7 +73,7 @@ def test_unknown_algorithm_lists_those_of_the_task():
 
 def test_reason_is_told_when_nothing_covers_the_case():
     path = Network("path", 3, [0, 1, 1, 2], [1, 0, 2, 1])
-    with pytest.raises(NotApplicableError, match=r"total-exchange on path.*: edge-colored needs an abelian"):
+    with pytest.raises(NotApplicableError, match=r"alltoall on path.*: edge-colored needs an abelian"):
         gossamer.plan(path, "alltoall", rules=gossamer.Rules(buffer=1))
 
 
