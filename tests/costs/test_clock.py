@@ -139,7 +139,7 @@ def test_chunks_are_packets_of_a_share_of_the_message():
 
 def test_the_clock_in_words():
     clock = Clock(slot_seconds="1/1000000", packet_bytes=500, message_bytes=1000, rounding="1/100")
-    assert clock.describe().endswith("slots of 1 us, rounded up by at most 0.01 of a link's time")
+    assert clock.describe().endswith("slots of 1 us, which round up the time of a link by 1% at most")
 
 
 @pytest.mark.parametrize(
