@@ -65,15 +65,15 @@ def test_every_command_has_help(capsys, command):
 def test_plan_prints_time_bound_and_verdict(capsys):
     status, out, _ = run(capsys, "plan", "torus:8x8", "allgather")
     assert status == 0
-    for text in (
-        "16 steps - meets the bound: optimal",
-        "lower bound",
-        "verified",
-        "link utilization",
-        "buffer peak",
-        "took",
-    ):
+    assert out.startswith("allgather on torus:8x8: 16 steps, optimal among schedules of unsegmented messages: ")
+    for text in ("16 steps; lower bound 16 steps", "verified", "links busy", "buffers"):
         assert text in out
+    assert "took" not in out
+    for word in ("-v", "--verbose"):
+        status, out, _ = run(capsys, "plan", "torus:8x8", "allgather", word)
+        assert (status, out.splitlines()[3][:9]) == (0, "network  ")
+        for text in ("(multinode-broadcast)", "guaranteed time  16 steps", "took", "one orbit stored: 63"):
+            assert text in out
 
 
 def test_plan_json_has_the_promised_keys(capsys):
@@ -338,7 +338,7 @@ def test_save_into_a_missing_folder(capsys, tmp_path):
 
 def test_a_limit_on_everything_held_is_checked_and_told(capsys):
     words = ["plan", "array:16x16", "permutation", "--pattern", "random", "--algorithm", "Q", "--buffer-counts", "all"]
-    assert main([*words, "--buffer", "5"]) == 0
+    assert main([*words, "--buffer", "5", "-v"]) == 0
     printed = said.words(capsys.readouterr().out)
     assert "5 with its own and those delivered" in printed
     assert "15 slots of control packets at t_p = 0 step" in printed

@@ -273,7 +273,7 @@ def test_messages_of_tasks_together():
     assert messages.stage.tolist() == [0, 1] + [2] * 6
     assert len(set(messages.ids.tolist())) == 8
     assert task_from_dict(json.loads(json.dumps(made.to_dict()))) == made
-    assert made.describe() == "together (reduce, broadcast, total-exchange after reduce and broadcast)"
+    assert made.describe() == "job of 3 collectives (reduce, broadcast, total-exchange after reduce and broadcast)"
 
 
 def test_sizes_and_results_of_tasks_together():

@@ -162,9 +162,9 @@ def slow(case: Case) -> bool:
     return (not known or takes_time(case)) and net.link_count > _SLOW_LINKS and pairs > _SLOW_PAIRS
 
 
-# For which schedules bounds hold. Those of a case with unsegmented messages hold for segmented ones, too, as far as those
-# of smallest parts reach; those of an allreduce by reduce-scatter + allgather hold for other forms, as far as those of
-# any form reach.
+# For which schedules bounds hold. Those of a case with unsegmented messages hold for segmented ones, too, as far as
+# those of smallest parts reach; those of an allreduce by reduce-scatter + allgather hold for other forms, as far as
+# those of any form reach.
 
 BLOCKS = "by reduce-scatter + allgather"
 
@@ -277,7 +277,8 @@ def bounds(case: Case, *, quick: bool = False) -> tuple[Bound, ...]:
     -----
     A value v means that no schedule that `gossamer.verify` accepts takes less than v steps, as far as the bound's scope
     goes: those of unsegmented messages, and those of an allreduce by reduce-scatter + allgather, say so where schedules
-    of other cuttings or forms may be faster, which a case does not have. Unsegmented messages move in whole steps, so v is an integer. With splitting a message may be cut into any number of parts, so v is the limit of
+    of other cuttings or forms may be faster, which a case does not have. Unsegmented messages move in whole steps,
+    so v is an integer. With splitting a message may be cut into any number of parts, so v is the limit of
     ever smaller ones: loads count as fractions and distance costs nothing. Control packets and buffer limits are left
     out, which keeps every bound valid. Each of at most 512 searches costs O(N + L), and one is enough where network
     and task look the same from every node; the messages of an exchange are never listed.

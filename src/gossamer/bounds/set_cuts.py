@@ -313,9 +313,9 @@ def _bound(case: Case, found: Crossing, inside: Mask) -> Bound:
     if shared is not None:
         out = np.flatnonzero(inside[case.links.source] & ~inside[case.links.target])
         used = max(np.unique(side[out][side[out] >= 0]).size for side in (shared.sending, shared.receiving))
-        text = (
-            text.replace(" across:", f" across through {quantity(used, 'shared NIC or uplink')}:", 1) if used else text
-        )
+        if used:
+            ports = "1 shared NIC or uplink" if used == 1 else f"{used:,} shared NICs or uplinks"
+            text = text.replace(" across:", f" across through {ports}:", 1)
     text += around_text(int(found.before), int(found.after), "slot" if takes_time(case) else "step")
     proof = Cut.by(found.load, nodes=np.flatnonzero(inside))
     return Bound.of("cut around nodes", proof, text, "cut", SOURCE)

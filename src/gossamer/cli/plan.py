@@ -118,6 +118,7 @@ def next_commands(found: Any, file: Path) -> list[str]:
     """
     from gossamer.errors import ScheduleError
     from gossamer.graphs.modulo_scheduling import Generation
+    from gossamer.questions.tasks import PartialSumAllreduce, includes
 
     def command(*words: str) -> str:
         return shlex.join(["gossamer", *words])
@@ -126,11 +127,13 @@ def next_commands(found: Any, file: Path) -> list[str]:
         command("explain", str(file)),
         command("draw", str(file), "-o", str(file.with_suffix(".svg"))),
     ]
-    if found.clock is not None and found.clock.asked_bytes:
-        with suppress(ScheduleError):
-            Generation(found.schedule)  # it can be repeated
-            commands.append(command("verify", str(file), "--bytes", "1KiB:1GiB"))
-    elif found.clock is None:
+    if found.clock is not None:
+        sums = includes(found.schedule.task, PartialSumAllreduce)  # which may depend on when they are sent
+        if found.clock.asked_bytes and (not sums or found.schedule.repetition is not None):
+            with suppress(ScheduleError):
+                Generation(found.schedule)  # it can be repeated
+                commands.append(command("verify", str(file), "--bytes", "1KiB:1GiB"))
+    else:
         commands.append(command("simulate", "schedule", str(file)))
     return commands
 

@@ -125,7 +125,7 @@ def forms_of(network: Network, task: Task, rules: Rules | None, cost: TimeCost) 
     """
     groups = _ranks_of(network, task)
     if not groups and cost.form not in ("best", "blocks"):
-        raise ModelError(f"form {cost.form!r} is one of an allreduce, not of {task.name}")
+        raise ModelError(f"form {cost.form!r} is one of an allreduce, not of {task.word}")
     if cost.form == "blocks" or max(map(len, groups), default=0) < 2:
         yield AllreduceVariant("blocks", "", task, cost)
         return

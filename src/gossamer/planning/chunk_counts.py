@@ -75,9 +75,9 @@ def best_counts(
 
     Notes
     -----
-    Tried first is the number at which what unsegmented messages take beyond the bound would be 1 % if it fell as packets
-    do; if that gains nothing, the one at which what falls and what grows with the number would be alike. From there
-    numbers grow fourfold while that gains, or fall fourfold while that does, until the time is near the bound or
+    Tried first is the number at which what unsegmented messages take beyond the bound would be 1 % if it fell as
+    packets do; if that gains nothing, the one at which what falls and what grows with the number would be alike. From
+    there numbers grow fourfold while that gains, or fall fourfold while that does, until the time is near the bound or
     schedules have more hops than are worth it; then, unless the best is close, one between it and its better neighbor,
     and if that gains nothing one towards the other.
 

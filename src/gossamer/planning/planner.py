@@ -526,7 +526,13 @@ class _Packets:
         self._best = self._least = Fraction(1, 10**12)
 
     def plan_whole(self, known: tuple[Bound, ...]) -> Fraction:
-        """Plan unsegmented messages, of which bounds are known, and return the time; NotApplicableError if there is none."""
+        """Plan unsegmented messages, of which bounds are known, and return the time.
+
+        Raises
+        ------
+        NotApplicableError
+            If there is no plan.
+        """
         self._whole = self._planned(1, self.search, Bounds(known))
         return self._whole.seconds
 

@@ -156,7 +156,7 @@ class Together(Task):
     >>> import gossamer
     >>> both = Together([gossamer.task("reduce"), gossamer.task("broadcast")], waits=[(1, 0)])
     >>> both.describe()
-    'job (reduce, broadcast after reduce)'
+    'job of 2 collectives (reduce, broadcast after reduce)'
     """
 
     tasks: tuple[Task, ...]
@@ -164,7 +164,6 @@ class Together(Task):
     waits: tuple[tuple[int, int], ...] = ()
 
     name = "together"
-    customary = "job"
     summary = "several tasks in one schedule, at the same time or one after the other"
 
     def __post_init__(self) -> None:
@@ -253,8 +252,8 @@ class Together(Task):
     def describe(self) -> str:
         """Return the names with what they wait for, for people."""
         if len(self.tasks) > 4:
-            after = f", {len(self.waits)} of them after others" if self.waits else ""
-            return f"{self.word} ({quantity(len(self.tasks), 'task')}{after})"
+            after = f" ({len(self.waits)} of them after others)" if self.waits else ""
+            return f"{self.word}{after}"
         words = []
         for k, name in enumerate(self.names):
             earlier = [self.names[b] for a, b in self.waits if a == k]
