@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gossamer.networks import as_network as network
     from gossamer.networks.description import Description, describe
     from gossamer.networks.network import Network
-    from gossamer.planning.explaining import Explanation, explain
+    from gossamer.planning.explaining import Advice, Explanation, explain
     from gossamer.planning.outcome import Comparison, Outcome
     from gossamer.planning.plan_resizing import resized
     from gossamer.planning.planner import compare, lower_bounds, plan
@@ -49,6 +49,7 @@ _HOME = {
     "Comparison": "gossamer.planning.outcome",
     "FaultReport": "gossamer.studies.sweeps.link_failures",
     "Description": "gossamer.networks.description",
+    "Advice": "gossamer.planning.explaining",
     "Explanation": "gossamer.planning.explaining",
     "GossamerError": "gossamer.errors",
     "LinearCost": "gossamer.questions.costs",
@@ -151,6 +152,7 @@ def _shown_by(module: str, function: str) -> Callable[..., Any]:
 
 display_registry.register("thing", _shown_by("gossamer.plots.notebooks", "html"))
 display_registry.register("outcome", _shown_by("gossamer.plots.notebooks", "outcome_html"))
+display_registry.register("advice", _shown_by("gossamer.plots.notebooks", "advice_html"))
 display_registry.register("explorer", _shown_by("gossamer.explorer", "embedded"))
 
 
