@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gossamer.networks import as_network as network
     from gossamer.networks.description import Description, describe
     from gossamer.networks.network import Network
-    from gossamer.planning.explaining import Explanation, explain
+    from gossamer.planning.explaining import Advice, Explanation, explain
     from gossamer.planning.explaining.algorithms import AlgorithmExplanation, explain_algorithm
     from gossamer.planning.outcome import Comparison, Outcome
     from gossamer.planning.plan_resizing import resized
@@ -50,6 +50,7 @@ _HOME = {
     "Comparison": "gossamer.planning.outcome",
     "FaultReport": "gossamer.studies.sweeps.link_failures",
     "Description": "gossamer.networks.description",
+    "Advice": "gossamer.planning.explaining",
     "AlgorithmExplanation": "gossamer.planning.explaining.algorithms",
     "Explanation": "gossamer.planning.explaining",
     "GossamerError": "gossamer.errors",
@@ -156,6 +157,7 @@ def _shown_by(module: str, function: str) -> Callable[..., Any]:
 
 display_registry.register("thing", _shown_by("gossamer.plots.notebooks", "html"))
 display_registry.register("outcome", _shown_by("gossamer.plots.notebooks", "outcome_html"))
+display_registry.register("advice", _shown_by("gossamer.plots.notebooks", "advice_html"))
 display_registry.register("explorer", _shown_by("gossamer.explorer", "embedded"))
 
 

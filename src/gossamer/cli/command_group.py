@@ -43,7 +43,7 @@ PURPOSES: tuple[tuple[str, dict[str, str]], ...] = (
             "verify": "gossamer verify plan.parquet",
             "draw": "gossamer draw plan.parquet -o load.svg",
             "explore": "gossamer explore plan.parquet -o page.html",
-            "explain": "gossamer explain plan.parquet --message 5",
+            "explain": "gossamer explain plan.parquet -o advice.html",
         },
     ),
     (
@@ -101,7 +101,7 @@ First steps:
 
   gossamer plan torus:8x8 allgather -o plan.parquet    a schedule beside its bound
   gossamer explore plan.parquet -o page.html           watch it in a browser
-  gossamer explain plan.parquet                        what happens, slot by slot
+  gossamer explain plan.parquet                        what binds, what would gain
   gossamer compare torus:8x8 alltoall                  which algorithms there are
 
 Four doors:

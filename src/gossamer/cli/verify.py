@@ -1,4 +1,4 @@
-"""``gossamer verify`` and ``gossamer explain``: what a schedule is worth, and what happens in it."""
+"""``gossamer verify`` and ``gossamer explain``: what a schedule is worth, and what could make it faster."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from gossamer.cli.console import print_json, print_summary, print_written, progress
+from gossamer.cli.console import hush_libraries, print_json, print_summary, print_written, progress
 from gossamer.cli.files import check_schedule, message_sizes, read_schedule
 from gossamer.cli.options import Collective, Foreign, Json, Limit, OtherBytes, ScheduleFile, written
-from gossamer.errors import ScheduleError
+from gossamer.errors import FileFormatError, ScheduleError
 
 __all__ = ["explain", "verify"]
 
@@ -195,42 +195,74 @@ def explain(
             metavar="NAME",
         ),
     ] = None,
-    output: Annotated[
-        Path | None,
-        written(
-            "With --algorithm: the page to write, .html or .md, or its pictures, .svg, .png or .pdf", several=False
-        ),
-    ] = None,
     slot: Annotated[
         int | None,
         typer.Option("--slot", "--step", help="Who sends what to whom in this slot, or wormhole step.", metavar="N"),
     ] = None,
     rank: Annotated[
-        str | None, typer.Option(help="What this node sends and gets: a number, or coordinates.", metavar="NODE")
+        str | None,
+        typer.Option(
+            "--rank", "--node", help="What this node sends and gets: a number, or coordinates.", metavar="NODE"
+        ),
     ] = None,
     message: Annotated[int | None, typer.Option(help="The way of the message of this number.", metavar="N")] = None,
+    slots: Annotated[bool, typer.Option("--slots", help="What happens slot by slot.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Plan no changes, and compare no usual algorithms.")] = False,
+    budget: Annotated[
+        float | None,
+        typer.Option(help="Seconds for planning changes. Default: 60, and none on large networks.", metavar="SECONDS"),
+    ] = None,
+    output: Annotated[Path | None, written("Page to write: .html, .md or .txt; with --algorithm also its pictures, .svg, .png or .pdf", several=False)] = None,
     limit: Limit = 100,
     network: Foreign = None,
     task: Collective = None,
     bytes: OtherBytes = None,
     json: Json = False,
 ) -> None:
-    """Say what happens slot by slot, in a slot, at a node or to a message, and why it cannot be faster."""
+    """Say what binds a schedule, where its time goes and what would gain, or how an algorithm works; slots on request."""
     if algorithm is not None:
         _explain_algorithm(algorithm, str(file), of or task, output, json)
         return
-    if of is not None or output is not None:
-        given = of or f"-o {output}"
-        raise ScheduleError(f"{given!r} goes with --algorithm; a schedule is explained by its file alone")
+    if of is not None:
+        raise ScheduleError(f"{of!r} goes with --algorithm; a schedule is explained by its file alone")
+    from gossamer.atomic_files import check_writable
     from gossamer.planning import explaining
     from gossamer.reading import whole
+    from gossamer.reading.values import fraction
 
     whole(limit, "--limit", 1, None, error=ScheduleError)
+    if budget is not None:
+        budget = float(fraction(budget, "--budget", allowed="a number of seconds that is 0 or more"))
+    part = slots or (slot, rank, message) != (None, None, None)
+    if part and (output or quick or budget is not None):
+        raise ScheduleError(
+            "--output, --quick and --budget go with the page, not with --slot, --rank, --message, --slots"
+        )
+    if quick and budget is not None:
+        raise ScheduleError("--quick plans nothing, so that --budget does not go with it")
+    if output is not None:
+        if output.suffix.lower() not in (".html", ".md", ".txt"):
+            raise FileFormatError(f"{str(output)!r} is of no known kind; a page is .html, .md or .txt")
+        check_writable(output)
+        hush_libraries()
     with progress() as stage:
         stage(f"reading {file}")
         schedule = read_schedule(file, network, task, bytes)
         stage("explaining")
-        found = explaining.explain(schedule, slot=slot, rank=rank, message=message)
+        found = explaining.explain(
+            schedule, slot=slot, rank=rank, message=message, slots=slots, quick=quick, budget=budget, progress=stage
+        )
+        if output is not None and isinstance(found, explaining.Advice):
+            stage(f"writing {output}")
+            found.save(output)
+    if isinstance(found, explaining.Advice):
+        if json:
+            print_json(found.to_dict())
+        elif output is None:
+            print(found)
+        else:
+            print_written(output)
+        return
     if json:
         bound = found.bound
         print_json(

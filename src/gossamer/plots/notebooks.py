@@ -8,6 +8,7 @@ from typing import Any
 
 from gossamer.atomic_files import html_rows, html_summary, quantity
 from gossamer.errors import GossamerError
+from gossamer.networks.bottleneck import NarrowCut
 from gossamer.networks.description import describe
 from gossamer.networks.network import Network
 from gossamer.planning import switching
@@ -21,7 +22,7 @@ from gossamer.questions.tasks import in_packets
 from gossamer.schedules import Schedule
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
 
-__all__ = ["html", "outcome_html"]
+__all__ = ["advice_html", "html", "outcome_html"]
 
 _MOST_NODES, _MOST_WORMS, _DRAWN = 1024, 400, 256
 _STYLE: dict[str, Any] = {"style": "paper", "width": 3.3}
@@ -78,6 +79,38 @@ def outcome_html(outcome: Any, table: str) -> str:
     if schedule is None:
         return table
     return _beside(table, _pictures(schedule), f"{schedule.task.describe()} on {schedule.network.spec}")
+
+
+def advice_html(advice: Any) -> str:
+    """Return the network with the nodes that bind on one side and its links colored, beside the load of the links.
+
+    Parameters
+    ----------
+    advice : Advice
+        Of `gossamer.explain`; an empty text where the network is too large for small pictures.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> advice_html(gossamer.explain(gossamer.plan("array:4", "alltoall"), quick=True)).count("<svg")
+    2
+    """
+    schedule, nodes = advice.schedule, advice.binding.nodes
+    network = schedule.network
+    if network.node_count > _DRAWN or not network.link_count:
+        return ""
+    cut = None
+    if 0 < nodes.size < network.node_count:
+        inside = int((nodes < network.terminal_count).sum())
+        outside, links = network.terminal_count - inside, advice.binding.links
+        cut = NarrowCut(nodes, inside, outside, links.size, int(network.link_capacity[links].sum()), None)
+    pictures: list[Callable[[], Any]] = [lambda: network_figure(network, cut, width=4.6)]
+    if not isinstance(schedule, WormholeSchedule):
+        pictures.append(lambda: load_figure(schedule, style="paper", width=4.6))
+    try:
+        return "".join(svg_text(make()) for make in pictures)
+    except GossamerError:  # a picture that cannot be is missed by nobody who reads the words
+        return ""
 
 
 def _pictures(schedule: Any) -> list[Callable[[], Any]]:

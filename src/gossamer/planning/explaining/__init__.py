@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 from gossamer.atomic_files import seconds_text
 from gossamer.bounds import Bound
 from gossamer.errors import ScheduleError, TaskError
 from gossamer.planning import switching
-from gossamer.planning.explaining import hop_lines, worm_lines
-from gossamer.planning.explaining.advice import AskedAgain, Beside, Gain, asked_again, beside, gains
-from gossamer.planning.explaining.bottlenecks import (
-    Binding,
-    CriticalHop,
-    LinkKind,
-    TimeSpent,
-    binding,
-    time_spent,
-    worm_time_spent,
-)
+from gossamer.planning.explaining.advice import AskedAgain, Binding, Gain, asked_again, binding, gains
+from gossamer.planning.explaining.critical_path import CriticalHop, LinkKind, TimeSpent, time_spent, worm_time_spent
 from gossamer.planning.explaining.explanation import Advice, Explanation, sentence, why
+from gossamer.planning.explaining.hop_lines import LINES
+from gossamer.planning.explaining.usual_algorithms import Beside, beside
 from gossamer.planning.outcome import Outcome
 from gossamer.planning.planner import lower_bounds
 from gossamer.questions.costs import Clock
 from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import Task
 from gossamer.reading import whole
 from gossamer.schedules import Schedule
 from gossamer.wormhole import WormholeSchedule
@@ -44,8 +37,6 @@ __all__ = [
     "explain",
 ]
 
-_LINES: dict[str, ModuleType] = {"store-and-forward": hop_lines, "wormhole": worm_lines}
-"""What says what happens, by switching."""
 _COMPARING = 20.0
 """Seconds after which no further usual algorithm is built, where none are given."""
 
@@ -121,10 +112,21 @@ def explain(
     if isinstance(schedule, Outcome):
         if schedule.schedule is None:
             raise ScheduleError("the schedule was checked as it was made and not kept, so there is nothing to explain")
-        asked_for, schedule = schedule.asked, schedule.schedule
+        asked_for, given = schedule.asked, schedule.schedule
+    else:
+        given = schedule
+    return _explained(given, asked_for, (slot, rank, message, slots), quick, budget, say)
+
+
+def _explained(
+    schedule: Any, asked_for: Task | None, part: tuple[int | None, object, int | None, bool], quick: bool,
+    budget: float | None, say: Callable[[str], None],
+) -> Advice | Explanation:  # fmt: skip
+    """Return the page on a schedule, or what happens in a part of it."""
+    slot, rank, message, slots = part
     kind = switching.of(schedule)
     if sum((slot is not None, rank is not None, message is not None, slots)) > 1:
-        raise ScheduleError(f"one thing is explained: a {kind.words[0]}, a rank, a message, or all {kind.words[0]}s")
+        raise ScheduleError(f"one thing is explained: a {kind.words[0]}, a rank, a message or all {kind.words[0]}s")
     say("verifying")
     kind.verify(schedule, 1).raise_if_invalid()
     if (slot, rank, message, slots) == (None, None, None, False):
@@ -132,7 +134,7 @@ def explain(
     rules = schedule.rules if isinstance(schedule, Schedule) else Rules(ports=schedule.ports)
     bound = lower_bounds(schedule.network, schedule.task, switching=kind.name, rules=rules, cost=schedule.cost)[0]
     reasons = tuple(why(kind.completion(schedule), bound))
-    lines = _LINES[kind.name]
+    lines = LINES[kind.name]
     if isinstance(schedule, Schedule) and (slot, rank, message) != (None, None, None):
         schedule = schedule.expand()
     if slot is not None:
@@ -149,7 +151,7 @@ def explain(
 
 
 def _advice(
-    schedule: Any, kind: Any, asked_for: Any, quick: bool, budget: float | None, say: Callable[[str], None]
+    schedule: Any, kind: Any, asked_for: Task | None, quick: bool, budget: float | None, say: Callable[[str], None]
 ) -> Advice:
     """Return the page on a valid schedule."""
     began, remarks = time.monotonic(), list[str]()
@@ -177,7 +179,7 @@ def _advice(
     say("following the critical path")
     spent = time_spent(schedule) if isinstance(schedule, Schedule) else worm_time_spent(schedule)
     remarks += [spent.remark] if spent.remark else []
-    first = sentence(schedule, taken_text, bound, least, words)
+    first = sentence(schedule, words, taken_text, bound, least)
     reasons = tuple(why(taken, bound, binds.words, told))
     found: tuple[Gain, ...] = ()
     others: tuple[Beside, ...] = ()
@@ -187,5 +189,5 @@ def _advice(
         others, remark = beside(asked, _COMPARING if budget is None else budget / 2, say)
         remarks += [remark] if remark else []
         rest = None if budget is None else max(budget - (time.monotonic() - began), 0.0)
-        found = gains(asked, schedule, binds, bound, rest, say)
+        found = gains(asked, schedule, binds, rest, say)
     return Advice(schedule, first, bound, reasons, binds, spent, found, others, tuple(remarks), asked)

@@ -1,6 +1,6 @@
-"""What would gain, and how usual algorithms compare: changed questions are planned, rings and trees are built.
+"""What binds a schedule, and what would gain: the witness of its bound, and changed questions that are planned.
 
-A change is planned by the planner, as any question is. What its lower bound shows to gain nothing is not planned.
+A change is planned by the planner, as any question is. What its lower bound shows to gain little is not planned.
 """
 
 from __future__ import annotations
@@ -14,58 +14,47 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.any_network.mpi_library_algorithms import (
-    bruck_tree,
-    doubling_tree,
-    exchanged_in_rounds,
-    parallel_aggregated_tree,
-    ring_tree,
-)
-from gossamer.algorithms.multinode_broadcast.hamiltonian_cycle import disjoint_hamiltonian_cycles
-from gossamer.atomic_files import quantity
+from gossamer.atomic_files import bandwidth_text, quantity
 from gossamer.bounds import Bound
+from gossamer.bounds.proofs import CallPrices, Cut, Partition, PortPrices, Prices
 from gossamer.errors import GossamerError, TaskError
-from gossamer.graphs.round_routing import SentPackets
+from gossamer.networks.derived import Renumbered
 from gossamer.networks.network import Network
 from gossamer.networks.shared_ports import SharedPorts
 from gossamer.networks.structures import RatedLinks, Speeds
 from gossamer.planning.allreduce_variants import exact_bounds
 from gossamer.planning.chunk_counts import open_to_choice
-from gossamer.planning.explaining.bottlenecks import Binding
+from gossamer.planning.explaining.critical_path import link_rate
 from gossamer.planning.planner import lower_bounds, plan
-from gossamer.questions.cases import Case
-from gossamer.questions.costs import AskedCost, Clock, LinearCost, StepCost, TimeCost, unclocked
+from gossamer.questions.costs import AskedCost, Clock, LinearCost, TimeCost, unclocked
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import (
     Allreduce,
     Broadcast,
     Chunked,
-    Gather,
     Grouped,
     MultinodeBroadcast,
     PartialSumAllreduce,
     Reduce,
-    ReduceScatter,
-    Scatter,
     Task,
     Together,
-    TotalExchange,
     in_packets,
     packets_of,
 )
 from gossamer.questions.tasks.byte_counts import sizing_of
 from gossamer.schedules import Schedule
-from gossamer.verification import verify
 
-__all__ = ["AskedAgain", "Beside", "Gain", "asked_again", "beside", "changed", "gains"]
+__all__ = ["AskedAgain", "Binding", "Gain", "asked_again", "binding", "changed", "gains"]
 
 Longs = npt.NDArray[np.int64]
 Say = Callable[[str], None]
 
+_NAMED = 6
+"""Nodes or links that are named one by one at the most."""
 _LARGE = 400_000
 """Terminals times links from which on nothing is planned unless a time is allowed for it."""
-_LITTLE = Fraction(1, 200)
-"""Share of the time below which a change is said to gain nothing."""
+_LITTLE = Fraction(1, 100)
+"""Share of the time below which a change is not planned, where its bound shows that no more can be gained."""
 
 
 class AskedAgain(NamedTuple):
@@ -96,16 +85,12 @@ class AskedAgain(NamedTuple):
         if isinstance(self.cost, TimeCost):
             found = exact_bounds(self.network, self.task, self.rules, self.cost)
             return max(found, key=lambda bound: bound.value, default=None)
-        found = list(
-            lower_bounds(self.network, self.task, switching=self.switching, rules=self.rules, cost=self.cost)
-        )
+        found = list(lower_bounds(self.network, self.task, switching=self.switching, rules=self.rules, cost=self.cost))
         return found[0] if found else None
 
     def planned(self, say: Say) -> tuple[Fraction, str]:
         """Return what the planner's best takes, in seconds or in the unit of the cost, and by which algorithm."""
-        found = plan(
-            self.network, self.task, switching=self.switching, rules=self.rules, cost=self.cost, progress=say
-        )
+        found = plan(self.network, self.task, switching=self.switching, rules=self.rules, cost=self.cost, progress=say)
         return found.completion_time if found.seconds is None else found.seconds, found.algorithm
 
 
@@ -157,6 +142,142 @@ def _asked_task(schedule: Schedule) -> Task:
     if isinstance(inner, PartialSumAllreduce) or (all_whole and schedule.network.terminal_count > 1):
         return Grouped(Allreduce(), one.groups) if isinstance(one, Grouped) else Allreduce()
     return one
+
+
+# What binds: the nodes and links of the bound's witness.
+
+
+def named(network: Network, nodes: npt.NDArray[np.integer]) -> str:
+    """Return the names of some nodes, the middle of many left out.
+
+    >>> import gossamer
+    >>> named(gossamer.network("ring:9"), np.arange(9)), named(gossamer.network("ring:9"), np.arange(2))
+    ('(0), (1), (2), ..., (8)', '(0), (1)')
+    """
+    names = [network.node_name(int(v)) for v in (nodes if nodes.size <= _NAMED else [*nodes[:3], nodes[-1]])]
+    return ", ".join(names if nodes.size <= _NAMED else [*names[:3], "...", names[-1]])
+
+
+@dataclass(frozen=True)
+class Binding:
+    """What binds: the nodes and links by which the largest lower bound is proved.
+
+    Attributes
+    ----------
+    words : str
+        What must pass where, and how long that takes at least.
+    nodes : int64[]
+        The nodes on one side of the cut, or those that are priced; empty where the proof names none.
+    links : int64[]
+        The links that bind: those across the cut, between the parts, or with a price; empty where the proof names none.
+    drawn : tuple of str
+        Lines that show nodes and links.
+    all_links : bool
+        Whether every link of the network binds.
+    """
+
+    words: str
+    nodes: Longs
+    links: Longs
+    drawn: tuple[str, ...]
+    all_links: bool = False
+
+
+def binding(network: Network, bound: Bound, seconds: bool = False) -> Binding:
+    """Return what binds, out of the proof of a bound.
+
+    Parameters
+    ----------
+    network : Network
+        Of the schedule.
+    bound : Bound
+        The largest.
+    seconds : bool
+        Whether its value is in seconds: then its witness counts slots that say nothing to people.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> found = binding(gossamer.network("array:4"), gossamer.lower_bounds("array:4", "alltoall")[0])
+    >>> found.nodes.tolist(), found.links.tolist()
+    ([0, 1], [2])
+    """
+    nodes, links = _witness(network, bound)
+    words, proof = bound.witness, bound.proof
+    if seconds and isinstance(proof, Cut) and nodes.size:
+        outside = np.setdiff1d(np.arange(network.node_count), nodes)
+        enter, few = (proof.enter, nodes) if nodes.size <= outside.size else (not proof.enter, outside)
+        verb = "enter" if enter else "leave"
+        words = f"{quantity(proof.needed, 'message')} must {verb} {named(network, few)} over {_across(network, links)}"
+    elif seconds and isinstance(proof, Partition) and links.size:
+        verb = "leave" if "leave" in bound.witness else "enter"
+        parts = np.unique(proof.part[proof.part >= 0]).size
+        what = quantity(proof.needed, "message") + (", partial sums or results" if "form" in bound.name else "")
+        alone = parts == nodes.size
+        where = f"{quantity(parts, 'node')} ({named(network, nodes)})" if alone else f"{quantity(parts, 'part')}"
+        words = f"{what}, must {verb} {where} over {_across(network, links)}"
+    return Binding(
+        words, nodes, links, tuple(_drawn(network, bound, nodes, links)), 0 < links.size == network.link_count
+    )
+
+
+def _across(network: Network, links: Longs) -> str:
+    """Return how many links there are, and what they carry together."""
+    speeds, count = network.find(Speeds), quantity(links.size, "link")
+    if speeds is None:
+        return count
+    rate = float((network.link_capacity[links] * speeds.bandwidth[links]).sum())
+    return f"{count} of {bandwidth_text(rate)}{' together' if links.size > 1 else ''}"
+
+
+def _witness(network: Network, bound: Bound) -> tuple[Longs, Longs]:
+    """Return the nodes and the links of a proof, in the numbers of a network that may have been recognized."""
+    none = np.zeros(0, np.int64)
+    proof: Any = bound.proof
+    known = network.find(Renumbered)
+    own = np.arange(network.node_count) if known is None else known.place.astype(np.int64)
+    source, target = network.link_source, network.link_target
+    if isinstance(proof, Cut) and proof.nodes is not None and proof.nodes.size:
+        inside = np.zeros(network.node_count, np.bool_)
+        inside[proof.nodes] = True
+        inside = inside[own]
+        crossing = inside[target] & ~inside[source] if proof.enter else inside[source] & ~inside[target]
+        return np.flatnonzero(inside), np.flatnonzero(crossing)
+    if isinstance(proof, Partition) and proof.part.size == network.node_count:
+        part = proof.part[own]
+        entering = (part[target] >= 0) & (part[source] != part[target])
+        leaving = (part[source] >= 0) & (part[source] != part[target])
+        fits = [some for some in (entering, leaving) if int(some.sum()) == proof.capacity.size]
+        return np.flatnonzero(part >= 0), np.flatnonzero(fits[0] if fits else entering)
+    if isinstance(proof, PortPrices) and proof.price.size == network.node_count:
+        return np.flatnonzero(proof.price[own] > 0), none
+    if isinstance(proof, Prices | CallPrices):
+        price = proof.price if isinstance(proof, Prices) else proof.length
+        if price.size == network.link_count and known is None:
+            return none, np.flatnonzero(price > 0)
+    if bound.name == "total hops":
+        return none, np.arange(network.link_count)
+    return none, none
+
+
+def _drawn(network: Network, bound: Bound, nodes: Longs, links: Longs) -> Iterator[str]:
+    """Yield lines that show the links that bind, alike ones together."""
+    if not links.size:
+        return
+    if isinstance(bound.proof, Cut):
+        inward = bound.proof.enter
+        others = np.setdiff1d(np.arange(network.node_count), nodes)
+        near, far = (others, nodes) if inward else (nodes, others)
+        yield f"[ {named(network, near)} ]  ==>  [ {named(network, far)} ]"
+    groups: dict[str, list[int]] = {}
+    for link in links.tolist():
+        groups.setdefault(link_rate(network, link), []).append(link)
+    for rate, some in list(groups.items())[:4]:
+        shown = [f"{network.node_name(int(network.link_source[e]))} => {network.node_name(int(network.link_target[e]))}"
+                 for e in (some if len(some) <= 4 else [*some[:2], some[-1]])]  # fmt: skip
+        if len(some) > 4:
+            shown.insert(2, "...")
+        yield f"{quantity(len(some), 'link')} of {rate}: {', '.join(shown)}"
 
 
 # What would gain: changed questions.
@@ -216,8 +337,7 @@ class _LateError(Exception):
     """No time is left."""
 
 
-def gains(asked: AskedAgain, schedule: Any, binds: Binding, least: Bound | None, budget: float | None,
-          say: Say) -> tuple[Gain, ...]:  # fmt: skip
+def gains(asked: AskedAgain, schedule: Any, binds: Binding, budget: float | None, say: Say) -> tuple[Gain, ...]:
     """Plan what may gain, and return it with what it takes.
 
     Parameters
@@ -227,8 +347,6 @@ def gains(asked: AskedAgain, schedule: Any, binds: Binding, least: Bound | None,
     schedule : Schedule or WormholeSchedule
     binds : Binding
         What binds it.
-    least : Bound or None
-        The bound of the question.
     budget : float or None
         Seconds after which no plan is begun, and one that is being made is left out; None for the usual minute, in
         which large networks are left out.
@@ -245,6 +363,7 @@ def gains(asked: AskedAgain, schedule: Any, binds: Binding, least: Bound | None,
             raise _LateError
 
     for change in changed(asked, schedule, binds):
+
         def skipped(reason: str, change: _Change = change) -> None:
             found.append(Gain(change.words, None, asked.time, "", reason, change.asked, change.share))
 
@@ -253,10 +372,10 @@ def gains(asked: AskedAgain, schedule: Any, binds: Binding, least: Bound | None,
             continue
         try:
             stop(f"bounding: {change.words}")
-            if (reason := _hopeless(asked, change, least)) or (
-                reason := f"not planned on {quantity(asked.network.terminal_count, 'node')} without --budget"
-                if size > _LARGE and budget is None else ""
-            ):  # fmt: skip
+            reason = _hopeless(asked, change)
+            if not reason and size > _LARGE and budget is None:
+                reason = f"not planned on {quantity(asked.network.terminal_count, 'node')} without --budget"
+            if reason:
                 skipped(reason)
                 continue
             stop(f"planning: {change.words}")
@@ -272,15 +391,15 @@ def gains(asked: AskedAgain, schedule: Any, binds: Binding, least: Bound | None,
     return tuple(sorted(found, key=lambda gain: (gain.time is None, -(gain.saved or 0))))
 
 
-def _hopeless(asked: AskedAgain, change: _Change, least: Bound | None) -> str:
-    """Return why a change cannot gain, by its bound; an empty text if it may."""
+def _hopeless(asked: AskedAgain, change: _Change) -> str:
+    """Return why a change cannot gain much, by its bound; an empty text if it may."""
     new = change.asked.bound()
-    if new is None or (new.scope and asked.seconds):
+    if new is None or not asked.time:
         return ""
-    if new.value * change.share >= asked.time * (1 - _LITTLE):
-        same = least is not None and new.value * change.share >= least.value
-        return "gains nothing: the bound stays" if same else "gains nothing: its bound is no less than this time"
-    return ""
+    most = 1 - new.value * change.share / asked.time
+    if most <= 0:
+        return "gains nothing: its bound is no less than this time"
+    return f"gains {float(100 * most):.2g} % at most, by its bound" if most < _LITTLE else ""
 
 
 def changed(asked: AskedAgain, schedule: Any, binds: Binding) -> Iterator[_Change]:
@@ -304,7 +423,7 @@ def _cut_otherwise(asked: AskedAgain, schedule: Any) -> Iterator[_Change]:
         if isinstance(task, Grouped) or not open_to_choice(task, rules):
             return
         if isinstance(task, Allreduce):
-            yield _Change("another form or cut, planned again", asked)
+            yield _Change("planned again, in whatever form and cut", asked)
         elif not cut:
             yield _Change("2 packets a message instead of 1", asked._replace(task=in_packets(task, 2)))
         elif packets <= 256:
@@ -313,8 +432,11 @@ def _cut_otherwise(asked: AskedAgain, schedule: Any) -> Iterator[_Change]:
             yield _Change(words, asked, reason="hardly a change: packets are small already")
         return
     inner = task.task if isinstance(task, Chunked) else task
-    if not rules.split and rules.buffer is None and not isinstance(inner, Grouped | Together) and open_to_choice(
-        inner, rules
+    if (
+        not rules.split
+        and rules.buffer is None
+        and not isinstance(inner, Grouped | Together)
+        and open_to_choice(inner, rules)
     ):
         words = f"{quantity(packets + 1, 'packet')} a message instead of {packets}"
         share = Fraction(packets, packets + 1)
@@ -334,9 +456,7 @@ def _half_latency(asked: AskedAgain) -> Iterator[_Change]:
             slow = network.with_structures([*others, Speeds(speeds.bandwidth, speeds.latency / 2)])
             yield _Change("half the latency of all links", asked._replace(network=slow))
         elif cost.latency:
-            yield _Change(
-                "half the latency of all links", asked._replace(cost=replace(cost, latency=cost.latency / 2))
-            )
+            yield _Change("half the latency of all links", asked._replace(cost=replace(cost, latency=cost.latency / 2)))
     elif int(network.link_latency.max(initial=0)) > 1:
         slow = network.with_times(network.link_occupancy, network.link_latency // 2)
         yield _Change("half the latency of all links", asked._replace(network=slow))
@@ -354,12 +474,13 @@ def _faster_links(asked: AskedAgain, binds: Binding) -> Iterator[_Change]:
     if both.size < network.link_count:
         words = f"the {quantity(both.size, 'link')} that bind, and their opposites, twice as fast"
         words = words.replace(", and their opposites,", "") if not network.two_way else words
-        yield _Change(words, asked._replace(network=_with_links(network, twice=both)))
-    kind = _like(network, both)
-    if kind.size > both.size or kind.size == network.link_count:
-        every = "all" if kind.size == network.link_count else "all such"
-        words = f"{every} {quantity(kind.size, 'link')} twice as fast"
-        yield _Change(words, asked._replace(network=_with_links(network, twice=kind)))
+        yield _Change(words, _twice(asked, both))
+    for kind in _kinds_of(network, both):
+        if kind.size == network.link_count:
+            yield _Change(f"all {quantity(kind.size, 'link')} twice as fast", _twice(asked, kind))
+        elif not np.array_equal(kind, both):
+            rate = link_rate(network, int(kind[0]))
+            yield _Change(f"all {quantity(kind.size, 'link')} of {rate} twice as fast", _twice(asked, kind))
     best: tuple[Fraction, _Change] | None = None
     for u, v, like in _cables(network, binds):
         ends = f"{network.node_name(u)} and {network.node_name(v)}"
@@ -378,16 +499,25 @@ def _both_ways(network: Network, links: Longs) -> Longs:
     return np.union1d(links, network.reverse_link[links]) if network.two_way else links
 
 
-def _like(network: Network, links: Longs) -> Longs:
-    """Return the links that carry as much as the slowest of some, and take as long."""
+def _kinds_of(network: Network, links: Longs) -> list[Longs]:
+    """Return, for each kind of some links, all links that carry as much and take as long; the slowest first."""
     speeds = network.find(Speeds)
-    columns = [network.link_capacity, network.link_occupancy, network.link_latency]
+    columns: list[npt.NDArray[Any]] = [network.link_capacity, network.link_occupancy, network.link_latency]
     columns = columns if speeds is None else [network.link_capacity, speeds.bandwidth, speeds.latency]
     rate = columns[0] / columns[1] if speeds is None else columns[0] * columns[1]
-    one = int(links[np.argmin(rate[links])])
-    return np.flatnonzero(np.all([column == column[one] for column in columns], axis=0))
+    _, kind = np.unique(np.stack(columns), axis=1, return_inverse=True)
+    kind = kind.reshape(-1)
+    of = sorted({int(k): float(rate[e]) for e, k in zip(links.tolist(), kind[links], strict=True)}.items(),
+                key=lambda entry: entry[1])  # fmt: skip
+    return [np.flatnonzero(kind == k) for k, _ in of[:_KINDS]]
 
 
+def _twice(asked: AskedAgain, links: Longs) -> AskedAgain:
+    return asked._replace(network=_with_links(asked.network, twice=links))
+
+
+_KINDS = 2
+"""Kinds of links that are made faster, each for itself."""
 _PAIRS = 8
 """Pairs of nodes between which one more cable is looked at."""
 
@@ -398,14 +528,12 @@ def _cables(network: Network, binds: Binding) -> Iterator[tuple[int, int, int]]:
     speeds = network.find(Speeds)
     rate = network.link_capacity * (1 / network.link_occupancy if speeds is None else speeds.bandwidth)
     seen: set[tuple[int, int]] = set()
-    for link in sorted(links, key=lambda e: -float(rate[e])):
-        kind = float(rate[link]), 0
-        if (kind in seen and len(seen) > _PAIRS // 2) or len(seen) >= _PAIRS:
-            continue
-        pair = int(network.link_source[link]), int(network.link_target[link])
-        if pair not in seen and pair[::-1] not in seen:
-            seen.add(pair)
-            yield *pair, link
+    for kind in dict.fromkeys(rate[links].tolist()):
+        for link in [e for e in links if float(rate[e]) == kind][: _PAIRS // 2]:
+            pair = int(network.link_source[link]), int(network.link_target[link])
+            if pair not in seen and pair[::-1] not in seen and len(seen) < _PAIRS:
+                seen.add(pair)
+                yield *pair, link
     if binds.nodes.size and binds.nodes.size < network.node_count:
         inside = np.zeros(network.node_count, np.bool_)
         inside[binds.nodes] = True
@@ -417,9 +545,7 @@ def _cables(network: Network, binds: Binding) -> Iterator[tuple[int, int, int]]:
                 yield u, v, fastest
 
 
-def _with_links(
-    network: Network, twice: Longs | None = None, cable: tuple[int, int, int] | None = None
-) -> Network:
+def _with_links(network: Network, twice: Longs | None = None, cable: tuple[int, int, int] | None = None) -> Network:
     """Return a network some links of which are twice as fast, or that has one more cable like a link of it."""
     source, target = network.link_source.astype(np.int64), network.link_target.astype(np.int64)
     capacity, occupancy, latency = (
@@ -462,297 +588,3 @@ def _with_links(
         link_latency=latency[order].astype(np.int32), terminal_count=network.terminal_count, structures=kept,
         labels=network.labels, links_only=True,
     )  # fmt: skip
-
-
-# How usual algorithms compare: rings and trees among ranks, laid over the network and verified.
-
-
-@dataclass(frozen=True)
-class Beside:
-    """A usual algorithm on the same network.
-
-    Attributes
-    ----------
-    name : str
-        What is sent to whom.
-    usual : str
-        Who uses it, and when.
-    time : Fraction or None
-        In seconds or in the unit of the cost; None where it does not run here.
-    packets : int
-        Packets a message that take least of those tried.
-    skipped : str
-        Why it does not run here, or an empty text.
-    """
-
-    name: str
-    usual: str
-    time: Fraction | None
-    packets: int = 1
-    skipped: str = ""
-
-
-_MOST_SENT = 200_000
-"""Packets that ranks send at the most."""
-_CUTS = (1, 8, 64, 512)
-"""Packets a message that are tried, in seconds."""
-
-
-def beside(asked: AskedAgain, budget: float, say: Say) -> tuple[tuple[Beside, ...], str]:
-    """Return how rings, trees and exchanges among ranks compare on the network, and a remark if there are none.
-
-    Parameters
-    ----------
-    asked : AskedAgain
-        The question.
-    budget : float
-        Seconds after which no further one is built.
-    say : callable
-        Told what is built.
-    """
-    task = asked.task.task if isinstance(asked.task, Chunked) else asked.task
-    if asked.switching == "wormhole":
-        return (), "rings and trees of libraries are compared for store-and-forward schedules only"
-    if isinstance(task, Grouped | Together):
-        return (), "rings and trees of libraries are compared for one collective among all nodes only"
-    if asked.rules is not None and (asked.rules.buffer is not None or asked.rules.reduction):
-        return (), "rings and trees of libraries are not compared under a limit of buffers or with sums in switches"
-    began, found = time.monotonic(), list[Beside]()
-    for name, usual, parts in _usual(asked, task):
-        say(f"building: {name}")
-        if time.monotonic() - began > budget:
-            found.append(Beside(name, usual, None, skipped="left out for lack of time"))
-            continue
-        try:
-            found.append(_timed(asked, name, usual, parts))
-        except GossamerError as error:
-            found.append(Beside(name, usual, None, skipped=str(error).partition("; ")[0]))
-    remark = "" if found else f"no usual ring or tree is known for {task.name}"
-    return tuple(sorted(found, key=lambda each: (each.time is None, each.time or 0))), remark
-
-
-_Sent = Callable[[int], Longs | None]
-"""From a number of ranks to who sends in which round what of each root."""
-_Half = tuple[Task, list[_Sent] | str]
-"""A collective, and the patterns that its packets take in turns, or an algorithm by name."""
-
-
-def _usual(asked: AskedAgain, task: Task) -> Iterator[tuple[str, str, list[_Half]]]:
-    """Yield usual algorithms: a name, who uses them, and the halves that follow one another."""
-    n = asked.network.terminal_count
-    size = asked.cost.bytes if isinstance(asked.cost, TimeCost) else 0
-    power, gather, trees = n & (n - 1) == 0, MultinodeBroadcast(), [_binary_tree, _mirrored_tree]
-
-    def here(yes: bool) -> str:
-        return ", as here" if yes and size else ""
-
-    match task:  # sizes as in MPICH: Thakur, Rabenseifner and Gropp 2005
-        case MultinodeBroadcast() | ReduceScatter():
-            small = size * n < 512 * 1024 if power else size * n < 80 * 1024
-            yield "ring", f"NCCL; MPI for long messages{here(not small)}", [(task, [ring_tree])]
-            yield "recursive doubling", f"MPI for short messages{here(small and power)}", [(task, [doubling_tree])]
-            words = f"MPI for short messages of other numbers of ranks{here(small and not power)}"
-            yield "Bruck", words, [(task, [bruck_tree])]
-            yield "binomial trees (PAT)", "NCCL, one rank a server", [(task, [parallel_aggregated_tree])]
-        case Allreduce():
-            yield "ring", "NCCL for long messages", [(ReduceScatter(), [ring_tree]), (gather, [ring_tree])]
-            words, far = f"MPI for long messages (Rabenseifner){here(size > 2048)}", [_halving_tree]
-            yield "halving and doubling", words, [(ReduceScatter(), far), (gather, far)]
-            words = "NCCL for short messages; a tree a rank, down after up"
-            yield "double binary trees", words, [(ReduceScatter(), trees), (gather, trees)]
-            one: list[_Sent] = [parallel_aggregated_tree]
-            yield "binomial tree", "reduce, then broadcast", [(Reduce(), one), (Broadcast(), one)]
-        case Broadcast() | Reduce():
-            yield "ring", "NCCL", [(task, [_one_way_ring])]
-            words = f"MPI for short messages{here(size < 12 * 1024)}"
-            yield "binomial tree", words, [(task, [parallel_aggregated_tree])]
-            words, both = f"MPI for long messages{here(size >= 12 * 1024)}", [ring_tree]
-            if isinstance(task, Broadcast):
-                halves: list[_Half] = [(Scatter(task.root), "halving-scatter"), (gather, both)]
-                yield "scatter and ring", words, halves
-            else:
-                halves = [(ReduceScatter(), both), (Gather(task.root), "reversed-halving-scatter")]
-                yield "ring and gather", words, halves
-        case Scatter():
-            yield "binomial tree", "MPI", [(task, "halving-scatter")]
-        case Gather():
-            yield "binomial tree", "MPI", [(task, "reversed-halving-scatter")]
-        case TotalExchange():
-            yield "pairwise exchange", "NCCL; MPI for long messages", [(task, "pairwise-exchange")]
-            yield "Bruck", "MPI for short messages", [(task, "bruck-exchange")]
-
-
-def _one_way_ring(count: int) -> Longs:
-    """Return one way round a ring.
-
-    >>> _one_way_ring(3)[1].tolist()
-    [[0, 1, 2], [1, 2, 0]]
-    """
-    root, k = np.arange(count)[:, None], np.arange(count - 1)[None, :]
-    return np.stack([np.broadcast_to(k, (count, count - 1)), (root + k) % count, (root + k + 1) % count], axis=2)
-
-
-def _binary_tree(count: int, mirrored: bool = False) -> Longs:
-    """Return a binary tree in the order of ranks for each root; mirrored, nodes inside are leaves of the other.
-
-    >>> _binary_tree(4)[0].tolist()
-    [[0, 0, 2], [1, 2, 1], [1, 2, 3]]
-    """
-    rows: list[tuple[int, int, int]] = []
-
-    def grow(parent: int, low: int, high: int, depth: int) -> None:
-        if low < high:
-            middle = (low + high) // 2
-            rows.append((depth, parent, middle))
-            grow(middle, low, middle, depth + 1)
-            grow(middle, middle + 1, high, depth + 1)
-
-    grow(0, 1, count, 0)
-    tree = np.array(sorted(rows), np.int64).reshape(-1, 3)
-    if mirrored:
-        tree[:, 1:] = -tree[:, 1:] % count
-    found = np.repeat(tree[None], count, axis=0)
-    found[:, :, 1:] = (found[:, :, 1:] + np.arange(count)[:, None, None]) % count
-    return found
-
-
-def _halving_tree(count: int) -> Longs | None:
-    """Return the furthest partners of recursive doubling first, so that most data is sent near; as Rabenseifner does.
-
-    >>> _halving_tree(4)[1].tolist()
-    [[0, 1, 3], [1, 1, 0], [1, 3, 2]]
-    """
-    if count & (count - 1):
-        return None
-    far = [1 << k for k in range((count - 1).bit_length())][::-1]
-    rows = [(k, p, p + d) for k, d in enumerate(far) for p in range(0, count, 2 * d)]
-    found = np.repeat(np.array(rows, np.int64).reshape(1, -1, 3), count, axis=0)
-    found[:, :, 1:] ^= np.arange(count)[:, None, None]
-    return found
-
-
-def _mirrored_tree(count: int) -> Longs:
-    """Return the other tree of a pair."""
-    return _binary_tree(count, mirrored=True)
-
-
-def _timed(asked: AskedAgain, name: str, usual: str, halves: list[_Half]) -> Beside:
-    """Return what an algorithm takes with as many packets a message as take least of some."""
-    given = packets_of(asked.task)
-    best: tuple[Fraction, int] | None = None
-    for cut in _CUTS if asked.seconds else (given,):
-        total = Fraction(0)
-        try:
-            for task, patterns in halves:
-                each = _half(asked, in_packets(task, cut), patterns)
-                if each is None:
-                    return Beside(name, usual, None, skipped="needs a number of ranks that is a power of two")
-                total += each
-        except TaskError:
-            if best is None:
-                raise
-            break
-        if best is not None and total >= best[0] * (1 - _LITTLE):
-            best = min(best, (total, cut))
-            break
-        best = total, cut
-    assert best is not None
-    return Beside(name, usual, *best)
-
-
-def _half(asked: AskedAgain, task: Task, patterns: list[_Sent] | str) -> Fraction | None:
-    """Return what a collective by patterns, or by an algorithm of that name, takes, verified; None if there is none."""
-    cost, inner = asked.cost, task.task if isinstance(task, Chunked) else task
-    blocks = isinstance(asked.task, Allreduce | Broadcast | Reduce) and not isinstance(inner, Broadcast | Reduce)
-    if isinstance(cost, TimeCost) and blocks:  # a block of the buffer for each rank
-        cost = replace(cost, bytes=-(-cost.bytes // asked.network.terminal_count))
-    if isinstance(patterns, str):
-        cost = replace(cost, whole=True) if isinstance(cost, TimeCost) else cost
-        found = plan(asked.network, task, rules=asked.rules, cost=cost, algorithm=patterns)
-        return found.completion_time if found.seconds is None else found.seconds
-    network = asked.network
-    clock: StepCost = StepCost(getattr(cost, "control_time", 0))
-    if isinstance(cost, TimeCost):
-        network, clock = cost.on(network, task)
-    case = Case(network, task, replace(asked.rules or Rules(), split=False).on(network), clock)
-    backwards = isinstance(inner, Reduce | ReduceScatter)
-    forward = case.dual if backwards else case
-    sent = _sends(forward, patterns)
-    if sent is None:
-        return None
-    schedule = exchanged_in_rounds(forward, sent)
-    schedule = schedule.reverse() if backwards else schedule
-    verify(schedule).raise_if_invalid()
-    taken = schedule.completion_time
-    return clock.seconds(taken) if isinstance(clock, Clock) else taken
-
-
-def _sends(case: Case, patterns: list[_Sent]) -> SentPackets | None:
-    """Return what ranks send: packets take patterns and orders of the ranks in turns."""
-    network, task = case.network, case.task
-    n, packets = network.terminal_count, packets_of(task)
-    inner = task.task if isinstance(task, Chunked) else task
-    roots = np.array([inner.root]) if isinstance(inner, Broadcast) else np.arange(n)
-    if roots.size * (n - 1) * packets > _MOST_SENT:
-        raise TaskError(f"ranks send over {_MOST_SENT:,} packets")
-    trees = [pattern(n) for pattern in patterns]
-    orders = _orders(network, rings=patterns[0] in (ring_tree, _one_way_ring))
-    columns = []
-    for k, tree in enumerate(trees):
-        if tree is None:
-            return None
-        for turn, order in enumerate(orders):
-            place = np.empty(n, np.int64)
-            place[order] = np.arange(n)
-            for p in range(packets):
-                mine = np.flatnonzero((roots + p) % (len(trees) * len(orders)) == k * len(orders) + turn)
-                if mine.size:
-                    rows = tree[place[roots[mine]]]
-                    columns.append((rows[..., 0], order[rows[..., 1]], order[rows[..., 2]],
-                                    np.repeat(mine * packets + p, n - 1).reshape(mine.size, -1)))  # fmt: skip
-    step, source, target, packet = (
-        np.concatenate([np.reshape(part, -1) for part in c]).astype(np.int64) for c in zip(*columns, strict=True)
-    )
-    by_step = np.argsort(step, kind="stable")
-    return SentPackets(step[by_step], source[by_step], target[by_step], packet[by_step])
-
-
-def _orders(network: Network, rings: bool) -> list[Longs]:
-    """Return orders of the ranks: cycles of a grid, or server by server from each accelerator on, as NCCL's channels.
-
-    >>> import gossamer
-    >>> [order.tolist() for order in _orders(gossamer.network("torus:2x3"), True)]
-    [[0, 1, 2, 5, 4, 3]]
-    """
-    n, every = network.terminal_count, np.arange(network.terminal_count)
-    grid = network.grid
-    if grid is not None and n == network.node_count:
-        return [cycle.astype(np.int64) for cycle in disjoint_hamiltonian_cycles(grid)] if rings else [every]
-    size = _server_size(network)
-    if size in (1, n):
-        return [every]
-    found = []
-    for turn in range(size):
-        lines = every.reshape(-1, size)[:, (turn + np.arange(size)) % size].copy()
-        if rings:  # what leaves a server at an accelerator enters the next one at the same
-            lines[1::2] = lines[1::2, ::-1]
-        found.append(lines.reshape(-1))
-    return found
-
-
-def _server_size(network: Network) -> int:
-    """Return how many ranks, numbered one after the other, the fastest links join; 1 where that is no even number."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    speeds, nodes = network.find(Speeds), network.node_count
-    rate = network.link_capacity / network.link_occupancy if speeds is None else speeds.bandwidth
-    if not rate.size or float(rate.min()) == float(rate.max()):
-        return 1
-    fast = np.flatnonzero(rate >= float(rate.max()) * (1 - 1e-9))
-    graph = coo_array((np.ones(fast.size), (network.link_source[fast], network.link_target[fast])), (nodes, nodes))
-    of = connected_components(graph.tocsr(), directed=False)[1][: network.terminal_count]
-    first = np.flatnonzero(np.diff(of, prepend=-1))
-    sizes = np.diff(np.append(first, of.size))
-    same = np.unique(of).size == first.size and bool((sizes == sizes[0]).all())
-    return int(sizes[0]) if same else 1

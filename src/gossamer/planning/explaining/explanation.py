@@ -21,8 +21,9 @@ from gossamer.bounds import Bound
 from gossamer.display_registry import display
 from gossamer.errors import FileFormatError, ScheduleError
 from gossamer.networks.network import Network
-from gossamer.planning.explaining.advice import AskedAgain, Beside, Gain
-from gossamer.planning.explaining.bottlenecks import Binding, CriticalHop, TimeSpent
+from gossamer.planning.explaining.advice import AskedAgain, Binding, Gain
+from gossamer.planning.explaining.critical_path import CriticalHop, TimeSpent
+from gossamer.planning.explaining.usual_algorithms import Beside
 from gossamer.questions.costs import Clock
 from gossamer.schedules import Hop
 from gossamer.schedules.wormhole.worm_descriptions import Worm
@@ -62,8 +63,14 @@ class Explanation:
 
 
 _WIDTH = 110
+_LITTLE = 0.5
+"""Percent of the time below which nothing much is gained."""
 _STRETCHES = 8
 """Stretches of the critical path that are shown at the most."""
+
+
+Section = tuple[str, list[str], tuple[Sequence[str], Sequence[Sequence[str]]] | None]
+"""A heading, lines, and a table of columns and rows or None."""
 
 
 @dataclass(frozen=True)
@@ -105,12 +112,15 @@ class Advice:
     remarks: tuple[str, ...] = ()
     asked: AskedAgain | None = None
 
-    def sections(self) -> list[tuple[str, list[str], tuple[tuple[str, ...], list[tuple[str, ...]]] | None]]:
-        """Return the parts of the page: a heading, lines, and a table of columns and rows or None."""
-        found: list[tuple[str, list[str], tuple[tuple[str, ...], list[tuple[str, ...]]] | None]] = [
+    def sections(self) -> list[Section]:
+        """Return the parts of the page."""
+        found: list[Section] = [
             ("What binds", [*self.why, *self.binding.drawn], None),
             ("Where time goes", [*self._time_lines()], None),
         ]
+        path = _path_rows(self.schedule, self.spent.path, self._own)
+        if path:
+            found.append(("", [], (("critical path", "at", "for", "begins"), path)))
         kinds = [(k.name, f"{k.links:,}", f"{float(k.busy):.1%}", f"{float(k.most):.1%}") for k in self.spent.kinds]
         if kinds:
             found.append(("", [], (("links", "count", "busy, mean", "busiest"), kinds[:6])))
@@ -127,32 +137,38 @@ class Advice:
         """Return a time in the unit of the question for people."""
         if self.asked is not None and self.asked.seconds:
             return seconds_text(time)
-        return _time(time, self.schedule.cost.unit)
+        return _in_units(time, self.schedule.cost.unit)
 
     def _own(self, time: Fraction) -> str:
         """Return a time in the unit of the schedule for people."""
         cost = self.schedule.cost
-        return seconds_text(cost.seconds(time)) if isinstance(cost, Clock) else _time(time, cost.unit)
+        return seconds_text(cost.seconds(time)) if isinstance(cost, Clock) else _in_units(time, cost.unit)
 
     def _time_lines(self) -> Iterator[str]:
         spent = self.spent
         if not spent.total:
             return
         if spent.busiest:
-            yield f"busiest: {spent.busiest}, {self._own(spent.busy)}, {float(spent.busy / spent.total):.1%} of the time"
+            share = float(spent.busy / spent.total)
+            yield f"busiest: {spent.busiest}, {self._own(spent.busy)}, {share:.1%} of the time"
         parts = (spent.sending, spent.latency, spent.waiting)
         if sum(parts, Fraction(0)):
             words = [f"{self._own(x)} {name} ({float(x / spent.total):.1%})" for x, name in
                      zip(parts, ("bandwidth", "latency", "waiting"), strict=True)]  # fmt: skip
             yield f"critical path: {', '.join(words)}"
-        yield from _path_lines(self.schedule, spent.path, self._own)
+        laps = [hop for hop in spent.path if hop.times > 1]
+        if laps:
+            period = self.schedule.repetition.period
+            took = self._own(self.schedule.time_of(period - 1))
+            yield f"of the path, {quantity(laps[0].times, 'period')} of {took} each are alike and shown once"
 
     def _gain_row(self, gain: Gain) -> tuple[str, ...]:
         if gain.time is None or gain.saved is None or gain.percent is None:
             return gain.change, "-", gain.skipped
-        sign = "saves" if gain.saved > 0 else "costs"
-        told = f"{sign} {self._time(abs(gain.saved))} ({abs(gain.percent):.2g} %)" if gain.saved else "none"
-        return gain.change, self._time(gain.time), f"{told}, by {gain.algorithm}" if gain.saved else told
+        told = f"{'saves' if gain.saved > 0 else 'costs'} {self._time(abs(gain.saved))} ({abs(gain.percent):.2g} %)"
+        if abs(gain.percent) < _LITTLE:
+            return gain.change, self._time(gain.time), f"hardly: {told}" if gain.saved else "none"
+        return gain.change, self._time(gain.time), f"{told}, by {gain.algorithm}"
 
     def _beside_row(self, each: Beside) -> tuple[str, ...]:
         if each.time is None or self.asked is None:
@@ -293,45 +309,51 @@ def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
     return lines
 
 
-def _path_lines(schedule: Any, path: Sequence[CriticalHop], told: Callable[[Fraction], str]) -> Iterator[str]:
-    """Yield the critical path in words, what follows itself on a link together, the middle of many left out."""
+_BEGINS = {
+    "data": "when what it carries has come",
+    "link": "when the link is free",
+    "port": "when the port is free",
+    "start": "at the start",
+    "idle": "after a wait",
+}
+
+
+def _path_rows(schedule: Any, path: Sequence[CriticalHop], told: Callable[[Fraction], str]) -> list[tuple[str, ...]]:
+    """Return the critical path as rows, what follows itself on a link together, the middle of many left out."""
     network = schedule.network
-    after = {"data": "when it has come", "link": "when the link is free", "port": "when the port is free",
-             "start": "from the start", "idle": "after a wait"}  # fmt: skip
-    lines: list[tuple[Fraction, str]] = []
-    for (link, _), group in groupby(path, key=lambda hop: (hop.link, hop.why if hop.link < 0 else "")):
+    rows: list[tuple[str, ...]] = []
+    for link, group in groupby(path, key=lambda hop: hop.link):
         hops = list(group)
-        span = f"{told(hops[0].start)} to {told(hops[-1].end)}"
+        when, long = told(hops[0].start), told(hops[-1].end - hops[0].start)
         if link < 0:
-            lines.append((hops[0].start, f"{span}: nothing on this path moves"))
+            rows.append(("(waits)", when, long, ""))
             continue
         u, v = (network.node_name(int(x[link])) for x in (network.link_source, network.link_target))
-        many = f", {quantity(len(hops), 'packet')} one after the other" if len(hops) > 1 else ""
-        lines.append((hops[0].start, f"{span}: {u} to {v}{many}, {after[hops[0].why]}"))
-    laps = [hop for hop in path if hop.times > 1]
-    if laps:
-        yield f"the path goes round the same links {quantity(laps[0].times, 'period')}, one after the other; then"
-    some = lines if len(lines) <= _STRETCHES else [*lines[: _STRETCHES // 2], *lines[-_STRETCHES // 2 :]]
-    for k, (_, line) in enumerate(some):
-        if k == _STRETCHES // 2 and len(lines) > _STRETCHES:
-            yield f"... {quantity(len(lines) - len(some), 'stretch')} more"
-        yield line
+        many = f", {quantity(len(hops), 'packet')}" if len(hops) > 1 else ""
+        rows.append((f"{u} -> {v}{many}", when, long, _BEGINS[hops[0].why]))
+    if len(rows) <= _STRETCHES:
+        return rows
+    left = len(rows) - _STRETCHES
+    return [*rows[: _STRETCHES // 2], (f"... {left:,} more", "", "", ""), *rows[-_STRETCHES // 2 :]]
 
 
-def sentence(schedule: Any, time: Fraction, bound: Bound | None, least: Fraction, words: str) -> str:
-    """Return what a schedule does in one sentence: the task and its bytes, the time, the ratio to the bound."""
+def sentence(schedule: Any, task: str, time: Fraction, bound: Bound, least: Fraction) -> str:
+    """Return what a schedule does in one sentence: the task and its bytes, the time, the ratio to the bound.
+
+    `time` and `least`, the value of the bound, are in seconds where the schedule has a clock, else in its own unit.
+    """
     cost = schedule.cost
+    size, told = "", _in_units(time, cost.unit)
     if isinstance(cost, Clock):
-        size = f" of {bytes_text(cost.asked_bytes or cost.message_bytes)}"
-        rate = cost.bandwidth(schedule.completion_time)
-        told = seconds_text(time) + (f", {bandwidth_text(rate)}" if rate is not None else "")
-    else:
-        size, told = "", _time(time, cost.unit)
+        size, told = f" of {bytes_text(cost.asked_bytes or cost.message_bytes)}", seconds_text(time)
+        rate, bus = cost.bandwidth(schedule.completion_time), cost.bus_bandwidth(schedule.completion_time)
+        told += "" if rate is None else f", {bandwidth_text(rate)}"
+        told += "" if bus is None else f" (bus {bandwidth_text(bus)})"
     beside = f"{float(time / least):.4g} x the bound" if least else "no bound"
-    if bound is not None and time == least:
-        beside = f"optimal{f' among {bound.scope}' if bound.scope else ''}: it meets the bound"
-    by = f" by {schedule.algorithm}" if schedule.algorithm else ""
-    return f"{words}{size} on {schedule.network.spec}{by}: {told}; {beside}"
+    if time == least:
+        beside = f"optimal{f' among {bound.scope}' if bound.scope else ''}"
+    by = f"; by {schedule.algorithm}" if schedule.algorithm else ""
+    return f"{task}{size} on {schedule.network.spec}: {told}; {beside}{by}"
 
 
 @dataclass(frozen=True)
@@ -343,9 +365,7 @@ class ExplainedPart:
     hops: Sequence[Hop | Worm] = ()
 
 
-def why(
-    time: Fraction, bound: Bound, words: str = "", told: Callable[[Fraction], str] | None = None
-) -> Iterator[str]:
+def why(time: Fraction, bound: Bound, words: str = "", told: Callable[[Fraction], str] | None = None) -> Iterator[str]:
     """Yield why what takes a time cannot be faster, by the witness of the largest bound or other words for it."""
     words = words or bound.witness
     if told is not None:  # in seconds
@@ -367,6 +387,10 @@ def _none(bound: Bound) -> str:
 
 def _time(time: Fraction, unit: str) -> str:
     return f"{_number(time)} {unit}{'' if time == 1 else 's'}"
+
+
+def _in_units(time: Fraction, unit: str) -> str:
+    return f"{float(time):,.6g} {unit}{'' if time == 1 else 's'}"
 
 
 def _number(value: Fraction) -> str:

@@ -1,19 +1,16 @@
-"""What binds a schedule, and where its time goes: the witness of the bound, the busiest links, the critical path."""
+"""Where the time of a schedule goes: how long its links are busy, and the chain of hops that ends last."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from gossamer.atomic_files import bandwidth_text, quantity, seconds_text
-from gossamer.bounds import Bound
-from gossamer.bounds.proofs import CallPrices, Cut, Partition, PortPrices, Prices
-from gossamer.networks.derived import Renumbered
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Speeds
 from gossamer.questions.tasks import COPY
@@ -23,159 +20,21 @@ from gossamer.schedules.packets import message_rows
 from gossamer.verification import link_busy
 from gossamer.wormhole import WormholeSchedule
 
-__all__ = ["Binding", "CriticalHop", "LinkKind", "TimeSpent", "binding", "named", "time_spent", "worm_time_spent"]
+__all__ = ["CriticalHop", "LinkKind", "TimeSpent", "link_rate", "time_spent", "worm_time_spent"]
 
 Longs = npt.NDArray[np.int64]
 
-_NAMED = 6
-"""Nodes or links that are named one by one at the most."""
 _MOST_HOPS = 4_000_000
 """Hops of which the critical path is looked for at the most."""
 
 
-def named(network: Network, nodes: npt.NDArray[np.integer]) -> str:
-    """Return the names of some nodes, the middle of many left out.
-
-    >>> import gossamer
-    >>> named(gossamer.network("ring:9"), np.arange(9)), named(gossamer.network("ring:9"), np.arange(2))
-    ('(0), (1), (2), ..., (8)', '(0), (1)')
-    """
-    names = [network.node_name(int(v)) for v in (nodes if nodes.size <= _NAMED else [*nodes[:3], nodes[-1]])]
-    return ", ".join(names if nodes.size <= _NAMED else [*names[:3], "...", names[-1]])
-
-
-def _rate(network: Network, link: int) -> str:
+def link_rate(network: Network, link: int) -> str:
     """Return what a link carries: bytes a second, or packets a slot."""
     speeds, capacity = network.find(Speeds), int(network.link_capacity[link])
     if speeds is not None:
         return bandwidth_text(capacity * float(speeds.bandwidth[link]))
     occupancy = int(network.link_occupancy[link])
     return f"capacity {capacity}" if occupancy == 1 else f"capacity {capacity}, {quantity(occupancy, 'slot')} a packet"
-
-
-# What binds: the nodes and links of the bound's witness.
-
-
-@dataclass(frozen=True)
-class Binding:
-    """What binds: the nodes and links by which the largest lower bound is proved.
-
-    Attributes
-    ----------
-    words : str
-        What must pass where, and how long that takes at least.
-    nodes : int64[]
-        The nodes on one side of the cut, or those that are priced; empty where the proof names none.
-    links : int64[]
-        The links that bind: those across the cut, between the parts, or with a price; empty where the proof names none.
-    drawn : tuple of str
-        Lines that show nodes and links.
-    all_links : bool
-        Whether every link of the network binds.
-    """
-
-    words: str
-    nodes: Longs
-    links: Longs
-    drawn: tuple[str, ...]
-    all_links: bool = False
-
-
-def binding(network: Network, bound: Bound, seconds: bool = False) -> Binding:
-    """Return what binds, out of the proof of a bound.
-
-    Parameters
-    ----------
-    network : Network
-        Of the schedule.
-    bound : Bound
-        The largest.
-    seconds : bool
-        Whether its value is in seconds: then its witness counts slots that say nothing to people.
-
-    Examples
-    --------
-    >>> import gossamer
-    >>> found = binding(gossamer.network("array:4"), gossamer.lower_bounds("array:4", "alltoall")[0])
-    >>> found.nodes.tolist(), found.links.tolist()
-    ([0, 1], [2])
-    """
-    nodes, links = _witness(network, bound)
-    words, proof = bound.witness, bound.proof
-    if seconds and isinstance(proof, Cut) and nodes.size:
-        outside = np.setdiff1d(np.arange(network.node_count), nodes)
-        enter, few = (proof.enter, nodes) if nodes.size <= outside.size else (not proof.enter, outside)
-        verb = "enter" if enter else "leave"
-        words = f"{quantity(proof.needed, 'message')} must {verb} {named(network, few)} over {_across(network, links)}"
-    elif seconds and isinstance(proof, Partition) and links.size:
-        verb = "leave" if "leave" in bound.witness else "enter"
-        parts = np.unique(proof.part[proof.part >= 0]).size
-        what = quantity(proof.needed, "message") + (", partial sums or results" if "form" in bound.name else "")
-        words = f"{what}, must {verb} {quantity(parts, 'part')} of the network over {_across(network, links)}"
-    return Binding(
-        words, nodes, links, tuple(_drawn(network, bound, nodes, links)), 0 < links.size == network.link_count
-    )
-
-
-def _across(network: Network, links: Longs) -> str:
-    """Return how many links there are, and what they carry together."""
-    speeds, count = network.find(Speeds), quantity(links.size, "link")
-    if speeds is None:
-        return count
-    return f"{count} of {bandwidth_text(float((network.link_capacity[links] * speeds.bandwidth[links]).sum()))} together"
-
-
-def _witness(network: Network, bound: Bound) -> tuple[Longs, Longs]:
-    """Return the nodes and the links of a proof, in the numbers of a network that may have been recognized."""
-    none = np.zeros(0, np.int64)
-    proof: Any = bound.proof
-    known = network.find(Renumbered)
-    own = np.arange(network.node_count) if known is None else known.place.astype(np.int64)
-    source, target = network.link_source, network.link_target
-    if isinstance(proof, Cut) and proof.nodes is not None and proof.nodes.size:
-        inside = np.zeros(network.node_count, np.bool_)
-        inside[proof.nodes] = True
-        inside = inside[own]
-        crossing = inside[target] & ~inside[source] if proof.enter else inside[source] & ~inside[target]
-        return np.flatnonzero(inside), np.flatnonzero(crossing)
-    if isinstance(proof, Partition) and proof.part.size == network.node_count:
-        part = proof.part[own]
-        entering = (part[target] >= 0) & (part[source] != part[target])
-        leaving = (part[source] >= 0) & (part[source] != part[target])
-        fits = [some for some in (entering, leaving) if int(some.sum()) == proof.capacity.size]
-        return np.flatnonzero(part >= 0), np.flatnonzero(fits[0] if fits else entering)
-    if isinstance(proof, PortPrices) and proof.price.size == network.node_count:
-        return np.flatnonzero(proof.price[own] > 0), none
-    if isinstance(proof, Prices | CallPrices):
-        price = proof.price if isinstance(proof, Prices) else proof.length
-        if price.size == network.link_count and known is None:
-            return none, np.flatnonzero(price > 0)
-    if bound.name == "total hops":
-        return none, np.arange(network.link_count)
-    return none, none
-
-
-def _drawn(network: Network, bound: Bound, nodes: Longs, links: Longs) -> Iterator[str]:
-    """Yield lines that show the links that bind, alike ones together."""
-    if not links.size:
-        return
-    if isinstance(bound.proof, Cut):
-        inward = bound.proof.enter
-        others = np.setdiff1d(np.arange(network.node_count), nodes)
-        near, far = (others, nodes) if inward else (nodes, others)
-        yield f"[ {named(network, near)} ]  ==>  [ {named(network, far)} ]"
-    groups: dict[str, list[int]] = {}
-    for link in links.tolist():
-        groups.setdefault(_rate(network, link), []).append(link)
-    for rate, some in list(groups.items())[:4]:
-        shown = [f"{network.node_name(int(network.link_source[e]))} => {network.node_name(int(network.link_target[e]))}"
-                 for e in (some if len(some) <= 4 else [*some[:2], some[-1]])]  # fmt: skip
-        if len(some) > 4:
-            shown.insert(2, "...")
-        yield f"{quantity(len(some), 'link')} of {rate}: {', '.join(shown)}"
-
-
-# Where time goes: how long links are busy, and the chain of hops that ends last.
 
 
 class LinkKind(NamedTuple):
@@ -342,7 +201,7 @@ def _kinds(schedule: Schedule) -> Iterator[LinkKind]:
     for k in range(columns.shape[1]):
         mine = np.flatnonzero(kind == k)
         one = int(mine[0])
-        words = _rate(network, one)
+        words = link_rate(network, one)
         if speeds is not None and float(wait[one]):
             words += f" after {seconds_text(float(wait[one]))}"
         if terminals < network.node_count:
@@ -635,7 +494,7 @@ def worm_time_spent(schedule: WormholeSchedule) -> TimeSpent:
         top = int(held[int(np.argmax(load))])
         name = f"a channel into {schedule.network.node_name(int(schedule.channels.end(top)))}"
     sent = sum((Fraction(int(n)) * cost.per_byte for n in schedule.step_length if n > 0), Fraction(0))
-    kinds = ()
+    kinds: tuple[LinkKind, ...] = ()
     if total and load.size:
         mean = Fraction(int(load.sum()), int(schedule.channels.exists.sum())) * cost.per_byte
         kinds = (LinkKind("channels", int(schedule.channels.exists.sum()), mean / total, busy / total),)
