@@ -141,8 +141,8 @@ def trivance(count: int) -> list[Groups] | None:
 def direct(count: int) -> list[Groups] | None:
     """Return one stage in which each rank sends to all others; None of more than 64 ranks.
 
-    Where all ranks are next to each other, or behind one switch, each sends what it has to all others at once and adds up
-    what comes. That takes a single stage, but every rank sends as many messages as there are others.
+    Where all ranks are next to each other, or behind one switch, each sends what it has to all others at once and adds
+    up what comes. That takes a single stage, but every rank sends as many messages as there are others.
 
     >>> direct(3)[0].tolist()
     [[0, 1, 2]]

@@ -563,10 +563,14 @@ def _explaining(algorithm: Proposer[Any, Any], offer: Offer[Any]) -> list[Callab
     given = propose.args if isinstance(propose, functools.partial) else ()
     found: list[Callable[..., Any]] = [f for f in given if isinstance(f, FunctionType) and inspect.getdoc(f)]
     home = _home(algorithm)
-    chain = [f for f in _called(offer.build, home) if f.__name__.isidentifier() and not f.__name__.startswith("_")]
-    found += [f for f in chain if _builds(f)][:1]
+    named: list[Callable[..., Any]] = []
+    for function in _called(offer.build, home):
+        if function.__name__.isidentifier() and not function.__name__.startswith("_"):
+            if _builds(function):
+                return [*found, function]
+            named.append(function)
     if not found:
-        found += [f for f in chain if _module(f) == home and inspect.getdoc(f)][:1]
+        found += [f for f in named if _module(f) == home and inspect.getdoc(f)][:1]
     return found
 
 
