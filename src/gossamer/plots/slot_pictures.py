@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import os
+import re
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -184,18 +185,23 @@ def write_page(found: AlgorithmExplanation, path: str | os.PathLike[str]) -> lis
 
 
 def _markdown(found: AlgorithmExplanation, picture: str) -> str:
-    lines = [f"# {found.title}", ""]
+    lines = [f"# {_marked(found.title)}", ""]
     for part in found.sections:
-        lines += [f"## {part.title}", ""]
+        lines += [f"## {_marked(part.title)}", ""]
         if part.paragraphs == found.commands:
             lines += ["```sh", *part.paragraphs, "```", ""]
         else:
-            lines += [line for paragraph in part.paragraphs for line in (paragraph, "")]
-        lines += [f"{number}. {step}" for number, step in enumerate(part.numbered, 1)]
+            lines += [line for paragraph in part.paragraphs for line in (_marked(paragraph), "")]
+        lines += [f"{number}. {_marked(step)}" for number, step in enumerate(part.numbered, 1)]
         lines += [""] if part.numbered else []
         if part.pictured:
             lines += [f"![{found.title}: {_key(found)}]({picture})", ""]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _marked(text: str) -> str:
+    """Return a text for Markdown, in which stars and underscores mean nothing."""
+    return re.sub(r"([*_<\\])", r"\\\1", text)
 
 
 _STYLE = """

@@ -56,6 +56,9 @@ class _HalfHops(NamedTuple):
 def together(case: Case) -> Schedule:
     """Build a schedule of trees for every message, each hop as soon as what it waits for is there.
 
+    What is summed, what is copied and what is moved share the links. Trees for all of it are grown together at common
+    prices, which rise with the loads, and then every hop begins as soon as what it waits for is there.
+
     Parameters
     ----------
     case : Case
@@ -81,12 +84,15 @@ def together(case: Case) -> Schedule:
     >>> together(Case(gossamer.network("array:2x3"), task)).completion_time
     Fraction(4, 1)
     """
+    # Step 1: the packets that are combined on their way, and those that are not
     roads, halves = LinkResources.of(case.network, case.rules), halves_of(case)
     least = max((least_slots(half.demand, roads, moved=False) for half in halves if not half.inward), default=0)
     best: Schedule | None = None
     for depth_cost in _DEPTH_COSTS:
+        # Step 2: grow trees to roots and trees from origins, in turns, at common prices
         graph, packet = joined(case, grown_halves(case, roads, halves, depth_cost))
         small = graph.link.size < 100_000
+        # Step 3: every hop as soon as what it waits for is there and its link is free; the shortest schedule is kept
         slots = scheduled(graph, roads, least=least, tries=6 if small else 3, rounds=4 if small else 1, seed=case.seed)
         found = timed(case, slots, graph.link, packet)
         if best is None or found.completion_time < best.completion_time:

@@ -27,6 +27,9 @@ _LONGER = (2, 4, 8, 16)
 def over_disjoint_paths(case: Case, loads: tuple[int, ...]) -> Schedule:
     """Send so many parts over each of the node-disjoint paths, one behind the other.
 
+    One long message between two nodes can use many paths at once, if no two of them share a node in between: it is cut
+    into parts, and each part takes its own path.
+
     Parameters
     ----------
     case : Case

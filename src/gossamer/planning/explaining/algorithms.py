@@ -85,7 +85,8 @@ _HALVED = ("halving-doubling", "rabenseifner")
 _PREFIXES = ("", "reversed-", "two-way-")
 _RULES = (Rules(), Rules(split=True), Rules(ports="one"), Rules(ports="one-send"), Rules(ports="one-receive"))
 """Rules that are tried one after the other where none are asked for."""
-_OURS = ("gossamer.algorithms", "gossamer.wormhole", "gossamer.graphs", "gossamer.schedules.torus_on_array")
+_BUILDERS = ("gossamer.algorithms", "gossamer.wormhole")
+_OURS = (*_BUILDERS, "gossamer.graphs", "gossamer.schedules.torus_on_array")
 _MOST_HOPS = 500_000
 """Of larger schedules the slots are not drawn."""
 _LISTED = 8
@@ -348,15 +349,16 @@ def explain_algorithm(
         options=chosen.options, effort="solver",
     )  # fmt: skip
     explaining = _explaining(chosen.algorithm, out.offer)
-    docs = [inspect.getdoc(f) or "" for f in explaining] or [inspect.getdoc(sys.modules[_home(chosen.algorithm)]) or ""]
+    home = _home(chosen.algorithm)
+    docs = [inspect.getdoc(f) or "" for f in explaining] or [inspect.getdoc(sys.modules[home]) or ""]
     source = chosen.algorithm.source
     followed, drawn = _slots(out, most)
-    steps = [(f, step) for f in explaining for step in _steps(f)]
+    steps = [step for f in explaining for step in _steps(f, home)] or _steps(out.offer.build, home)
     asked = task if isinstance(task, str) else chosen.task.name if _named(chosen.task) else chosen.task.describe()
     return AlgorithmExplanation(
         chosen.algorithm.name, asked, out, tuple(_idea(chosen.algorithm, docs)), followed, drawn,
-        tuple(dict.fromkeys(_place(f) for f in explaining)),
-        tuple(dict.fromkeys(step for _, step in steps)),
+        tuple(dict.fromkeys(_place(f) for f in explaining)) or (_file(home),),
+        tuple(dict.fromkeys(steps)),
         *_notes(docs), tuple(_cited(source)), source,
     )  # fmt: skip
 
@@ -536,8 +538,8 @@ def _names(code: CodeType) -> Iterator[str]:
             yield from _names(instruction.argval)
 
 
-def _called(start: Any) -> Iterator[Callable[..., Any]]:
-    """Yield the functions of builders that something leads to, the nearest first, itself included."""
+def _called(start: Any, home: str) -> Iterator[Callable[..., Any]]:
+    """Yield the functions of builders, or of a module, that something leads to, the nearest first, itself included."""
     seen: set[int] = set()
     queue = [start]
     while queue:
@@ -547,12 +549,12 @@ def _called(start: Any) -> Iterator[Callable[..., Any]]:
         seen.add(id(thing))
         if callable(thing) and hasattr(thing, "__code__" if isinstance(thing, FunctionType) else "py_func"):
             yield thing
-        if isinstance(thing, functools.partial | Offer) or _ours(thing) or thing is start:
+        if isinstance(thing, functools.partial | Offer) or thing is start or _module(thing).startswith((*_OURS, home)):
             queue += _read_by(thing)
 
 
-def _ours(thing: Any) -> bool:
-    return str(getattr(thing, "__module__", "")).startswith(_OURS)
+def _module(thing: Any) -> str:
+    return str(getattr(thing, "__module__", ""))
 
 
 def _explaining(algorithm: Proposer[Any, Any], offer: Offer[Any]) -> list[Callable[..., Any]]:
@@ -560,10 +562,15 @@ def _explaining(algorithm: Proposer[Any, Any], offer: Offer[Any]) -> list[Callab
     propose: Any = algorithm.propose
     given = propose.args if isinstance(propose, functools.partial) else ()
     found: list[Callable[..., Any]] = [f for f in given if isinstance(f, FunctionType) and inspect.getdoc(f)]
-    chain = list(_called(offer.build))
-    found += [f for f in chain if _builds(f)][:1]
+    home = _home(algorithm)
+    named: list[Callable[..., Any]] = []
+    for function in _called(offer.build, home):
+        if function.__name__.isidentifier() and not function.__name__.startswith("_"):
+            if _builds(function):
+                return [*found, function]
+            named.append(function)
     if not found:
-        found += [f for f in chain if not f.__name__.startswith("_") and f.__module__ == _home(algorithm)][:1]
+        found += [f for f in named if _module(f) == home and inspect.getdoc(f)][:1]
     return found
 
 
@@ -571,16 +578,17 @@ def _builds(function: Callable[..., Any]) -> bool:
     """Whether a function is public and makes a schedule."""
     made = str(getattr(function, "__annotations__", {}).get("return"))
     public = function.__name__ in getattr(sys.modules.get(function.__module__), "__all__", ())
-    return public and made in ("Schedule", "WormholeSchedule") and bool(inspect.getdoc(function))
+    ours = function.__module__.startswith(_BUILDERS)
+    return ours and public and made in ("Schedule", "WormholeSchedule") and bool(inspect.getdoc(function))
 
 
 _STEP = re.compile(r"^\s*# [Ss]tep \d+: (?P<text>.*)$")
 _MORE = re.compile(r"^\s*#  +(?P<text>.*)$")
 
 
-def _steps(function: Callable[..., Any]) -> list[str]:
+def _steps(function: Any, home: str) -> list[str]:
     """Return the numbered steps in the source of a function, or of the nearest that it calls and that has some."""
-    for each in _called(function):
+    for each in _called(function, home):
         try:
             lines = inspect.getsource(getattr(each, "py_func", each)).splitlines()
         except (OSError, TypeError):
@@ -600,8 +608,18 @@ def _steps(function: Callable[..., Any]) -> list[str]:
     return []
 
 
+_CITATION = re.compile(r"^[A-Z][^.:]*\b(?:19|20)\d\d(?:, [^.]*)?\.?$")
+"""A paragraph that only names a source."""
+
+
 def _place(function: Callable[..., Any]) -> str:
-    return f"{function.__name__} in {function.__module__.replace('.', '/')}.py"
+    return f"{function.__name__} in {_file(function.__module__)}"
+
+
+def _file(module: str) -> str:
+    """Return the file of a module below the folder of the package."""
+    own = Path(str(sys.modules[module].__file__))
+    return "/".join([*module.split(".")[: -1 if own.name != "__init__.py" else None], own.name])
 
 
 def _paragraphs(text: str) -> list[str]:
@@ -622,13 +640,14 @@ def _in_section(doc: str, title: str) -> str:
 
 def _idea(algorithm: Proposer[Any, Any], docs: list[str]) -> Iterator[str]:
     """Yield the idea: how it is made of another algorithm, the docstring's opening, or the registry's line."""
-    own = [_paragraphs(_before_sections(doc)) for doc in docs]
-    if algorithm.name.startswith(_PREFIXES[1:]) or algorithm.name.endswith("-on-array") or not any(own):
+    opening = [p for p in _paragraphs(_before_sections(docs[0])) if not _CITATION.match(p)] if docs else []
+    derived = algorithm.name.startswith(_PREFIXES[1:]) or algorithm.name.endswith("-on-array")
+    pattern = len(opening) > 1 and opening[0].startswith("Return ")
+    if derived or pattern or not opening:
         yield f"{algorithm.summary[0].upper()}{algorithm.summary[1:]}."
-    for paragraphs in own[:1]:
-        yield from paragraphs
-        if len(paragraphs) == 1 and not algorithm.name.startswith(_PREFIXES[1:]):
-            yield f"In short: {algorithm.summary}."
+    yield from opening[pattern:]
+    if len(opening) == 1 and not derived:
+        yield f"In short: {algorithm.summary}."
 
 
 def _notes(docs: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -637,7 +656,7 @@ def _notes(docs: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     complexity: list[str] = []
     for paragraph in (p for doc in docs for p in _paragraphs(_in_section(doc, "Notes"))):
         sentences = re.split(r"(?<=[.!?])\s+(?=[A-Z])", paragraph)
-        costs = [s for s in sentences if re.search(r"\bO\(", s)]
+        costs = [s for s in sentences if re.search(r"\bO\(", s) and "steps" not in s]
         left = " ".join(s for s in sentences if s not in costs)
         complexity += costs
         notes += [left] if left else []
@@ -716,7 +735,8 @@ def _slots(out: Outcome, most: int) -> tuple[str, tuple[SlotMoves, ...]]:
 
 def _followed(messages: Any, of: npt.NDArray[Any], network: Network) -> tuple[str, npt.NDArray[np.bool_], set[int]]:
     """Return what is followed in words, which moves are of it, and who has it at first, if it is one that is copied."""
-    first = int(of[of >= 0].min(initial=0)) if of.size else 0
+    seen = of[of >= 0]
+    first = int(seen.min()) if seen.size else 0
     kind, origin = messages.discipline[first], int(messages.origin[first])
     if kind == COPY:
         return f"the message of node {network.node_name(origin)}", of == first, {origin}
