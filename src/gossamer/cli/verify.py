@@ -212,7 +212,12 @@ def explain(
         float | None,
         typer.Option(help="Seconds for planning changes. Default: 60, and none on large networks.", metavar="SECONDS"),
     ] = None,
-    output: Annotated[Path | None, written("Page to write: .html, .md or .txt; with --algorithm also its pictures, .svg, .png or .pdf", several=False)] = None,
+    output: Annotated[
+        Path | None,
+        written(
+            "Page to write: .html, .md or .txt; with --algorithm also its pictures, .svg, .png or .pdf", several=False
+        ),
+    ] = None,
     limit: Limit = 100,
     network: Foreign = None,
     task: Collective = None,

@@ -16,7 +16,7 @@ from gossamer.errors import FileFormatError
 from gossamer.planning.explaining.algorithms import AlgorithmExplanation, Section, SlotMoves
 from gossamer.plots.appearance import CATEGORICAL, FAINT, INK, MUTED, PAPER, Dress, look, tint, write
 from gossamer.plots.layouts import lay_out, oblique
-from gossamer.plots.link_lines import Lines, arrowheads, link_lines
+from gossamer.plots.layouts.layout import Lines, arrowheads, link_lines
 from gossamer.plots.panels import Panels
 from gossamer.plots.picture_files import FORMATS, write_picture
 

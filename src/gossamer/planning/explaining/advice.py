@@ -116,7 +116,7 @@ def asked_again(schedule: Any, asked: Task | None = None) -> AskedAgain:
         return AskedAgain(network, schedule.task, "wormhole", schedule.rules, cost, total)
     if not isinstance(cost, Clock):
         task = schedule.task
-        if schedule.rules.split and isinstance(task, Chunked) and isinstance(task.task, PartialSumAllreduce):
+        if schedule.rules.segmented and isinstance(task, Chunked) and isinstance(task.task, PartialSumAllreduce):
             task = Allreduce() if task.packets == network.terminal_count else task
         return AskedAgain(network, task, "store-and-forward", schedule.rules, cost, total)
     task = asked or _asked_task(schedule)
@@ -433,7 +433,7 @@ def _cut_otherwise(asked: AskedAgain, schedule: Any) -> Iterator[_Change]:
         return
     inner = task.task if isinstance(task, Chunked) else task
     if (
-        not rules.split
+        not rules.segmented
         and rules.buffer is None
         and not isinstance(inner, Grouped | Together)
         and open_to_choice(inner, rules)
@@ -441,8 +441,8 @@ def _cut_otherwise(asked: AskedAgain, schedule: Any) -> Iterator[_Change]:
         words = f"{quantity(packets + 1, 'packet')} a message instead of {packets}"
         share = Fraction(packets, packets + 1)
         yield _Change(words, asked._replace(task=in_packets(inner, packets + 1)), share)
-    if not rules.split and rules.buffer is None and not isinstance(task, Chunked):
-        yield _Change("segmented messages", asked._replace(rules=replace(rules, split=True)))
+    if not rules.segmented and rules.buffer is None and not isinstance(task, Chunked):
+        yield _Change("segmented messages", asked._replace(rules=replace(rules, segmented=True)))
 
 
 def _half_latency(asked: AskedAgain) -> Iterator[_Change]:

@@ -83,7 +83,7 @@ Their reversals and the allreduces made of them are meant as well.
 _HALVED = ("halving-doubling", "rabenseifner")
 """Short names of an allreduce by as many halvings as there are."""
 _PREFIXES = ("", "reversed-", "two-way-")
-_RULES = (Rules(), Rules(split=True), Rules(ports="one"), Rules(ports="one-send"), Rules(ports="one-receive"))
+_RULES = (Rules(), Rules(segmented=True), Rules(ports="one"), Rules(ports="one-send"), Rules(ports="one-receive"))
 """Rules that are tried one after the other where none are asked for."""
 _BUILDERS = ("gossamer.algorithms", "gossamer.wormhole")
 _OURS = (*_BUILDERS, "gossamer.graphs", "gossamer.schedules.torus_on_array")
@@ -229,7 +229,7 @@ class AlgorithmExplanation:
         words += ["--switching wormhole"] if self.outcome.switching.name == "wormhole" else []
         words += [f"--chunks {chunks}"] if chunks > 1 else []
         words += [f"--ports {case.rules.ports}"] if case.rules.ports != "all" else []
-        words += ["--split"] if case.rules.split else []
+        words += ["--segmented"] if case.rules.segmented else []
         words += [f"--algorithm {self.name}", "-o plan.parquet"]
         return " ".join(words), "gossamer draw plan.parquet -o film.gif"
 

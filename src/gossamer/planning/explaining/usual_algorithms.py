@@ -261,7 +261,7 @@ def _half(asked: AskedAgain, task: Task, patterns: Sequence[_Sent] | str) -> Fra
     clock: StepCost = cost if isinstance(cost, StepCost) else StepCost()
     if isinstance(cost, TimeCost):
         network, clock = cost.on(network, task)
-    case = Case(network, task, replace(asked.rules or Rules(), split=False).on(network), clock)
+    case = Case(network, task, replace(asked.rules or Rules(), segmented=False).on(network), clock)
     backwards = isinstance(inner, Reduce | ReduceScatter)
     forward = case.dual if backwards else case
     sent = _sends(forward, patterns)
