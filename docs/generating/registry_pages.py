@@ -40,8 +40,8 @@ generators make a Cayley network with `gossamer.networks.cayley`.
 
 Where a family has routers, `p=P` gives each of them P terminals of its own, and the routers are switches that only
 forward; without it the routers are the terminals. Terminals are always the first nodes; switches follow, tier by tier.
-Named parameters may be in any order, the first of them without their names, and those with a default may be omitted: `dragonfly:4,2` is `dragonfly:a=4,h=2`. Links between the same two nodes are one
-link of greater capacity.
+Named parameters may be in any order, the first of them without their names, and those with a default may be omitted:
+`dragonfly:4,2` is `dragonfly:a=4,h=2`. Links between the same two nodes are one link of greater capacity.
 
 Special cases:
 
@@ -84,11 +84,12 @@ def tasks_page() -> str:
         rows.append([f"`{name}`", aliases, kind.summary, told, options])
     text = f"""
 `gossamer.task(name, ...)` takes any of these names, and so do the commands. `gossamer list tasks` prints this list. A
-name may be written in any usual spelling: `all_gather`, `AllGather`, `MPI_Allgather` and `ncclAllGather` are `allgather`,
-and mean here what they mean in MPI and NCCL.
+name may be written in any usual spelling: `all_gather`, `AllGather`, `MPI_Allgather` and `ncclAllGather` are
+`allgather`, and mean here what they mean in MPI and NCCL.
 
-Any of them may run among the nodes of a group, or of several groups at once (`--groups`, `groups=`), and
-with messages of several packets (`--chunks`, `packets=`). `gossamer.questions.tasks.Together` combines several tasks, also one after the other; a [job](../tutorials/training_step.md) is a file of them.
+Any of them may run among the nodes of a group, or of several groups at once (`--groups`, `groups=`), and with messages
+of several packets (`--chunks`, `packets=`). `gossamer.questions.tasks.Together` combines several tasks, also one after
+the other; a [job](../tutorials/training_step.md) is a file of them.
 
 {table(["task", "also called", "what it is", "fields", "option"], rows)}
 
@@ -132,8 +133,9 @@ those that cover a network, and `--algorithm NAME` uses one. The functions that 
 
 The guaranteed time is the completion time that the source proves, exactly or as an upper limit. "Meets the bound" means
 that the source proves that the schedule meets the largest lower bound; the conformance tests check it. Ports and
-guarantees are those on the cases of the [conformance tests](../explanation/how_it_works.md#the-conformance-tests): small
-networks of every family under several rules, so "on some" means on some of those. Sources are listed in the [references](references.md).
+guarantees are those on the cases of the [conformance tests](../explanation/how_it_works.md#the-conformance-tests):
+small networks of every family under several rules, so "on some" means on some of those. Sources are listed in the
+[references](references.md).
 
 {chr(10).join(s + chr(10) for s in sections)}
 """
@@ -195,8 +197,8 @@ def array_broadcasts_page() -> str:
         rows.append([shape, f"{net.node_count:,}", str(len(sides)), str(bound), str(time), *ratios])
     columns = ["array", "N", "d", "bound", "steps", "ratio", "twice the torus", "rotated dimensions"]
     text = f"""
-A corner of a $d$-dimensional array must receive $N-1$ messages over $d$ links, so no multinode broadcast of
-unsegmented messages takes less than $\\lceil (N-1)/d \\rceil$ steps. The algorithm `torus-on-array` takes exactly that on every
+A corner of a $d$-dimensional array must receive $N-1$ messages over $d$ links, so no multinode broadcast of unsegmented
+messages takes less than $\\lceil (N-1)/d \\rceil$ steps. The algorithm `torus-on-array` takes exactly that on every
 array in the table, and on every array with a side of 3 or more that its tests try. (With all sides 2 the array is a
 hypercube, for which `translated-tree` is optimal.) The last three columns are ratios of times to the bound: of
 `torus-on-array`; of twice the optimal time on the torus of the same shape; and of `rotated-dimensions-whole`, the
@@ -223,8 +225,8 @@ folding, and can carry one message in either half of a slot of the torus. Only i
 nothing new to carry. But a 2 x p array has a Hamiltonian cycle, a ring of 2p nodes without any folding; one
 side of 2 and the shortest other side are replaced by it.
 
-The tree that is translated is found by the search of `translated-tree`, which does not prove that one always exists. The
-guaranteed time is checked on every run.
+The tree that is translated is found by the search of `translated-tree`, which does not prove that one always exists.
+The guaranteed time is checked on every run.
 """
     return page("Multinode broadcast on arrays", text, "the schedules of torus-on-array")
 
