@@ -46,6 +46,13 @@ def test_the_container_installs_extras_that_exist():
     assert set(extras) <= set(project["optional-dependencies"])
 
 
+def test_the_readme_names_every_extra_that_users_install():
+    extras = set(tomllib.loads(text("pyproject.toml"))["project"]["optional-dependencies"])
+    rows = text("README.md").partition("| extra | for |")[2].partition("\n\n")[0]
+    assert extras - {"test", "docs", "dev"} <= set(re.findall(r"`(\w+)`", rows))
+    assert "pip install '.[mpi]'" in text("README.md")
+
+
 def test_pages_point_to_files_that_exist():
     for page in ("CODE_OF_CONDUCT.md", ".github/pull_request_template.md"):
         for name in text(page).split("](")[1:]:

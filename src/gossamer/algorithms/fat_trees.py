@@ -182,7 +182,7 @@ def proposing(
     steps : callable
         The steps that it takes in a fat tree of a shape; None for no promise.
     optimal : callable
-        Whether no schedule of whole messages takes less in a fat tree of a shape.
+        Whether no schedule of unsegmented messages takes less in a fat tree of a shape.
     held : callable, optional
         The most packets in transit at a node of a fat tree of a shape, where every leaf ends with all n messages and no
         node holds more. Default: any number, so that limited buffers are refused.
