@@ -72,7 +72,9 @@ def compare(
 @asks()
 def bounds(question: Question, *, json: Json = False) -> None:
     """Print every lower bound and say which binds."""
+    from gossamer.atomic_files import seconds_text
     from gossamer.planning import planner, switching
+    from gossamer.questions.costs import Clock
 
     asked = question.read()
     network, task, kind = asked["network"], asked["task"], switching.named(question.switching)
@@ -80,6 +82,7 @@ def bounds(question: Question, *, json: Json = False) -> None:
         stage("computing lower bounds")
         case = kind.case(network, task, asked.get("rules"), asked.get("cost"), 0)
         found = planner.lower_bounds(**asked)
+    clock = case.cost if isinstance(case.cost, Clock) else None
     if json:
         print_json(
             {
@@ -92,15 +95,19 @@ def bounds(question: Question, *, json: Json = False) -> None:
                 "unit": case.cost.unit,
                 "bounds": [
                     {"name": b.name, "value": float(b.value), "value_exact": str(b.value), "method": b.method}
+                    | ({} if clock is None else {"seconds": float(clock.seconds(b.value))})
                     | {"scope": b.scope, "witness": b.witness, "source": b.source}
                     for b in found
                 ],
             }
         )
         return
-    print(f"{task.describe()} on {network.spec}, {kind.describe(case)}: lower bounds in {case.cost.unit}s\n")
+    unit = f"{case.cost.unit}s" if clock is None else "seconds, with their reasons in slots"
+    print(f"{task.describe()} on {network.spec}, {kind.describe(case)}: lower bounds in {unit}\n")
     most = found[0].value
-    print_entries((f"{b.value_text:>8}", [f"{b.name}{_mark(b, most)}", b.witness, b.source]) for b in found)
+    times = [b.value_text if clock is None else seconds_text(clock.seconds(b.value)) for b in found]
+    rows = zip(times, found, strict=True)
+    print_entries((f"{time:>8}", [f"{b.name}{_mark(b, most)}", b.witness, b.source]) for time, b in rows)
 
 
 def _mark(bound: Bound, most: Fraction) -> str:
