@@ -11,6 +11,7 @@ import pytest
 
 import gossamer
 import said
+from gossamer.atomic_files import seconds_text
 from gossamer.cli import main
 
 HEAVY = ("numba", "scipy", "matplotlib", "networkx", "pyarrow", "numpy")
@@ -183,6 +184,18 @@ def test_bounds_say_which_binds(capsys):
     values = json.loads(run(capsys, "bounds", "torus:8x8", "alltoall", "--json")[1])["bounds"]
     assert max(b["value"] for b in values) == 64  # the cut bound, n**3/8
     assert all(b["witness"] and b["source"] for b in values)
+
+
+def test_bounds_on_links_with_speeds_are_in_seconds(capsys):
+    words = "ring:4", "allgather", "--bytes", "1MB", "--bandwidth", "1GB/s"
+    status, out, _ = run(capsys, "bounds", *words)
+    assert status == 0
+    assert out.splitlines()[0].endswith("lower bounds in seconds, with their reasons in slots")
+    planned = json.loads(run(capsys, "plan", *words, "--json")[1])
+    found = json.loads(run(capsys, "bounds", *words, "--json")[1])["bounds"]
+    assert found[0]["seconds"] == pytest.approx(planned["bound_seconds"])
+    assert 1e-3 < found[0]["seconds"] <= planned["seconds"] < 1e-2
+    assert out.splitlines()[2].startswith(f"  {seconds_text(found[0]['seconds'])}  ")
 
 
 @pytest.mark.parametrize("what", ["networks", "tasks", "algorithms", "schemes", "formats"])

@@ -47,6 +47,7 @@ __all__ = [
     "whole_file",
     "whole_folder",
     "wrapped",
+    "written_together",
 ]
 
 # Temporary files and folders of outputs: each has a lock while its process lives, so that what is left can be told.
@@ -200,18 +201,24 @@ class whole_file:  # noqa: N801 - used like a function
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         """Move the file into place, or remove it."""
-        if kind is None:
-            try:
-                if self.mode is not None:
-                    self.part.chmod(self.mode)
-                end(self.part, self.target)
-            except OSError as failed:
-                self.discard()
-                raise self._refusal(failed) from failed
+        if kind is None and _together is not None:
+            _together.append(self)
+        elif kind is None:
+            self.appear()
         else:
             self.discard()
             if isinstance(error, OSError):
                 raise self._refusal(error) from error
+
+    def appear(self) -> None:
+        """Move the file into place."""
+        try:
+            if self.mode is not None:
+                self.part.chmod(self.mode)
+            end(self.part, self.target)
+        except OSError as failed:
+            self.discard()
+            raise self._refusal(failed) from failed
 
     def discard(self) -> None:
         """Remove the temporary file, if there is one."""
@@ -220,6 +227,39 @@ class whole_file:  # noqa: N801 - used like a function
 
     def _refusal(self, error: OSError | ValueError) -> FileFormatError:
         return _unwritable(self.path, error)
+
+
+_together: list[whole_file] | None = None
+"""Files that are whole and wait for others."""
+
+
+@contextmanager
+def written_together() -> Iterator[None]:
+    """Let the files that the block writes appear when it ends well, all of them, and none when it does not.
+
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> with suppress(ValueError), written_together():
+    ...     with whole_file(folder / "x.txt") as part:
+    ...         _ = part.write_text("all of it")
+    ...     raise ValueError("the second one is refused")
+    >>> list(folder.iterdir())
+    []
+    """
+    global _together
+    if _together is not None:
+        yield
+        return
+    waiting = _together = []
+    try:
+        yield
+        _together = None
+        for each in waiting:
+            each.appear()
+    finally:
+        _together = None
+        for each in waiting:
+            each.discard()  # what has not appeared
 
 
 @contextmanager

@@ -83,7 +83,7 @@ def bounds(question: Question, *, json: Json = False) -> None:
         stage("computing lower bounds")
         case = kind.case(network, task, asked.get("rules"), asked.get("cost"), 0)
         found = planner.lower_bounds(**asked)
-    clocked = isinstance(case.cost, Clock)
+    clock = case.cost if isinstance(case.cost, Clock) else None
     least = kind.time_text(case.cost, found[0].value)
     summary = f"{task.word} on {network.spec} takes at least {least}: {found[0].witness}"
     if json:
@@ -100,7 +100,7 @@ def bounds(question: Question, *, json: Json = False) -> None:
                 "unit": case.cost.unit,
                 "bounds": [
                     {"name": b.name, "value": float(b.value), "value_exact": str(b.value), "method": b.method}
-                    | ({"seconds": float(case.cost.seconds(b.value))} if clocked else {})
+                    | ({} if clock is None else {"seconds": float(clock.seconds(b.value))})
                     | {"scope": b.scope, "witness": b.witness, "source": b.source}
                     for b in found
                 ],

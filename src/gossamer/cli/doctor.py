@@ -30,7 +30,7 @@ __all__ = ["EXTRAS", "NEEDED", "Finding", "State", "doctor", "examine", "manual"
 _STATUS = """0 when all went well; 1 when all was done and what was asked about is not well: a schedule is not valid,
 traffic or a routing function deadlocks, points of a sweep came to nothing, or doctor misses what is needed; 2 when it
 was not done, such as for bad input: that is told in one line on standard error, and no file is left behind; 130 after
-Ctrl-C, 141 when nobody reads the output, 143 after SIGTERM or SIGHUP."""
+Ctrl-C, 141 when nobody reads the output, 143 after SIGTERM, 129 after SIGHUP, and so on."""
 _ENVIRONMENT = {
     "NO_COLOR": "Nothing is printed in color or bold.",
     "FORCE_COLOR": "Bold and colors also where the output is no terminal.",

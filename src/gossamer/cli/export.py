@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from gossamer.cli.console import print_written, progress
-from gossamer.cli.files import check_schedule, read_schedule
+from gossamer.cli.files import check_other_than, check_schedule, read_schedule
 from gossamer.cli.options import BytesOfPlan, Collective, ScheduleFile, written
 from gossamer.errors import ScheduleError
 
@@ -33,6 +33,7 @@ def export(
     from gossamer.reading.quantities import size
     from gossamer.schedules import load
 
+    check_other_than([file], [output])
     asked = None if bytes is None else size(bytes, "--bytes", error=ScheduleError)
     if asked == 0:
         raise ScheduleError("--bytes must be 1 byte or more, got 0")
@@ -60,6 +61,7 @@ def import_foreign(
     """Make a schedule file of a schedule of another tool, if it is valid; then every command takes it."""
     from gossamer.planning import switching
 
+    check_other_than([file, task], [output])
     check_schedule(output)
     with progress() as stage:
         stage(f"reading {file}")

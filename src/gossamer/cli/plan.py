@@ -308,7 +308,7 @@ def faults(
     json: Json = False,
 ) -> None:
     """Plan a task without each cable of the network: the worst and the mean slowdown."""
-    from gossamer.atomic_files import check_writable
+    from gossamer.atomic_files import check_writable, written_together
     from gossamer.studies.reproductions.table import Table
     from gossamer.studies.sweeps import TABLE_FORMATS, table_format, write_table
     from gossamer.studies.sweeps.link_failures import faults as plan_faults
@@ -320,12 +320,13 @@ def faults(
     how = {"options": algorithm_options(options), "seed": question.seed, **failing, **search}
     with progress() as stage:
         found = plan_faults(**question.read(), **how, progress=stage)
-        for path in files:
-            stage(f"writing {path}")
-            if path.suffix.lower() == ".json":
-                write_json(found.to_dict(), path)
-            else:
-                write_table(found.faults, path)
+        with written_together():
+            for path in files:
+                stage(f"writing {path}")
+                if path.suffix.lower() == ".json":
+                    write_json(found.to_dict(), path)
+                else:
+                    write_table(found.faults, path)
     if json:
         print_json(found.to_dict())
         return

@@ -204,7 +204,7 @@ class RowText:
             chosen, *numbers = (c.reshape(-1)[a : a + _ROWS] for c in arrays)
             table = np.ascontiguousarray(np.stack(numbers)) if numbers else np.zeros((1, chosen.size), np.int64)
             size = format_rows(
-                np.ascontiguousarray(chosen, np.int64), table, self._first, self._start, self._column,
+                np.array(chosen, np.int64), table, self._first, self._start, self._column,
                 self._literals, out,
             )  # fmt: skip
             yield out[:size].tobytes()
