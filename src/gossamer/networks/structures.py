@@ -7,7 +7,7 @@ idea of its own brings its own record. Products have theirs, `Factors`, beside t
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -270,9 +270,12 @@ class RatedLinks(Structure):
     ----------
     bandwidth : int
         Bytes a second for each packet that a link carries at once; of so many packets, so many times as much.
+    usual : bool
+        Whether plans are in seconds unless steps are asked for, as where links have `Speeds`.
     """
 
     bandwidth: int
+    usual: bool = field(default=False, compare=False)
 
     of_nodes = True
 
@@ -393,10 +396,11 @@ class SwitchAbilities(Structure):
 
 
 def has_speeds(network: LinkTable) -> bool:
-    """Return whether the links of a network have speeds, so that plans are in seconds unless steps are asked for.
+    """Return whether links have speeds that are meant, so that plans are in seconds unless steps are asked for.
 
     >>> from gossamer.networks import parse
     >>> has_speeds(parse("dgx-h100")), has_speeds(parse("torus:4x4"))
     (True, False)
     """
-    return network.find(Speeds) is not None or network.find(RatedLinks) is not None
+    rated = network.find(RatedLinks)
+    return network.find(Speeds) is not None or (rated is not None and rated.usual)
