@@ -31,6 +31,7 @@ SEVERAL = {
     "--load": "a load factor; flits per node and cycle",
     "--burst": "in steps on and off; in cycles",
     "--trace": "of requests; of messages",
+    "--steps": "of a plan, its unit; of random arrivals, how many",
     "--warmup": "in steps; in cycles",
 }
 """Names of options that mean several things, and which."""

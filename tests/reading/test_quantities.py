@@ -13,7 +13,8 @@ from gossamer.reading.quantities import bandwidth, duration, inches, size
     [
         ("2us", "2e-6"), ("2 µs", "2e-6"), ("2μs", "2e-6"), ("1.5 ms", "0.0015"), ("3ns", "3e-9"), ("10ps", "1e-11"),
         ("30s", "30"), ("1/3 s", "1/3"), ("2min", "120"), ("0.5h", "1800"), ("2e-9s", "2e-9"), ("1e3 ns", "1e-6"),
-        ("500 nsec", "5e-7"), ("2usec", "2e-6"), ("3 seconds", "3"), ("1 microsecond", "1e-6"), ("1min", "60"), ("1hr", "3600"),
+        ("500 nsec", "5e-7"), ("2usec", "2e-6"), ("3 seconds", "3"), ("1 microsecond", "1e-6"), ("1min", "60"),
+        ("1hr", "3600"),
         ("0", "0"), (7, "7"), (0.1, "0.1"), (0, "0"), (Fraction(1, 3), "1/3"), (" 1s ", "1"),
     ],
 )  # fmt: skip
@@ -25,8 +26,9 @@ def test_durations(value, seconds):
     ("value", "count"),
     [
         ("4096", 4096), ("4096 B", 4096), ("64kB", 64_000), ("64KiB", 65_536), ("1MiB", 2**20), ("1.5 MB", 1_500_000),
-        ("2GB", 2 * 10**9), ("1TiB", 2**40), ("1G", 2**30), ("64M", 2**26), ("64k", 2**16), ("64K", 2**16), ("1gib", 2**30),
-        ("1gb", 10**9), ("1KB", 1000), ("1kb", 1000), ("1Mi", 2**20), ("8 bytes", 8), ("1 byte", 1), ("2 mib", 2**21), ("0.5KiB", 512), (0, 0), (17, 17), (2.0, 2), ("1e3kB", 10**6),
+        ("2GB", 2 * 10**9), ("1TiB", 2**40), ("1G", 2**30), ("64M", 2**26), ("64k", 2**16), ("64K", 2**16),
+        ("1gib", 2**30), ("0.5KiB", 512), (0, 0), (17, 17), (2.0, 2), ("1e3kB", 10**6),
+        ("1gb", 10**9), ("1KB", 1000), ("1kb", 1000), ("1Mi", 2**20), ("8 bytes", 8), ("1 byte", 1), ("2 mib", 2**21),
     ],
 )  # fmt: skip
 def test_sizes(value, count):
@@ -40,7 +42,8 @@ def test_sizes(value, count):
     [
         ("400Gbit/s", 50 * 10**9), ("400 Gb/s", 50 * 10**9), ("400Gbps", 50 * 10**9), ("50GB/s", 50 * 10**9),
         ("50 GBps", 50 * 10**9), ("50GB / s", 50 * 10**9), ("50GB/sec", 50 * 10**9), ("50Gbit/second", "6.25e9"),
-        ("2 gbit/s", "2.5e8"), ("50Gbits/s", "6.25e9"), ("1 Gbyte/s", 10**9), ("10 gbytes/s", 10**10), ("9kb/s", 1125), ("8bps", 1),
+        ("2 gbit/s", "2.5e8"), ("50Gbits/s", "6.25e9"), ("1 Gbyte/s", 10**9), ("10 gbytes/s", 10**10),
+        ("9kb/s", 1125), ("8bps", 1),
         ("100Mbps", "1.25e7"), ("50gB/s", 50 * 10**9), ("50Gib/s", str(50 * 2**30 // 8)), ("50GB/S", 50 * 10**9),
         ("1KiB/s", 1024), ("1 bit/s", "1/8"), ("8Mibit/s", 2**20), ("12.5kB/s", 12_500), (5, 5), (0.5, "1/2"),
     ],
@@ -106,11 +109,12 @@ def test_what_was_probably_meant_is_said_and_is_read(read, value, text):
 def test_hostile_texts_are_read_or_refused_in_a_line(number, unit):
     for read in (bandwidth, duration, size):
         for text in (number + unit, f" {number} {unit} ", number + unit.upper()):
+            refused = None
             try:
-                assert read(text, "it") >= 0
+                found = read(text, "it")
             except ModelError as error:
-                assert "\n" not in str(error)
-                assert str(error).startswith("it ")
+                refused = str(error)
+            assert found >= 0 if refused is None else refused.startswith("it ") and "\n" not in refused
 
 
 def test_what_is_allowed_is_said():

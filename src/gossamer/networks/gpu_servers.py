@@ -172,7 +172,7 @@ def dgx_1(gpu: str) -> Network:
     low, high = np.array(pairs).T
     source, target, capacity = both_ways(low, high, width)
     order = np.lexsort((target, source))
-    rated = RatedLinks(25_000_000_000 if gpu == "v100" else 20_000_000_000)
+    rated = RatedLinks(25_000_000_000 if gpu == "v100" else 20_000_000_000, usual=True)
     return router_network(f"dgx-1:{gpu}", 8, [(source[order], target[order], capacity[order])], structures=[rated])
 
 

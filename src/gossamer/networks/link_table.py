@@ -363,10 +363,11 @@ class LinkTable:
 
 
 def has_speeds(network: LinkTable) -> bool:
-    """Return whether the links of a network have speeds, so that plans are in seconds unless steps are asked for.
+    """Return whether links have speeds that are meant, so that plans are in seconds unless steps are asked for.
 
     >>> from gossamer.networks import parse
     >>> has_speeds(parse("dgx-h100")), has_speeds(parse("torus:4x4"))
     (True, False)
     """
-    return network.find(Speeds) is not None or network.find(RatedLinks) is not None
+    rated = network.find(RatedLinks)
+    return network.find(Speeds) is not None or (rated is not None and rated.usual)

@@ -7,7 +7,7 @@ idea of its own brings its own record. Products have theirs, `Factors`, beside t
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -266,9 +266,12 @@ class RatedLinks(Structure):
     ----------
     bandwidth : int
         Bytes a second for each packet that a link carries at once; of so many packets, so many times as much.
+    usual : bool
+        Whether plans are in seconds unless steps are asked for, as where links have `Speeds`.
     """
 
     bandwidth: int
+    usual: bool = field(default=False, compare=False)
 
     of_nodes = True
 

@@ -114,7 +114,7 @@ def read_network(path: str | PathLike[str]) -> Network:
             head = file.read(_LOOK)
         found = _recognized(head, found)
         if found is None:
-            told = "of no format that holds a network; the suffixes that are known: " + ", ".join(suffixes())
+            told = "of no known format by its content; else the suffix must be one of " + ", ".join(suffixes())
             if head[:4] == b"PAR1":
                 told = "a Parquet file, such as the schedules that plan writes, and no network"
             raise FileFormatError(f"graph file {file_name(path)}: it is {told}")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import NamedTuple
 
+from gossamer.atomic_files import bandwidth_text
 from gossamer.errors import FileFormatError, shown
 from gossamer.networks.builder import PLAIN, LinkKind, Wiring
 from gossamer.networks.files.format import NetworkFormat
@@ -108,6 +109,8 @@ def _end(fabric: _Fabric, node: str, match: re.Match[str], where: str) -> None:
 def _network(fabric: _Fabric, spec: str) -> Network:
     wiring = Wiring(fabric.name)
     inner, assumed = _inner(fabric)
+    told = Counter(cable.kind for cable in fabric.ends.values() if cable.kind != PLAIN)
+    usual, silent = told.most_common(1)[0][0] if told else PLAIN, 0
     for cable in fabric.ends.values():
         if cable.node in inner or cable.other in inner:
             continue
@@ -121,7 +124,8 @@ def _network(fabric: _Fabric, spec: str) -> Network:
         kind = cable.kind if back is None or cable.kind != PLAIN else back.kind
         if back is not None and PLAIN not in (cable.kind, back.kind) and cable.kind != back.kind:
             raise FileFormatError(f"{cable.where}: the two ends of the cable have different speeds")
-        wiring.add(cable.where, cable.node, cable.other, 1, kind)
+        silent += kind == PLAIN
+        wiring.add(cable.where, cable.node, cable.other, 1, usual if kind == PLAIN else kind)
     terminals = [n for n, kind in fabric.kinds.items() if kind == "Ca" and n not in inner]
     if not terminals:
         raise FileFormatError(f"{fabric.name}: there is no channel adapter (Ca)")
@@ -132,6 +136,9 @@ def _network(fabric: _Fabric, spec: str) -> Network:
     if any(kind.bandwidth is not None for (_, _, kind), _ in wiring.links()):
         text = "data rates of the widths and generations of the cables, and no latency, which the file does not tell"
         assumed.append(Assumption(text, "write it as .edges with 'gossamer network FILE -o FILE.edges', and edit that"))
+        if silent:
+            what = "a cable that tells no speed has" if silent == 1 else f"{silent} cables that tell no speed have"
+            assumed.append(Assumption(f"{what} that of most others, {bandwidth_text(usual.bandwidth or 0)}"))
     known = [Assumptions(tuple(assumed))] if assumed else []
     return wiring.network(spec, nodes, len(terminals), [labels[n] for n in nodes], known)
 
@@ -156,7 +163,7 @@ def _inner(fabric: _Fabric) -> tuple[set[str], list[Assumption]]:
     if without:
         one = len(without) == 1
         what = "an aggregation node has" if one else f"{len(without)} aggregation nodes have"
-        assumed.append(Assumption(f"{what} no block Ca of {'its' if one else 'their'} own, left out"))
+        assumed.append(Assumption(f"{what} no block Ca: left out"))
     return inner | set(without), assumed
 
 
