@@ -142,8 +142,7 @@ class _Line:
     def __init__(self, words: Words) -> None:
         self.words = words
         self.name = next((n for n in (" ".join(words[:2]), *words[:1]) if n in EXAMPLES), "")
-        if not self.name and words[:1] in (["simulate"], ["sweep"]):
-            self.name = {"simulate": "simulate schedule", "sweep": "sweep run"}[words[0]]
+        self.name = {"simulate": "simulate schedule", "sweep": "sweep run"}.get(self.name, self.name)
         command = _command(self.name)
         taken = [] if command is None else command.params
         flags = {o for p in taken if getattr(p, "is_flag", False) for o in (*p.opts, *p.secondary_opts)}
@@ -395,8 +394,6 @@ def _fields_meant(text: str, line: _Line) -> Iterator[Words]:
     takes_none = re.search(r"takes no (--[\w-]+)", text)
     if takes_none:
         yield line.without_option(takes_none[1])
-    if line.name == "replan":
-        yield line.with_option("--without", "random-links:1")
     if "goes with --bytes" in text:
         yield line.with_option("--bytes", "1MiB")
     if "has no bandwidth" in text:
@@ -406,6 +403,8 @@ def _fields_meant(text: str, line: _Line) -> Iterator[Words]:
         yield line.with_option("--switching", switching[1])
     if "--load" in text and line.name.startswith("simulate"):
         yield line.with_option("--load", "0.5")
+    if line.name == "replan" and "Missing" not in text:
+        yield line.with_option("--without", "random-links:1")
     if "Missing option" in text:
         yield from _option_missing(text, line)
     if "requires an argument" in text:

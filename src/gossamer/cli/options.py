@@ -11,7 +11,6 @@ import functools
 import inspect
 import itertools
 import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -20,7 +19,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from gossamer.cli.console import hush_libraries
+from gossamer.cli.console import hush_libraries, print_error
 from gossamer.errors import ModelError
 
 __all__ = [
@@ -501,7 +500,7 @@ class Question(NamedTuple):
 
 
 def network_first(command: str, network: str, task: str) -> tuple[str, str]:
-    """Return the network and the task, which are exchanged, with a warning, where the task was typed first."""
+    """Return the network and the task, which are exchanged, with a note, where the task was typed first."""
     from gossamer.errors import GossamerError
     from gossamer.questions.tasks.parsing import kind_of
 
@@ -514,7 +513,7 @@ def network_first(command: str, network: str, task: str) -> tuple[str, str]:
 
     if not isinstance(network, str) or not is_task(network) or is_task(task) or Path(network).exists():
         return network, task
-    warnings.warn(f"read as: gossamer {command} {task} {network}; the network comes first", stacklevel=2)
+    print_error(f"gossamer: note: read as: gossamer {command} {task} {network}; the network comes first")
     return task, network
 
 
