@@ -276,6 +276,7 @@ DONE = {
     "plan ring:4 allgather --without link:0-1": "plan ring:4 allgather --without links:0-1",
     "plan ring:4 allgather --without node:3": "plan ring:4 allgather --without nodes:3",
     "replan cluster.parquet --without a0-A": "replan cluster.parquet --without links:a0-A",
+    "plan ring:4 alltoall --algorithm priced-paths": "plan ring:4 alltoall --algorithm congestion-priced-paths",
     "plan ring:4 allgather --group '0,1;2,3'": "plan ring:4 allgather --groups '0,1;2,3'",
     "help": "-h",
     "help plan": "plan -h",

@@ -601,10 +601,10 @@ def _written(name: str, spec: str) -> Words:
 
 
 def _ranks_of(path: str | None) -> str | None:
-    """Return a network on which every schedule of the ranks of an MSCCL file is possible; None if it is no such file."""
+    """Return a network on which an MSCCL file's ranks can send to all others; None if it is no such file."""
     if path is None or Path(path).suffix.lower() != ".xml" or not Path(path).is_file():
         return None
-    with open(path, encoding="utf-8", errors="replace") as file:
+    with Path(path).open(encoding="utf-8", errors="replace") as file:
         found = re.search(r'<algo\b[^>]*\bngpus="(\d{1,3})"', file.read(4096))
     return None if found is None else f"complete:{found[1]}"
 
