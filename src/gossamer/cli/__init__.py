@@ -1,8 +1,8 @@
 """The command ``gossamer``: thin commands over the Python functions, no logic of their own.
 
-Exit status, and there are no others: 0 done; 1 done, and what was asked about is not well (a schedule is not valid,
-traffic or a routing function deadlocks, points of a sweep came to nothing, `doctor` misses what is needed); 2 not done,
-told in one line; 130, 141 and 143 ended by Ctrl-C, because nobody reads on, and by SIGTERM or SIGHUP.
+Exit status, and there are no others: 0 success; 1 the command ran and the answer is negative (a schedule is not valid,
+traffic or a routing function deadlocks, points of a sweep failed, `doctor` misses a required package); 2 it failed,
+with a line on standard error; 130, 141 and 143 ended by Ctrl-C, as nobody reads the output, and by SIGTERM or SIGHUP.
 """
 
 from __future__ import annotations

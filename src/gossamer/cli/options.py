@@ -37,7 +37,6 @@ __all__ = [
     "ScheduleFile",
     "Scheduler",
     "Seed",
-    "Sizes",
     "SizesOfPlan",
     "SwitchingOption",
     "TaskArgument",
@@ -209,10 +208,6 @@ OtherBytes = Annotated[
         help="Of a plan in seconds: for another number of bytes, without planning again.",
         metavar="SIZE",
     ),
-]
-Sizes = Annotated[
-    str,
-    typer.Option("--bytes", help="Sizes of a message, several by commas, or first:last[:factor].", metavar="SIZES"),
 ]
 SizesOfPlan = Annotated[
     str | None,
