@@ -149,7 +149,8 @@ def test_steps_against_packets_in_fat_trees(name, capsys):
         )
 
 
-ROUTERS = ("greedy", "Q", "H", "kunde-2", "kunde-4", "valiant-brebner", "random-slices", "random-nodes", "priced-paths")
+ROUTERS = ("greedy", "Q", "H", "kunde-2", "kunde-4", "valiant-brebner", "random-slices", "random-nodes",
+           "congestion-priced-paths")  # fmt: skip
 
 
 def test_steps_against_buffers_of_permutations(capsys):

@@ -79,7 +79,7 @@ def aim(task: str, network: Network) -> Aim:
 
 def _any_network(name: str) -> bool:
     """Whether an algorithm is for any network and no solver."""
-    general = ("greedy-flooding", "priced-", "overlapped-", "trees-together", "shared-shortest", "arc-disjoint")
+    general = ("greedy-flooding", "priced-", "overlapped-", "packed-trees", "shared-shortest", "arc-disjoint")
     return any(word in name for word in general)
 
 

@@ -26,7 +26,7 @@ from gossamer.questions.tasks.patterns import traffic_matrix
 Matrix = npt.NDArray[np.int64]
 
 NETWORKS = ("torus:8x8", "hypercube:6", "dgx-a100:servers=8", "dgx-a100:servers=32")
-AT_ONCE = "shared-shortest-ways"
+AT_ONCE = "load-balanced-shortest-paths"
 
 
 def tables(network: Network, seed: int) -> Iterator[tuple[str, Matrix]]:
@@ -74,7 +74,7 @@ def main() -> None:
         for name, matrix in tables(network, given.seed):
             bound = int(best_bound(Case(network, UnevenExchange(matrix.tolist()))).value)
             cells = []
-            for algorithm, repeat in ((AT_ONCE, given.repeat), ("priced-paths", 1)):
+            for algorithm, repeat in ((AT_ONCE, given.repeat), ("congestion-priced-paths", 1)):
                 steps, took, whole = measured(network, matrix, algorithm, repeat)
                 cells.append(f"{steps:>8,} {steps / bound:>6.3f} {took:>6.0f} {whole:>6.0f}")
             print(f"{spec:<20} {name:<20} {int(matrix.sum()):>8,} {bound:>6,}  {'  '.join(cells)}", flush=True)

@@ -132,7 +132,7 @@ def test_seed_draws_the_same_active_nodes_again(capsys):
 
 def test_split_is_faster_than_whole(capsys):
     words = ("plan", "torus:5x5", "partial-multinode-broadcast", "--active", "random:12", "--json", "--algorithm")
-    cases = (("rotated-dimensions-whole", "--unsegmented"), ("rotated-dimensions-split", "--segmented"))
+    cases = (("rotated-dimensions-unsegmented", "--unsegmented"), ("rotated-dimensions-segmented", "--segmented"))
     whole, split = (json.loads(run(capsys, *words, *case)[1]) for case in cases)
     assert (whole["completion_time"], split["completion_time"]) == (14, 8)
 
@@ -211,7 +211,7 @@ def test_algorithms_of_a_network(capsys):
     assert status == 0
     covering = {row["algorithm"] for row in json.loads(out)}
     assert "translated-tree" in covering
-    assert "rotated-dimensions-whole" not in covering
+    assert "rotated-dimensions-unsegmented" not in covering
 
 
 @pytest.mark.parametrize(

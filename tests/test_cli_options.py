@@ -76,3 +76,47 @@ def test_every_option_stands_under_a_heading():
 @pytest.mark.parametrize("command", ["plan", "compare", "bounds", "faults", "simulate traffic", "simulate arrivals"])
 def test_a_command_of_many_options_has_none_without_a_heading(command):
     assert [p.opts for name, p in options() if name == command and not p.rich_help_panel] == []
+
+
+OTHERWISE = {
+    "options": "several of them are given one by one, as --option h=5",
+    "output": "what is printed in Python is written by a method",
+}
+"""Parameters whose options have other names, and why."""
+
+
+def test_an_option_has_the_name_that_it_has_in_python():
+    from gossamer.cli.old_spellings import OPTIONS
+
+    for command, parameter in options():
+        words = parameter.opts[0] if parameter.opts[0].startswith("--") else parameter.opts[-1]
+        if parameter.name in OTHERWISE or parameter.name == "help":
+            continue
+        assert words == f"--{parameter.name.replace('_', '-')}", (command, parameter.opts)
+        assert words not in {old for command, old, _ in OPTIONS if not command}
+
+
+def test_python_has_the_words_of_the_command_line_and_the_old_ones():
+    import inspect
+    from dataclasses import fields
+
+    import gossamer
+    from gossamer.questions.tasks.parsing import TaskWords
+
+    plan = set(inspect.signature(gossamer.plan).parameters)
+    kinds = (gossamer.Rules, gossamer.StepCost, gossamer.TimeCost, gossamer.LinearCost, TaskWords)
+    fields_of = {f.name for kind in kinds for f in fields(kind)}
+    of_plan = {p.name for name, p in options() if name == "plan"}
+    apart = {
+        "help",
+        "output",
+        "json",
+        "without",
+        "style",
+        "width",
+        "title",
+        "verbose",
+    }
+    assert of_plan - plan - fields_of <= apart
+    assert gossamer.task("allgather", chunks=2) == gossamer.task("allgather", packets=2)
+    assert gossamer.Rules(segmented=True) == gossamer.Rules(split=True)

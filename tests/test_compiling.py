@@ -27,7 +27,7 @@ CASES = [
     ("torus:4x4", "alltoall", {}),
     ("torus:4x4", "broadcast", {"switching": "wormhole"}),
     ("kautz:2,2", "reduce", {}),
-    ("kautz:2,2", "alltoall", {"algorithm": "priced-paths"}),
+    ("kautz:2,2", "alltoall", {"algorithm": "congestion-priced-paths"}),
     ("kautz:2,3", "allgather", {"algorithm": "greedy-flooding"}),
     ("lift:abelian(9);0-1,0-1*1,0-1*3,0-0*2,1-1*4", "alltoall", {"algorithm": "orbit-paths"}),
 ]

@@ -166,7 +166,7 @@ def test_an_algorithm_that_is_named_carries_out_blocks():
 def test_other_forms_than_blocks_are_of_the_best_algorithm():
     cost = TimeCost(1000, form="gather", **LINKS)
     with pytest.raises(ModelError, match="form 'gather' goes with a plan by the best algorithm"):
-        gossamer.plan("ring:4", "allreduce", cost=cost, algorithm="overlapped-trees")
+        gossamer.plan("ring:4", "allreduce", cost=cost, algorithm="pipelined-trees")
     with pytest.raises(ModelError, match="form 'gather' goes with a plan by the best algorithm"):
         gossamer.compare("ring:4", "allreduce", cost=cost)
 
@@ -217,4 +217,4 @@ def test_split_messages_of_unequal_groups_and_by_name_stay_blocks():
     task = gossamer.task("allreduce", groups=[[0, 1], [2, 3, 4]])
     assert not gossamer.plan(network, task, rules=Rules(split=True)).forms
     assert not gossamer.plan(network, "allreduce").forms
-    assert not gossamer.plan(network, "allreduce", rules=Rules(split=True), algorithm="overlapped-trees").forms
+    assert not gossamer.plan(network, "allreduce", rules=Rules(split=True), algorithm="pipelined-trees").forms

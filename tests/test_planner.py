@@ -71,6 +71,28 @@ def test_unknown_algorithm_lists_those_of_the_task():
         gossamer.plan("ring:5", "broadcast", algorithm="magic")
 
 
+@pytest.mark.parametrize(
+    ("task", "old", "new"),
+    [
+        ("broadcast", "priced-trees", "congestion-priced-trees"),
+        ("reduce", "reversed-priced-trees", "reversed-congestion-priced-trees"),
+        ("alltoall", "priced-paths", "congestion-priced-paths"),
+        ("allreduce", "overlapped-trees", "pipelined-trees"),
+        ("allreduce", "overlapped-halves", "pipelined-reduce-scatter-allgather"),
+    ],
+)
+def test_algorithms_go_on_having_the_names_that_they_had(task, old, new):
+    assert gossamer.plan("ring:4", task, algorithm=old).algorithm == new
+
+
+def test_every_name_that_was_changed_leads_to_an_algorithm_and_names_no_other():
+    from gossamer.algorithms.registry import _RENAMED, ALGORITHMS
+
+    names = {a.name for a in ALGORITHMS}
+    assert set(_RENAMED.values()) <= names
+    assert not names & set(_RENAMED)
+
+
 def test_reason_is_told_when_nothing_covers_the_case():
     path = Network("path", 3, [0, 1, 1, 2], [1, 0, 2, 1])
     with pytest.raises(NotApplicableError, match=r"alltoall on path.*: edge-colored needs an abelian"):

@@ -212,7 +212,7 @@ def array_broadcasts_page() -> str:
         verify(schedule).raise_if_invalid()
         time, bound = schedule.completion_time, best_bound(case).value
         twice = 2 * named["translated-tree"].offer(Case(network(f"torus:{shape}"), broadcast)).time
-        rotated = named["rotated-dimensions-whole"].offer(case).time
+        rotated = named["rotated-dimensions-unsegmented"].offer(case).time
         ratios = [f"{float(value / bound):.3f}" for value in (time, twice, rotated)]
         sides = [s for s in shape.split("x") if s != "1"]
         rows.append([shape, f"{net.node_count:,}", str(len(sides)), str(bound), str(time), *ratios])
@@ -222,7 +222,7 @@ A corner of a $d$-dimensional array must receive $N-1$ messages over $d$ links, 
 messages takes less than $\\lceil (N-1)/d \\rceil$ steps. The algorithm `torus-on-array` takes exactly that on every
 array in the table, and on every array with a side of 3 or more that its tests try. (With all sides 2 the array is a
 hypercube, for which `translated-tree` is optimal.) The last three columns are ratios of times to the bound: of
-`torus-on-array`; of twice the optimal time on the torus of the same shape; and of `rotated-dimensions-whole`, the
+`torus-on-array`; of twice the optimal time on the torus of the same shape; and of `rotated-dimensions-unsegmented`, the
 multinode broadcast of Varvarigos and Bertsekas for any d.
 
 {table(columns, rows)}

@@ -8,9 +8,9 @@ import gossamer
 from gossamer.schedules import CONTROL
 
 CASES = [
-    ("torus:4x4", "partial-multinode-broadcast", {"active": [0, 3, 5, 10]}, "rotated-dimensions-whole"),
-    ("array:3x4", "partial-multinode-broadcast", {"active": [0, 3, 5, 10]}, "rotated-dimensions-split"),
-    ("array:4x4", "partial-reduce-scatter", {"active": [0, 3, 5, 10]}, "reversed-rotated-dimensions-whole"),
+    ("torus:4x4", "partial-multinode-broadcast", {"active": [0, 3, 5, 10]}, "rotated-dimensions-unsegmented"),
+    ("array:3x4", "partial-multinode-broadcast", {"active": [0, 3, 5, 10]}, "rotated-dimensions-segmented"),
+    ("array:4x4", "partial-reduce-scatter", {"active": [0, 3, 5, 10]}, "reversed-rotated-dimensions-unsegmented"),
     ("torus:4x4", "partial-exchange", {"active": [0, 3, 5, 10]}, "rows-and-columns"),
     ("array:8x8", "permutation", {"pattern": "transpose", "network": "array:8x8"}, "Q"),
     ("array:8x8", "permutation", {"pattern": "transpose", "network": "array:8x8"}, "H-clock"),
@@ -32,7 +32,7 @@ def test_a_plan_tells_the_time_of_control_by_phases_not_by_their_names():
     plan = gossamer.plan(
         "torus:4x4",
         gossamer.task("partial-multinode-broadcast", active=[0, 3, 5]),
-        algorithm="rotated-dimensions-whole",
+        algorithm="rotated-dimensions-unsegmented",
     )
     slots = sum(phase.slots for phase in plan.schedule.phases if phase.control)
     assert f"{slots} slots of control packets at t_p = 0 step" in dict(plan.rows(verbose=True))["of which"]

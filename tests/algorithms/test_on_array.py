@@ -22,7 +22,7 @@ def named(task, name):
 @pytest.mark.parametrize("active", [(0,), (1, 2, 7), (3, 11, 14), tuple(range(15))], ids=str)
 def test_the_active_nodes_are_those_asked_for(active):
     task = PartialMultinodeBroadcast(active)
-    on_torus = named("partial-multinode-broadcast", "rotated-dimensions-whole")
+    on_torus = named("partial-multinode-broadcast", "rotated-dimensions-unsegmented")
     folded = on_array(on_torus, lambda network: 0)
     offer = folded.offer(Case(array(3, 5), task))
     schedule = offer.build()

@@ -48,7 +48,7 @@ def test_any_task_of_many_packets_on_any_network(seed):
 @pytest.mark.parametrize("name", ["reduce", "reduce-scatter", "gather"])
 def test_backwards_in_time(name):
     case = Case(gossamer.network("array:3x3"), Chunked(gossamer.task(name), 20))
-    found = gossamer.plan(case.network, case.task, algorithm="reversed-repeated-trees")
+    found = gossamer.plan(case.network, case.task, algorithm="reversed-periodic-trees")
     assert gossamer.verify(found.schedule).ok
 
 

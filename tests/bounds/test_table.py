@@ -217,6 +217,6 @@ def test_quick_bounds_are_some_of_all_and_enough_where_they_meet_the_time():
     some, every = ({b.name: b.value for b in bounds(case, quick=quick)} for quick in (True, False))
     assert set(some) <= set(every)
     assert all(value <= every[name] for name, value in some.items())
-    outcome = gossamer.plan(network, case.task, algorithm="shared-shortest-ways")
+    outcome = gossamer.plan(network, case.task, algorithm="load-balanced-shortest-paths")
     assert outcome.bound >= max(some.values())
     assert len(outcome.bounds) == len(some) or outcome.completion_time > max(some.values())

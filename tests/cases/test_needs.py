@@ -33,10 +33,10 @@ CASES = (
     pytest.param("fat-tree:k=4,h=4", "gather", "reversed-furthest-first", marks=pytest.mark.slow),
     ("kautz:2,7", "allgather", "greedy-flooding"),
     pytest.param("jellyfish:n=400,d=4,seed=1", "allgather", "greedy-flooding", marks=pytest.mark.slow),
-    ("jellyfish:n=128,d=4,seed=1", "allgather", "priced-trees"),
-    pytest.param("jellyfish:n=40,d=4,seed=1", "alltoall", "priced-paths", marks=pytest.mark.slow),
-    ("torus:6x6", "alltoall", "priced-paths"),
-    pytest.param("fat-tree:k=4,h=3", "allreduce", "overlapped-trees", marks=pytest.mark.slow),
+    ("jellyfish:n=128,d=4,seed=1", "allgather", "congestion-priced-trees"),
+    pytest.param("jellyfish:n=40,d=4,seed=1", "alltoall", "congestion-priced-paths", marks=pytest.mark.slow),
+    ("torus:6x6", "alltoall", "congestion-priced-paths"),
+    pytest.param("fat-tree:k=4,h=3", "allreduce", "pipelined-trees", marks=pytest.mark.slow),
     ("ring:1000", "alltoall", "edge-colored"),
     pytest.param("complete:1500", "alltoall", "edge-colored", marks=pytest.mark.slow),
 )
@@ -108,13 +108,13 @@ def test_algorithms_that_need_too_much_are_passed_over():
     free = gossamer.plan("jellyfish:n=64,d=4,seed=1", "allgather")
     tight = gossamer.plan("jellyfish:n=64,d=4,seed=1", "allgather", memory=3_400_000)
     assert tight.completion_time >= free.completion_time
-    assert tight.optimal or "not tried with 3.4 MB of memory: priced-trees (about 3." in tight.stopped
+    assert tight.optimal or "not tried with 3.4 MB of memory: congestion-priced-trees (about 3." in tight.stopped
 
 
 def test_a_budget_leaves_out_what_takes_far_longer():
     found = gossamer.plan("torus:5x5", "alltoall", budget=0.02)
     assert found.verification.ok
-    assert "priced-paths" not in found.algorithm
+    assert "congestion-priced-paths" not in found.algorithm
 
 
 def test_words_of_billions_of_letters_are_not_written_down_to_be_refused():

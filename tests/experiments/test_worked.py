@@ -59,7 +59,7 @@ def test_theorem_5_after_each_subphase_a_submesh_has_all_its_packets(p, d, count
     active = sorted(np.random.default_rng(1).choice(p**d, count, replace=False).tolist())
     asked = task("partial-multinode-broadcast", active=active)
     spec = "array:" + "x".join([str(p)] * d)
-    made = plan(spec, asked, algorithm="rotated-dimensions-split", rules=Rules(split=True)).schedule
+    made = plan(spec, asked, algorithm="rotated-dimensions-segmented", rules=Rules(split=True)).schedule
     end = {phase.name: phase.first_slot + phase.slots for phase in made.phases}
     of_class_0 = np.flatnonzero(made.packets.part == 0).tolist()  # of rank 0, 1, ...
     first_wanting = []

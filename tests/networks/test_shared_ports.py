@@ -111,7 +111,7 @@ def test_reversing_and_turning_round_keeps_ports(seed):
     shared = net.with_ports(ports)
     assert shared.transposed.transposed == shared
     assert shared.without_time == net
-    outcome = gossamer.plan(shared, "allgather", algorithm="priced-trees")
+    outcome = gossamer.plan(shared, "allgather", algorithm="congestion-priced-trees")
     back = outcome.schedule.reverse()
     assert verify(back).ok
     assert back.completion_time == outcome.schedule.completion_time

@@ -72,5 +72,5 @@ def test_every_collective_is_that_of_pytorch(tmp_path, network):
 
 def test_without_pytorch_what_is_missing_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(NotApplicableError, match=r"gossamer\.execution\.torch needs PyTorch: pip install torch"):
+    with pytest.raises(NotApplicableError, match=r"execution\.torch needs PyTorch: pip install 'gossamer\[torch\]'"):
         gossamer.execution.torch.TorchCollective("plan.program")

@@ -132,7 +132,7 @@ def test_what_cannot_be_retimed_is_refused():
         retimed(plain.replace(link=plain.link[::-1]), plain.network.with_times(2, 0))
     cost = gossamer.StepCost(Fraction(1, 2))
     task = gossamer.task("partial-multinode-broadcast", active=[1, 2])
-    control = gossamer.plan("torus:4x4", task, cost=cost, algorithm="rotated-dimensions-whole").schedule
+    control = gossamer.plan("torus:4x4", task, cost=cost, algorithm="rotated-dimensions-unsegmented").schedule
     with pytest.raises(ScheduleError, match="control packets take time"):
         retimed(control, control.network.with_times(2, 0))
 

@@ -122,8 +122,8 @@ def twelve(number):
     [
         ("allgather", "greedy-flooding", False, 2),
         ("reduce-scatter", "reversed-greedy-flooding", True, 3),
-        ("alltoall", "priced-paths", False, 2),
-        ("allreduce", "overlapped-trees", True, 2),
+        ("alltoall", "congestion-priced-paths", False, 2),
+        ("allreduce", "pipelined-trees", True, 2),
     ],
 )
 def test_the_plan_is_the_same_whatever_the_number_of_processes(at_once, monkeypatch, task, algorithm, timed, jobs):
@@ -152,7 +152,7 @@ def test_an_interrupted_plan_leaves_no_process():
     code = (
         "import gossamer.processes.search_trials as t, gossamer.cli.app as a, signal, sys; t._WORTH = 0.0; "
         "signal.signal(signal.SIGINT, signal.default_int_handler); "  # ignored by what a shell has put in background
-        "sys.argv = ['gossamer', 'plan', 'jellyfish:n=200,d=4,seed=1', 'allreduce', '--algorithm', 'overlapped-trees', "
+        "sys.argv = ['gossamer', 'plan', 'jellyfish:n=200,d=4,seed=1', 'allreduce', '--algorithm', 'pipelined-trees', "
         "'--jobs', '2']; from gossamer.__main__ import main; main()"
     )
     command = subprocess.Popen(

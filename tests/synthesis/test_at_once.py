@@ -14,7 +14,7 @@ from gossamer.questions.cases import Case
 from gossamer.questions.tasks import UnevenExchange
 from gossamer.questions.tasks.patterns import traffic_matrix
 
-NAME = "shared-shortest-ways"
+NAME = "load-balanced-shortest-paths"
 
 
 def uneven(network, **options):

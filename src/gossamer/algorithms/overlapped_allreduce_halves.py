@@ -85,7 +85,7 @@ def _propose(case: Case) -> Offer[Schedule] | Refusal:
 
 
 OVERLAPPED_HALVES = Algorithm(
-    name="overlapped-halves",
+    name="pipelined-reduce-scatter-allgather",
     tasks=(Allreduce,),
     propose=_propose,
     networks="any connected networks",

@@ -40,10 +40,40 @@ from gossamer.questions.tasks import (
     UnevenScatter,
 )
 
-__all__ = ["algorithms_for"]
+__all__ = ["algorithms_for", "current_name"]
 
 if TYPE_CHECKING:
     ALGORITHMS: tuple[Algorithm, ...]
+
+
+_RENAMED = {
+    "priced-trees": "congestion-priced-trees",
+    "priced-paths": "congestion-priced-paths",
+    "shared-shortest-ways": "load-balanced-shortest-paths",
+    "trees-together": "packed-trees",
+    "repeated-trees": "periodic-trees",
+    "overlapped-trees": "pipelined-trees",
+    "overlapped-halves": "pipelined-reduce-scatter-allgather",
+    "free-root-trees": "tree-packing",
+    "rotated-dimensions-split": "rotated-dimensions-segmented",
+    "rotated-dimensions-whole": "rotated-dimensions-unsegmented",
+}
+"""Names that algorithms had before, which go on naming them."""
+
+
+def current_name(name: str) -> str:
+    """Return the name that an algorithm has now; a name that is not known to have changed stays as it is.
+
+    Examples
+    --------
+    >>> current_name("priced-trees"), current_name("reversed-priced-trees"), current_name("H")
+    ('congestion-priced-trees', 'reversed-congestion-priced-trees', 'H')
+    """
+    for prefix in ("", "reversed-", "two-way-"):
+        bare = name.removeprefix(prefix)
+        if name.startswith(prefix) and bare in _RENAMED:
+            return f"{prefix}{_RENAMED[bare]}"
+    return name
 
 
 class _Line(NamedTuple):

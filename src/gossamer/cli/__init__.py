@@ -1,9 +1,9 @@
 """The command ``gossamer``: thin commands over the Python functions, no logic of their own.
 
-Exit status, and there are no others: 0 done; 1 done, and what was asked about is not well (a schedule is not valid,
-traffic or a routing function deadlocks, points of a sweep came to nothing, `doctor` misses what is needed); 2 not done,
-told in one line; 130 ended by Ctrl-C; 141 because nobody reads on, the only one without a line; 143 ended by SIGTERM,
-129 by SIGHUP, and so on: 128 and the number of the signal.
+Exit status, and there are no others: 0 success; 1 the command ran and the answer is negative (a schedule is not valid,
+traffic or a routing function deadlocks, points of a sweep failed, `doctor` misses a required package); 2 it failed,
+with a line on standard error; 130 ended by Ctrl-C; 141 nobody reads the output, the only one without a line; 143 ended
+by SIGTERM, 129 by SIGHUP, and so on: 128 plus the number of the signal.
 """
 
 from __future__ import annotations

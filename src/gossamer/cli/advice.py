@@ -142,8 +142,7 @@ class _Line:
     def __init__(self, words: Words) -> None:
         self.words = words
         self.name = next((n for n in (" ".join(words[:2]), *words[:1]) if n in EXAMPLES), "")
-        if not self.name and words[:1] in (["simulate"], ["sweep"]):
-            self.name = {"simulate": "simulate schedule", "sweep": "sweep run"}[words[0]]
+        self.name = {"simulate": "simulate schedule", "sweep": "sweep run"}.get(self.name, self.name)
         command = _command(self.name)
         taken = [] if command is None else command.params
         flags = {o for p in taken if getattr(p, "is_flag", False) for o in (*p.opts, *p.secondary_opts)}
@@ -395,8 +394,6 @@ def _fields_meant(text: str, line: _Line) -> Iterator[Words]:
     takes_none = re.search(r"takes no (--[\w-]+)", text)
     if takes_none:
         yield line.without_option(takes_none[1])
-    if line.name == "replan":
-        yield line.with_option("--without", "random-links:1")
     if "goes with --bytes" in text:
         yield line.with_option("--bytes", "1MiB")
     if "has no bandwidth" in text:
@@ -406,6 +403,8 @@ def _fields_meant(text: str, line: _Line) -> Iterator[Words]:
         yield line.with_option("--switching", switching[1])
     if "--load" in text and line.name.startswith("simulate"):
         yield line.with_option("--load", "0.5")
+    if line.name == "replan" and "Missing" not in text:
+        yield line.with_option("--without", "random-links:1")
     if "Missing option" in text:
         yield from _option_missing(text, line)
     if "requires an argument" in text:
@@ -602,10 +601,10 @@ def _written(name: str, spec: str) -> Words:
 
 
 def _ranks_of(path: str | None) -> str | None:
-    """Return a network on which every schedule of the ranks of an MSCCL file is possible; None if it is no such file."""
+    """Return a network on which an MSCCL file's ranks can send to all others; None if it is no such file."""
     if path is None or Path(path).suffix.lower() != ".xml" or not Path(path).is_file():
         return None
-    with open(path, encoding="utf-8", errors="replace") as file:
+    with Path(path).open(encoding="utf-8", errors="replace") as file:
         found = re.search(r'<algo\b[^>]*\bngpus="(\d{1,3})"', file.read(4096))
     return None if found is None else f"complete:{found[1]}"
 

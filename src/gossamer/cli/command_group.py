@@ -38,7 +38,7 @@ PURPOSES: tuple[tuple[str, dict[str, str]], ...] = (
         },
     ),
     (
-        "See and check a schedule",
+        "Look at a schedule",
         {
             "verify": "gossamer verify plan.parquet",
             "draw": "gossamer draw plan.parquet -o load.svg",
@@ -47,7 +47,7 @@ PURPOSES: tuple[tuple[str, dict[str, str]], ...] = (
         },
     ),
     (
-        "Run it, hand it on, take it in",
+        "Run, export and import",
         {
             "run": "mpiexec -n 16 gossamer run plan.parquet",
             "export": "gossamer export plan.parquet --to msccl-xml -o plan.xml",
@@ -94,26 +94,26 @@ EXAMPLES = {name: example for _, commands in PURPOSES for name, example in comma
 """An example for each command."""
 
 TOUR = """\
-gossamer plans collective communication on interconnection networks: explicit
-schedules, each proved valid by an independent checker, beside a lower bound.
+gossamer plans collective communication on interconnection networks: schedules
+that an independent checker has verified, each beside a lower bound.
 
 First steps:
 
-  gossamer plan torus:8x8 allgather -o plan.parquet    a schedule beside its bound
+  gossamer plan torus:8x8 allgather -o plan.parquet    a schedule and its lower bound
   gossamer explore plan.parquet -o page.html           watch it in a browser
-  gossamer explain plan.parquet                        what binds, what would gain
-  gossamer compare torus:8x8 alltoall                  which algorithms there are
+  gossamer explain plan.parquet                        what limits it, what would help
+  gossamer compare torus:8x8 alltoall                  the algorithms that apply
 
-Four doors:
+Start here:
 
-  I have a cluster    gossamer network FILE                       what its tools print
+  I have a cluster    gossamer network FILE                       a file of its topology
                       gossamer plan FILE allreduce --bytes 64MiB
   I write a library   gossamer verify THEIRS.xml --network torus:4x4
                       gossamer export plan.parquet --to msccl-xml -o plan.xml
   I need a figure     gossamer draw plan.parquet -o load.pdf
   I read a paper      gossamer reproduce han
 
-All commands: gossamer -h. What is installed here: gossamer doctor.
+All commands: gossamer -h. What is installed: gossamer doctor.
 """
 """What the command prints alone."""
 

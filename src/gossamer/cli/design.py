@@ -53,7 +53,7 @@ def design(
     flits: Annotated[bool, typer.Option("--flits", help="Run the best network and the torus in flits, too.")] = False,
     json: Json = False,
 ) -> None:
-    """Search for the network of a size and degree on which tasks are carried out fastest."""
+    """Search for the network of a size and degree on which tasks take the least time."""
     running = {"engine": engine, "scheduler": scheduler, "jobs": jobs}
     swept = None
     if ":" in degree or store is not None or parts != 1 or any(value is not None for value in running.values()):

@@ -27,9 +27,9 @@ __all__ = ["EXTRAS", "NEEDED", "Finding", "State", "doctor", "examine", "manual"
 
 # The manual page, in the language of man, from the commands as they are.
 
-_STATUS = """0 when all went well; 1 when all was done and what was asked about is not well: a schedule is not valid,
-traffic or a routing function deadlocks, points of a sweep came to nothing, or doctor misses what is needed; 2 when it
-was not done, such as for bad input: that is told in one line on standard error, and no file is left behind; 130 after
+_STATUS = """0 on success; 1 when the command ran and the answer is negative: a schedule is not valid,
+traffic or a routing function deadlocks, points of a sweep failed, or a required package is missing; 2 when it
+failed, for instance because of bad input: standard error has one line, and no partial file is left behind; 130 after
 Ctrl-C, 141 when nobody reads the output, 143 after SIGTERM, 129 after SIGHUP, and so on."""
 _ENVIRONMENT = {
     "NO_COLOR": "Nothing is printed in color or bold.",
@@ -110,12 +110,25 @@ EXTRAS = {
     "solver": (("ortools",), "exact schedules, --effort solver"),
     "mpi": (("mpi4py", "mpich"), "gossamer run, gossamer.execution.mpi"),
     "jax": (("jax",), "gossamer.execution.jax"),
+    "torch": (("torch",), "gossamer.execution.torch"),
     "symmetry": (("igraph",), "symmetries of networks from files"),
     "dask": (("distributed", "cloudpickle"), "gossamer sweep on several machines"),
     "video": (("imageio-ffmpeg",), "animations as .mp4"),
     "browser": (("playwright",), "tests of the explorer"),
+    "test": (
+        ("duckdb", "hypothesis", "pandas", "polars", "protobuf", "pytest", "pytest-benchmark", "pytest-xdist", "simpy"),
+        "the tests of gossamer",
+    ),
+    "docs": (
+        ("furo", "latex2mathml", "myst-parser", "numpydoc", "sphinx", "sphinxcontrib-bibtex"),
+        "building the documentation",
+    ),
+    "dev": (
+        ("import-linter", "mypy", "ruff", "scipy-stubs", "towncrier"),
+        "changing gossamer: ./check",
+    ),
 }
-"""The extras of the package: what each installs, and what it is for."""
+"""The extras of the package: what each installs itself, and what it is for."""
 _PROGRAMS = (
     ("compilers", "C compiler", ("cc", "gcc", "clang"), "exported C programs", "apt install build-essential"),
     ("compilers", "mpicc", ("mpicc",), "C programs over MPI", "pip install 'gossamer[mpi]'"),
@@ -211,7 +224,9 @@ def _extras() -> Iterator[Finding]:
             found = ", ".join(f"{package} {version}" for package, version in versions.items())
             yield Finding("extras", extra, "good", found)
         else:
-            yield Finding("extras", extra, "absent", f"for {use}", f"pip install 'gossamer[{extra}]'")
+            missing = [package for package, version in versions.items() if version is None]
+            some = f"; not here: {', '.join(missing)}" if len(missing) < len(packages) else ""
+            yield Finding("extras", extra, "absent", f"for {use}{some}", f"pip install 'gossamer[{extra}]'")
 
 
 def _programs() -> Iterator[Finding]:
@@ -271,7 +286,7 @@ def _caches() -> Iterator[Finding]:
 
 
 def doctor(json: Json = False) -> None:
-    """Say what is installed here, what is not, and how to get it; exit status 1 if something needed is missing."""
+    """Show what is installed, what is not, and how to get it; exit status 1 if something required is missing."""
     from dataclasses import asdict
 
     findings = examine()
@@ -288,7 +303,9 @@ def doctor(json: Json = False) -> None:
         )
         print()
     absent = [f.name for f in findings if f.state != "good"]
-    print("All there." if not absent else f"Not here: {', '.join(absent)}. Only what says BAD is needed.")
+    print(
+        "Everything is installed." if not absent else f"Not here: {', '.join(absent)}. Only what says BAD is required."
+    )
     raise typer.Exit(int(missing))
 
 

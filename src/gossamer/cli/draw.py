@@ -112,7 +112,7 @@ def explore(
     ],
     output: Annotated[Path, written("Page to write: .html", several=False)],
 ) -> None:
-    """Write a page on which schedules can be explored in a browser, without a server or a network."""
+    """Write a page on which schedules can be explored in a browser, without a server or internet access."""
     _explore(files, output)
 
 

@@ -58,7 +58,7 @@ def import_foreign(
     output: Annotated[Path, written("Schedule file to write (.parquet, .txt)", several=False)],
     task: Collective = None,
 ) -> None:
-    """Make a schedule file of a schedule of another tool, if it is valid; then every command takes it."""
+    """Convert another tool's schedule to a schedule file, which every command takes, once it is verified."""
     from gossamer.planning import switching
 
     check_other_than([file, task], [output])

@@ -46,13 +46,13 @@ def list_known(
     *,
     task: Annotated[
         str | None,
-        typer.Option(help="Only the algorithms that carry out this task.", metavar="TASK", rich_help_panel="Task"),
+        typer.Option(help="Only the algorithms for this task.", metavar="TASK", rich_help_panel="Task"),
     ] = None,
     switching: SwitchingOption = "store-and-forward",
     rules: dict[str, Any],
     json: Json = False,
 ) -> None:
-    """List what there is: networks, tasks, algorithms, schemes or formats."""
+    """List the networks, tasks, algorithms, schemes or formats that are known."""
     if network is not None and what not in (Known.algorithms, Known.schemes):
         raise ModelError(f"a network goes with algorithms and schemes, not with {what.value}")
     if what is not Known.algorithms and (task is not None or switching != "store-and-forward" or rules):

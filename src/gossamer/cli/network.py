@@ -34,7 +34,7 @@ DemandsOutput = Annotated[
 @pictured
 @fails
 def network(network: NetworkArgument, output: NetworkOutput = None, seed: Seed = 0, json: Json = False) -> None:
-    """Say what a network is: sizes, structure, symmetry, bottleneck, speeds; draw it, convert it."""
+    """Describe a network: size, structure, symmetry, bottleneck, speeds; draw it, convert it."""
     from gossamer.atomic_files import written_together
     from gossamer.networks import as_network
     from gossamer.networks.description import describe

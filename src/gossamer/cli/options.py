@@ -11,7 +11,6 @@ import functools
 import inspect
 import itertools
 import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -38,7 +37,6 @@ __all__ = [
     "ScheduleFile",
     "Scheduler",
     "Seed",
-    "Sizes",
     "SizesOfPlan",
     "SwitchingOption",
     "TaskArgument",
@@ -216,10 +214,6 @@ OtherBytes = Annotated[
         help="Of a plan in seconds: for another number of bytes, without planning again.",
         metavar="SIZE",
     ),
-]
-Sizes = Annotated[
-    str,
-    typer.Option("--bytes", help="Sizes of a message, several by commas, or first:last[:factor].", metavar="SIZES"),
 ]
 SizesOfPlan = Annotated[
     str | None,
@@ -546,7 +540,7 @@ def say_assumed(lines: Iterable[object]) -> None:
 
 
 def network_first(command: str, network: str, task: str) -> tuple[str, str]:
-    """Return the network and the task, which are exchanged, with a warning, where the task was typed first."""
+    """Return the network and the task, which are exchanged, with a note, where the task was typed first."""
     from gossamer.errors import GossamerError
     from gossamer.questions.tasks.parsing import kind_of
 
@@ -559,7 +553,7 @@ def network_first(command: str, network: str, task: str) -> tuple[str, str]:
 
     if not isinstance(network, str) or not is_task(network) or is_task(task) or Path(network).exists():
         return network, task
-    warnings.warn(f"read as: gossamer {command} {task} {network}; the network comes first", stacklevel=2)
+    print_error(f"gossamer: note: read as: gossamer {command} {task} {network}; the network comes first")
     return task, network
 
 

@@ -12,7 +12,7 @@ import typer
 
 from gossamer.cli.console import print_json
 from gossamer.cli.files import message_sizes
-from gossamer.cli.options import Json, ScheduleFile, Sizes
+from gossamer.cli.options import Json, ScheduleFile, SizesOfPlan
 from gossamer.errors import GossamerError, NotApplicableError, ScheduleError
 
 __all__ = ["run"]
@@ -21,7 +21,7 @@ __all__ = ["run"]
 def run(
     file: ScheduleFile,
     *,
-    bytes: Sizes = "1MiB",
+    bytes: SizesOfPlan = None,
     check: Annotated[
         bool, typer.Option("--check", help="Compare with MPI's own collective, in bytes and time.")
     ] = False,
@@ -35,7 +35,7 @@ def run(
     """Run a schedule with real data: mpiexec -n N gossamer run FILE."""
     from gossamer.reading import whole
 
-    sizes = message_sizes(bytes)
+    sizes = None if bytes is None else message_sizes(bytes)
     whole(repeat, "--repeat", 1, error=ScheduleError)
     try:
         from mpi4py import MPI

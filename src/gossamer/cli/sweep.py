@@ -21,7 +21,7 @@ __all__ = ["commands"]
 
 _PAGES = (".html", ".csv")
 
-commands = group("sweep", "Carry out many points: 'gossamer sweep study.toml' runs, resumes and extends a study.")
+commands = group("sweep", "Run many points: 'gossamer sweep study.toml' runs, resumes and extends a study.")
 
 ResultsFile = Annotated[Path, typer.Argument(help="File of results (.parquet) of a sweep.", metavar="FILE")]
 
@@ -63,12 +63,12 @@ def run(
         str | None, typer.Option(help="Memory of all points together. Default: most of what is free.", metavar="SIZE")
     ] = None,
     retry: Annotated[
-        str, typer.Option(help="Try again what came to nothing: none, failed or all.", metavar="WHICH")
+        str, typer.Option(help="Which points without a result to try again: none, failed or all.", metavar="WHICH")
     ] = "none",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count the points and estimate what they take.")] = False,
     json: Json = False,
 ) -> None:
-    """Carry out the points of a study that are not in its file yet; exit status 1 if some failed."""
+    """Run the points of a study that are not in its file yet; exit status 1 if some failed."""
     words = _given_words(kind, network, task, bytes_, set_)
     asked = _asked_study(study, words, where or [])
     settings = {"scheduler": scheduler, "jobs": jobs, "memory": memory, "retry": retry}

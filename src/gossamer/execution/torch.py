@@ -239,5 +239,5 @@ def _modules() -> tuple[Any, Any]:
         import torch
         import torch.distributed as distributed
     except ImportError:
-        raise NotApplicableError("gossamer.execution.torch needs PyTorch: pip install torch") from None
+        raise NotApplicableError("gossamer.execution.torch needs PyTorch: pip install 'gossamer[torch]'") from None
     return torch, distributed

@@ -298,8 +298,9 @@ FOLDED_CLOS = Family(
     size=_folded_size,
     form=spec_parameters.numbers,
     parameters="radix,levels",
-    summary="fat tree of switches of one radix: 2*(radix/2)^levels terminals, full bisection",
+    summary="folded Clos, or k-ary fat tree, of switches of one radix: 2*(radix/2)^levels terminals, full bisection",
     example="folded-clos:4,3",
+    aliases=("clos",),
     source="Clos 1953; Al-Fares, Loukissas and Vahdat 2008",
     small=("folded-clos:4,2",),
 )

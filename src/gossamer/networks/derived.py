@@ -267,10 +267,8 @@ def without(network: Network, words: Iterable[str], seed: int = 0) -> Network:
             kind, colon, rest = "links", ":", kind
         kind = f"{kind}s" if f"{kind}s" in KINDS else kind
         if kind not in KINDS or not colon or not rest.strip():
-            hint = nearest(kind, KINDS)
-            raise NetworkError(
-                f"what fails must be such as links:0-1, nodes:17 or random-links:2%, got {shown(text)}{hint}"
-            )
+            told = f"{shown(text)}{nearest(kind, KINDS)}"
+            raise NetworkError(f"what fails must be such as links:0-1, nodes:17 or random-links:2%, got {told}")
         if kind == "links":
             links += [link for word in _split(rest) for link in _links(network, word)]
         elif kind == "random-links":

@@ -179,7 +179,8 @@ FAT_TREE = Family(
         {"k": _one_or_more, "h": spec_parameters.integer, "capacity": _word_or_numbers}, h=None, capacity="constant"
     ),
     parameters="k=K,h=H|k=k_1,...,k_h,capacity=constant|exponential|c_1,...,c_h",
-    summary="complete tree of height h with k children at each inner node, or k_i at level i; the leaves are terminals",
+    summary="complete tree of single switches of height h, k children each or k_i at level i, leaves are terminals; "
+    "for the folded Clos that is called a fat tree elsewhere, see folded-clos",
     example="fat-tree:k=2,h=4,capacity=exponential",
     source="Dimakopoulos 1996, section 6.1",
     small=(

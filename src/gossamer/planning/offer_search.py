@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.algorithms.registry import current_name
 from gossamer.atomic_files import memory_text
 from gossamer.bounds import Bound, Bounds
 from gossamer.bounds.bound import largest, largest_first
@@ -107,6 +108,7 @@ class Search:
             raise ModelError(f"options must be a dict of words and values, got {shown(options)}")
         task = self.case.task
         of_task = {a.name: a for a in self.kind.algorithms(type(task))}
+        algorithm = current_name(algorithm) if isinstance(algorithm, str) else algorithm
         if algorithm == "best":
             named = list(of_task.values())
         elif algorithm in of_task:

@@ -559,7 +559,7 @@ class _Packets:
         for packets, trees, _ in even_trees(_in_packets(self.asked, of, many).planned)[:_REPEATED]:
             search, started = _in_packets(self.asked, of, packets), time.process_time()
             offer: Offer[Any] = Offer(partial(even_generation, search.planned, trees), effort="search")
-            schedule = search.built(offer.build(), "repeated-trees")
+            schedule = search.built(offer.build(), "periodic-trees")
             expense = Expense(time.process_time() - started, 0.0, schedule.nbytes, 0)
             yield _Part(form, search, Generation(schedule), offer, expense)
 

@@ -261,7 +261,7 @@ SOURCE_FIGURES: dict[str, tuple[SourceFigure | SourceAnimation, ...]] = {
         SourceFigure("torus_quadrants", "A broadcast tree of the multinode broadcast on the 5x5 torus (Theorem 1)",
                      partial(_tree, "torus:5x5", "rotated-quadrant", "multinode-broadcast")),
         SourceFigure("partial_phases", "Prefix, packing and broadcast phases on the 4x4 torus (section 3)",
-                     partial(_occupancy, "torus:4x4", "partial-multinode-broadcast", "rotated-dimensions-split",
+                     partial(_occupancy, "torus:4x4", "partial-multinode-broadcast", "rotated-dimensions-segmented",
                              active=[0, 2, 7, 9, 12], rules=Rules(segmented=True))),
     ),
     "yeh-varvarigos-lee": tuple(

@@ -41,7 +41,7 @@ __all__ = ["WORMHOLE_ALGORITHMS", "WormholeAlgorithm", "each_group", "group_dime
 # targets, or are flooded, or take the schedules of packets, a step for each slot; on any network. Paths may lead
 # through nodes of no group.
 
-_PACKETS = ("each-group-alone", "priced-trees", "shared-shortest-ways")
+_PACKETS = ("each-group-alone", "congestion-priced-trees", "load-balanced-shortest-paths")
 """Algorithms for packets whose slots are taken as steps."""
 
 _MOST = 4_000_000

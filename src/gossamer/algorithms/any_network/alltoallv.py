@@ -1,4 +1,4 @@
-"""Uneven exchanges in milliseconds: shortest ways that share the loads, then list scheduling.
+"""Uneven exchanges in milliseconds: shortest paths that share the loads, then list scheduling.
 
 Loads of experts change every few hundred milliseconds, so that a schedule for them must be there at once. Most of such
 traffic is held up by a few nodes or servers; shortest ways that share the links there evenly are as good as any.
@@ -301,12 +301,12 @@ def propose_at_once(case: Case) -> Offer[Schedule] | Refusal:
 # The algorithm of `gossamer.algorithms.any_network.alltoallv`, for uneven exchanges that cannot wait for a search.
 
 SHARED_SHORTEST_WAYS = Algorithm(
-    name="shared-shortest-ways",
+    name="load-balanced-shortest-paths",
     tasks=(UnevenExchange, DemandTable, Grouped),
     propose=propose_at_once,
     networks="any with switches that store, in which the targets can be reached",
     source="gossamer; no promised time",
-    summary="shortest ways that share the loads; what must get through a bottleneck is sent first",
+    summary="shortest paths that share the loads; what must get through a bottleneck is sent first",
     passes_on=True,
     timed=True,
 )

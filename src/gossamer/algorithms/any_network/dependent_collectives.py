@@ -292,7 +292,7 @@ def propose_together(case: Case) -> Offer[Schedule] | Refusal:
 
 
 TREES_TOGETHER = Algorithm(
-    name="trees-together",
+    name="packed-trees",
     tasks=GENERAL_TASKS,
     propose=propose_together,
     networks="any strongly connected",

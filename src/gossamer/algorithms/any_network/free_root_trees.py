@@ -450,7 +450,7 @@ def _propose(case: Case) -> Offer[Schedule] | list[Offer[Schedule]] | Refusal:
 
 
 FREE_ROOT_TREES = Algorithm(
-    name="free-root-trees",
+    name="tree-packing",
     tasks=(PartialSumAllreduce, Chunked, Grouped),
     propose=_propose,
     networks="any strongly connected",

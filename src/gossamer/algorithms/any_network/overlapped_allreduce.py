@@ -152,12 +152,12 @@ def propose_allreduce(case: Case) -> Offer[Schedule] | Refusal:
     if case.messages.after is None or case.messages.targets is not None:
         return Refusal("is for allreduces among all terminals")
     if isinstance(case.task, Chunked) and case.task.packets > _MOST_PACKETS:
-        return Refusal(f"leaves messages of more than {_MOST_PACKETS} packets to trees-together")
+        return Refusal(f"leaves messages of more than {_MOST_PACKETS} packets to packed-trees")
     return Offer(lambda: overlapped_allreduce(case), effort="search", hop_bytes=350, hop_seconds=7e-5)
 
 
 OVERLAPPED_TREES = Algorithm(
-    name="overlapped-trees",
+    name="pipelined-trees",
     tasks=(Allreduce, Chunked),
     propose=propose_allreduce,
     networks="any strongly connected",

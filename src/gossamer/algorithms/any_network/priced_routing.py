@@ -506,7 +506,7 @@ def refusal(case: Case, moved: bool) -> Refusal | None:
 def _many(case: Case) -> Refusal | None:
     """Refuse messages of so many packets that trees for each of them gain nothing; None for others."""
     if packets_of(case.task) > MANY:
-        return Refusal(f"leaves messages of more than {MANY} packets to repeated-trees")
+        return Refusal(f"leaves messages of more than {MANY} packets to periodic-trees")
     return None
 
 
@@ -523,7 +523,7 @@ def propose_moves(case: Case) -> Offer[Schedule] | Refusal:
 
 
 PRICED_TREES = Algorithm(
-    name="priced-trees",
+    name="congestion-priced-trees",
     tasks=(
         Broadcast,
         MultinodeBroadcast,
@@ -542,7 +542,7 @@ PRICED_TREES = Algorithm(
 )
 
 PRICED_PATHS = Algorithm(
-    name="priced-paths",
+    name="congestion-priced-paths",
     tasks=(
         Scatter,
         Gather,

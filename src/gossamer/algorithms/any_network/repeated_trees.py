@@ -449,7 +449,7 @@ def _propose(case: Case) -> Offer[Schedule] | Refusal:
 
 
 REPEATED_TREES = Algorithm(
-    name="repeated-trees",
+    name="periodic-trees",
     tasks=(Chunked, Grouped),
     propose=_propose,
     networks="any in which the targets can be reached",

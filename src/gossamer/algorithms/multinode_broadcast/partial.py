@@ -441,11 +441,11 @@ ROTATED_DIMENSIONS = tuple(
     Algorithm(
         name=f"rotated-dimensions-{name}",
         tasks=(PartialMultinodeBroadcast, MultinodeBroadcast),
-        propose=partial(_propose, split=name == "split"),
+        propose=partial(_propose, split=name == "segmented"),
         networks="arrays, tori and hypercubes",
         source=f"Varvarigos and Bertsekas 1994, {section}",
         summary="ranks and packs the packets if not all nodes are active, then broadcasts along the dimensions in d "
         f"rotated orders, packets {name}",
     )
-    for name, section in (("split", "Theorem 6"), ("whole", "section 3.2"))
+    for name, section in (("segmented", "Theorem 6"), ("unsegmented", "section 3.2"))
 )

@@ -40,7 +40,7 @@ class MPITiming:
 def run_file(
     comm: Any,
     path: str | os.PathLike[str],
-    sizes: Sequence[int],
+    sizes: Sequence[int] | None = None,
     *,
     check: bool = False,
     repeat: int = 5,
@@ -54,8 +54,9 @@ def run_file(
         Rank r runs node r, or the node that the file `nodes` says.
     path : path
         The schedule.
-    sizes : sequence of int
-        Bytes of a message, rounded up to whole 8-byte integers.
+    sizes : sequence of int, optional
+        Bytes of a message, rounded up to whole 8-byte integers. Default: those that a plan in seconds is for, else
+        1 MiB.
     check : bool
         Whether to compare with MPI's own collective, in groups on communicators of their members.
     repeat : int
@@ -82,6 +83,7 @@ def run_file(
 
     def plan() -> Any:
         from gossamer.execution.mpi.collectives import numbered_by_ranks, read_nodes
+        from gossamer.questions.costs import Clock
         from gossamer.schedules import load
 
         schedule = load(path)
@@ -89,11 +91,14 @@ def run_file(
         if nodes is not None:
             schedule = numbered_by_ranks(schedule, read_nodes(nodes, schedule.network))
         known["fields"] = schedule.task.to_dict()
+        known["bytes"] = schedule.cost.message_bytes if isinstance(schedule.cost, Clock) else 2**20
         return schedule
 
     collective = MPICollective(comm, plan)
     fields = comm.bcast(known.get("fields"), root=0)
     own = _OwnCollective(comm, fields) if check else None
+    if sizes is None:
+        sizes = [comm.bcast(known.get("bytes"), root=0)]
     found = [_run(comm, collective, size, own, repeat) for size in sizes]
     collective.free()
     if own is not None:

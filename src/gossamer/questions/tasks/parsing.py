@@ -116,8 +116,8 @@ _KNOWN = {_folded(name): name for name in TASKS} | {_folded(alias): name for ali
 def kind_of(name: str) -> type[Task]:
     """Return the class of the task called `name`, a classical or a modern name; TaskError if there is none.
 
-    Case, spaces, hyphens, underscores, the prefixes of MPI and NCCL, and the endings of names in PyTorch and NCCL's tests
-    (``all_gather_into_tensor``, ``all_reduce_perf``) do not matter.
+    Case, spaces, hyphens, underscores, the prefixes of MPI and NCCL, and the endings of names in PyTorch and in NCCL's
+    tests (``all_gather_into_tensor``, ``all_reduce_perf``) do not matter.
 
     Examples
     --------

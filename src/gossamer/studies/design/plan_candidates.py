@@ -377,7 +377,9 @@ def _algorithm(problem: Problem, goal: Goal, network: Network) -> str:
         return "best"
     if network.group is not None:
         return "even-words"
-    return "priced-paths" if network.levels is None and network.grid is None and not problem.timed else "best"
+    return (
+        "congestion-priced-paths" if network.levels is None and network.grid is None and not problem.timed else "best"
+    )
 
 
 def _wished(problem: Problem, found: DesignedNetwork) -> DesignedNetwork:

@@ -82,7 +82,7 @@ def _active(nodes: int, count: int) -> list[int]:
 
 
 def _partial(spec: str, nodes: int, count: int, split: bool) -> Outcome:
-    name = f"rotated-dimensions-{'split' if split else 'whole'}"
+    name = f"rotated-dimensions-{'segmented' if split else 'unsegmented'}"
     return plan(
         spec,
         parse_task("partial-multinode-broadcast", active=_active(nodes, count)),
@@ -267,7 +267,7 @@ def _rows() -> Iterator[tuple[Cell, ...]]:
     net, task = network("torus:4x4x4"), PartialMultinodeBroadcast(tuple(range(64)))
     in_thirds = rotated_dimensions_split(Case(net, task, Rules(segmented=True)), parts=3)
     verify(in_thirds).raise_if_invalid()
-    in_sixths = plan(net, task, algorithm="rotated-dimensions-split", rules=Rules(segmented=True)).completion_time
+    in_sixths = plan(net, task, algorithm="rotated-dimensions-segmented", rules=Rules(segmented=True)).completion_time
     yield ("X4", "(5a) with d parts, at most", "torus 4^3, M = 64", split_bound(4, 3, 64), in_thirds.completion_time,
            f"needs 2d parts for even p: {float(in_sixths)}")  # fmt: skip
     yield ("X5", "classes never meet: packets on a link", "array 2^5, nodes 0 to 20", 1, _on_one_link(own_lengths=True),
