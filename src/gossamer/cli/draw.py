@@ -24,6 +24,7 @@ class Picture(StrEnum):
     occupancy = "occupancy"
     messages = "messages"
     both = "both"
+    ranks = "ranks"
     tree = "tree"
     timetable = "timetable"
     queue = "queue"
@@ -49,7 +50,7 @@ def draw(
         Picture | None,
         typer.Option(
             help="Load of the links (heat: always as a heat map), links x slots (messages: in the colors of their "
-            "origins), load and occupancy, the tree of a packet, every message by link and slot, the queues of the "
+            "origins), load and occupancy, when each rank sends and receives, the tree of a packet, every message by link and slot, the queues of the "
             "busiest links, or the areas of a scatter. Of a wormhole plan worms, step by step, or the occupancy of "
             "channels. Default load, and worms of a wormhole plan."
         ),

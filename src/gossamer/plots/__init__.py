@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gossamer.plots.picture_files import FORMATS, KINDS, draw
     from gossamer.plots.scatter_areas import regions_figure
     from gossamer.plots.terminal import text_picture
-    from gossamer.plots.timetables import queue_figure, timetable_figure
+    from gossamer.plots.timetables import queue_figure, ranks_figure, timetable_figure
     from gossamer.plots.wormhole_timetables import channels_figure, worms_figure
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "look",
     "occupancy_figure",
     "queue_figure",
+    "ranks_figure",
     "regions_figure",
     "text_picture",
     "timetable_figure",
@@ -54,7 +55,7 @@ __getattr__ = lazy(
     link_occupancy="occupancy_figure",
     scatter_areas="regions_figure",
     terminal="text_picture",
-    timetables="queue_figure timetable_figure",
+    timetables="queue_figure ranks_figure timetable_figure",
     broadcast_trees="tree_figure",
     wormhole_timetables="channels_figure worms_figure",
 )

@@ -327,6 +327,8 @@ def _paint_panel(axes: Any, panel: HeatPanel, scale: Any, strips: bool, *, singl
 
 def _span(cells: Cells) -> str:
     """Return the least and the largest load of a panel."""
+    if np.isnan(cells).all():
+        return "no links"
     ends = [percent(float(v)) for v in (np.nanmin(cells), np.nanmax(cells))]
     return ends[0] if ends[0] == ends[1] else " to ".join([ends[0].removesuffix(" %"), ends[1]])
 
@@ -551,10 +553,9 @@ def bound_marks(schedule: Schedule, load: Cells) -> Marks:
     Examples
     --------
     >>> import gossamer
-    >>> schedule = gossamer.plan("array:4", "alltoall").schedule
-    >>> marks = bound_marks(schedule, np.ones(6))
-    >>> marks.words[-1]
-    'Bars across links: the cut of the lower bound for any schedule, 4 steps; this one takes 1 x as long.'
+    >>> schedule = gossamer.plan("array:4", "scatter").schedule
+    >>> bound_marks(schedule, load_of(schedule)).words[0]
+    'Orange: the busiest links, 1 link at 100 %.'
     """
     network = schedule.network
     none, words = np.zeros(network.link_count, bool), []

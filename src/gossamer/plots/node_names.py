@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -41,8 +40,8 @@ def shortened(names: Sequence[str]) -> tuple[list[str], str]:
     given = list(names)
     if len(given) < 2:
         return [name if len(name) <= _LONGEST else f"{name[:8]}…{name[-8:]}" for name in given], ""
-    before = os.path.commonprefix(given)
-    after = os.path.commonprefix([name[len(before) :][::-1] for name in given])[::-1]
+    before = _alike(given)
+    after = _alike([name[len(before) :][::-1] for name in given])[::-1]
     if any(name[len(before) :][:1].isdigit() for name in given):
         before = re.sub(r"\d+$", "", before)
     if any(name[: len(name) - len(after)][-1:].isdigit() for name in given):
@@ -52,6 +51,13 @@ def shortened(names: Sequence[str]) -> tuple[list[str], str]:
         return given, ""
     cut = [f"“{part}”" for part in (before, after) if part]
     return short, f"without {' and '.join(cut)}" if cut else ""
+
+
+def _alike(names: Sequence[str]) -> str:
+    """Return what all of some names begin with."""
+    first, last = min(names), max(names)
+    size = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
+    return first[:size]
 
 
 class NamedNodes(NamedTuple):

@@ -24,9 +24,9 @@ __all__ = ["FORMATS", "KINDS", "draw", "picture_format", "settings", "write_pict
 
 FORMATS = ("svg", "png", "pdf")
 """What a picture file's name may end in."""
-KINDS = ("load", "heat", "occupancy", "messages", "both", "tree", "timetable", "queue", "regions", "worms")
-"""The pictures: load on the network or as a heat map; links and slots, by share or by origin; load above occupancy; the
-tree of a packet; every message by link and slot; queues of the busiest links; the areas of a scatter; the steps of a
+KINDS = ("load", "heat", "occupancy", "messages", "both", "ranks", "tree", "timetable", "queue", "regions", "worms")
+"""The pictures: load on the network or as a heat map; links and slots, by share or by origin; load above occupancy; when
+each rank sends and receives; the tree of a packet; every message by link and slot; queues of the busiest links; the areas of a scatter; the steps of a
 wormhole plan. Of such a plan there are only these last and the occupancy of its channels."""
 
 
@@ -48,8 +48,8 @@ def draw(
     kind : str, optional
         One of `KINDS`; ``load`` by default, and ``worms`` for a wormhole plan.
         The load of each link, on the network or, if it is crowded, as a heat map, which ``heat`` is always; the
-        occupancy of links by slots, ``messages`` in the colors of their origins; load and occupancy on one page; the
-        tree by which the first packet spreads; every message by link and slot; the queues of the two busiest links;
+        occupancy of links by slots, ``messages`` in the colors of their origins; load and occupancy on one page; when
+        each rank sends and receives; the tree by which the first packet spreads; every message by link and slot; the queues of the two busiest links;
         the areas of a scatter by area division; the steps of a wormhole plan, worms on channels.
     dpi : float
         Pixels per inch of a PNG file, and of the parts of the others that are drawn as pixels; 20..1200.
@@ -165,7 +165,7 @@ def _figure(schedule: Schedule | WormholeSchedule, kind: str, dress: Look) -> Fi
 
 
 _FIGURES = {
-    "load": "load_figure", "heat": "heat_figure", "occupancy": "occupancy_figure", "tree": "tree_figure",
+    "load": "load_figure", "heat": "heat_figure", "occupancy": "occupancy_figure", "ranks": "ranks_figure", "tree": "tree_figure",
     "timetable": "timetable_figure", "queue": "queue_figure", "regions": "regions_figure",
 }  # fmt: skip
 """The functions of `gossamer.plots` that draw each kind."""
