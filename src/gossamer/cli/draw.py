@@ -35,8 +35,8 @@ class Picture(StrEnum):
 PictureOutput = Annotated[
     Path | None,
     written(
-        "Picture to write: .svg, .png or .pdf; .gif or .mp4 shows it in motion, .html is the explorer. Default: draw "
-        "in the terminal, in text",
+        "Picture to write: .svg, .png, .pdf, or .tex for TikZ; .gif or .mp4 shows it in motion, .html is the explorer. "
+        "Default: draw in the terminal, in text",
         several=False,
     ),
 ]
@@ -77,8 +77,8 @@ def draw(
         raise FileFormatError(
             f"--kind {kind.value} goes with .svg, .png or .pdf; {output.suffix} shows messages in motion"
         )
-    if not moving and suffix not in plots.FORMATS:
-        allowed = ", ".join(f".{f}" for f in (*plots.FORMATS, *plots.MOVING_FORMATS, "html"))
+    if not moving and suffix not in (*plots.FORMATS, "tex"):
+        allowed = ", ".join(f".{f}" for f in (*plots.FORMATS, "tex", *plots.MOVING_FORMATS, "html"))
         raise FileFormatError(f"{str(output)!r} is of no known kind; a picture is one of {allowed}")
     check_writable(output)  # refuse before the work
     with progress() as stage:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gossamer.plots.picture_files import FORMATS, KINDS, draw
     from gossamer.plots.scatter_areas import regions_figure
     from gossamer.plots.terminal import text_picture
+    from gossamer.plots.tikz import load_tikz
     from gossamer.plots.timetables import queue_figure, ranks_figure, timetable_figure
     from gossamer.plots.wormhole_timetables import channels_figure, worms_figure
 
@@ -35,6 +36,7 @@ __all__ = [
     "dressed_as",
     "heat_figure",
     "load_figure",
+    "load_tikz",
     "look",
     "occupancy_figure",
     "queue_figure",
@@ -55,6 +57,7 @@ __getattr__ = lazy(
     link_occupancy="occupancy_figure",
     scatter_areas="regions_figure",
     terminal="text_picture",
+    tikz="load_tikz",
     timetables="queue_figure ranks_figure timetable_figure",
     broadcast_trees="tree_figure",
     wormhole_timetables="channels_figure worms_figure",

@@ -537,7 +537,7 @@ def crowded(network: Network) -> bool:
 
 
 class Marks(NamedTuple):
-    """What stands out: the busiest links and those across the cut of the bound, bool[L], its nodes, bool[N]; in words."""
+    """The busiest links and those across the cut of the bound, bool[L]; nodes on one side of it, bool[N]; in words."""
 
     busiest: Flags
     across: Flags
@@ -746,8 +746,8 @@ def _paint_marks(axes: Any, lines: list[Lines], marks: Marks, widest: float, uni
 
     for group in lines:
         chosen = marks.busiest[group.link]
-        axes.add_collection(LineCollection(list(group.points[chosen]), linewidths=widest + 2.6, colors=tint(CONTROL_COLOR, 0.55),
-                                           capstyle="butt", zorder=0.9, gid="busiest"))  # fmt: skip
+        ground = {"colors": tint(CONTROL_COLOR, 0.55), "zorder": 0.9, "gid": "busiest"}
+        axes.add_collection(LineCollection(list(group.points[chosen]), linewidths=widest + 2.6, **ground))
         points = group.points[marks.across[group.link]]
         if not len(points):
             continue
@@ -756,8 +756,8 @@ def _paint_marks(axes: Any, lines: list[Lines], marks: Marks, widest: float, uni
         way = (after - before) / np.maximum(np.hypot(*(after - before).T), 1e-12)[:, None]
         side = np.stack([-way[:, 1], way[:, 0]], axis=1) * (0.5 * widest + 2.2) / unit
         middle = before + (after - before) * (0.35 if points.shape[1] == 2 else 0.5)
-        axes.add_collection(LineCollection(list(np.stack([middle - side, middle + side], axis=1)), linewidths=1.3, colors=INK,
-                                           capstyle="butt", zorder=1.7, gid="cut"))  # fmt: skip
+        bars = np.stack([middle - side, middle + side], axis=1)
+        axes.add_collection(LineCollection(list(bars), linewidths=1.3, colors=INK, zorder=1.7, gid="cut"))
 
 
 def _paint_lines(axes: Any, groups: list[Lines], load: Cells, scale: Any,
