@@ -383,16 +383,16 @@ _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasci
 
 
 def latex_text(text: str) -> str:
-    """Return a text as LaTeX sets it, its special signs written out.
+    r"""Return a text as LaTeX sets it, its special signs written out.
 
     >>> print(latex_text("a_b: 50 % of 3 x 2^4"))
-    a\\_b: 50 \\% of 3 x 2\\textasciicircum{}4
+    a\_b: 50 \% of 3 x 2\textasciicircum{}4
     """
     return "".join(_LATEX.get(sign, sign) for sign in text)
 
 
 def latex_table(columns: Sequence[str], rows: Iterable[Sequence[str]], note: str = "") -> str:
-    """Return a table in LaTeX, for the package booktabs: words to the left, numbers to the right.
+    r"""Return a table in LaTeX, for the package booktabs: words to the left, numbers to the right.
 
     Parameters
     ----------
@@ -406,13 +406,13 @@ def latex_table(columns: Sequence[str], rows: Iterable[Sequence[str]], note: str
     Examples
     --------
     >>> print(latex_table(("name", "steps"), [("a_b", "4")]), end="")
-    \\begin{tabular}{lr}
-    \\toprule
-    name & steps \\\\
-    \\midrule
-    a\\_b & 4 \\\\
-    \\bottomrule
-    \\end{tabular}
+    \begin{tabular}{lr}
+    \toprule
+    name & steps \\
+    \midrule
+    a\_b & 4 \\
+    \bottomrule
+    \end{tabular}
     """
     cells = [tuple(row) for row in rows]
     sides = ["r" if cells and all(not row[i] or _NUMBER.match(row[i]) for row in cells) else "l"

@@ -35,8 +35,8 @@ class Picture(StrEnum):
 PictureOutput = Annotated[
     Path | None,
     written(
-        "Picture to write: .svg, .png, .pdf, or .tex for TikZ; .gif or .mp4 shows it in motion, .html is the explorer. "
-        "Default: draw in the terminal, in text",
+        "Picture to write: .svg, .png, .pdf, or .tex for TikZ; .gif or .mp4 shows it in motion, .html is the "
+        "explorer. Default: draw in the terminal, in text",
         several=False,
     ),
 ]
@@ -50,9 +50,9 @@ def draw(
         Picture | None,
         typer.Option(
             help="Load of the links (heat: always as a heat map), links x slots (messages: in the colors of their "
-            "origins), load and occupancy, when each rank sends and receives, the tree of a packet, every message by link and slot, the queues of the "
-            "busiest links, or the areas of a scatter. Of a wormhole plan worms, step by step, or the occupancy of "
-            "channels. Default load, and worms of a wormhole plan."
+            "origins), load and occupancy, when each rank sends and receives, the tree of a packet, every message by "
+            "link and slot, the queues of the busiest links, or the areas of a scatter. Of a wormhole plan worms, step "
+            "by step, or the occupancy of channels. Default load, and worms of a wormhole plan."
         ),
     ] = None,
     network: Foreign = None,

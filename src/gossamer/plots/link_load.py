@@ -573,9 +573,8 @@ def bound_marks(schedule: Schedule, load: Cells) -> Marks:
         nodes = ~sets if 2 * sets.sum() > sets.size else sets
         across = of_links
         ratio = f"{float(schedule.completion_time / value):.4g} x as long" if value else "longer"
-        words.append(
-            f"Bars across links: the cut of the lower bound for any schedule, {time_text(schedule, value)}; this one takes {ratio}."
-        )
+        least = time_text(schedule, value)
+        words.append(f"Bars cross the cut of the lower bound for any schedule, {least}; this one takes {ratio}.")
     return Marks(busiest, across, nodes, tuple(words))
 
 

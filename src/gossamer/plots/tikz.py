@@ -25,7 +25,7 @@ _STEPS = 20
 
 
 def load_tikz(schedule: Schedule, width: float | None = None) -> str:
-    """Return the picture of the load of links as a `tikzpicture` for the package tikz.
+    r"""Return the picture of the load of links as a `tikzpicture` for the package tikz.
 
     Parameters
     ----------

@@ -151,8 +151,8 @@ def timetable_figure(
 
 def _cell_text(rows_of: Sequence[Sequence[LinkCrossing]], column: float, first: int) -> tuple[float, str]:
     """Return the type size at which all cells can be read, so many inches to a slot; 0 and a note where none is."""
-    room = min((c.slots * column * 72 * 0.9 / max(measured(_words(c, first), 1.0)[0], 0.1) for row in rows_of for c in row),
-               default=_TEXT)  # fmt: skip
+    rooms = [c.slots * column * 65 / max(measured(_words(c, first), 1.0)[0], 0.1) for row in rows_of for c in row]
+    room = min(rooms, default=_TEXT)
     return (min(_TEXT, room), "") if room >= LEAST_SIZE else (0.0, " No room for words in the cells.")
 
 
