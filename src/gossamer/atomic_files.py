@@ -40,6 +40,8 @@ __all__ = [
     "html_rows",
     "html_summary",
     "html_table",
+    "latex_table",
+    "latex_text",
     "memory_text",
     "plain",
     "quantity",
@@ -47,6 +49,7 @@ __all__ = [
     "whole_file",
     "whole_folder",
     "wrapped",
+    "write_latex",
     "written_together",
 ]
 
@@ -470,6 +473,70 @@ def html_table(columns: Sequence[str], rows: Iterable[Sequence[str]], lines: Ite
         for row in rows
     )  # fmt: skip
     return f"<table>{f'<tr>{head}</tr>' if head else ''}{body}{''.join(lines)}</table>"
+
+
+_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
+          ">": r"\textgreater{}", "|": r"\textbar{}", "\N{MINUS SIGN}": "$-$", "\N{MULTIPLICATION SIGN}": r"$\times$",
+          "\N{RIGHTWARDS ARROW}": r"$\rightarrow$", "\N{MICRO SIGN}": r"$\mu$", "\N{HORIZONTAL ELLIPSIS}": r"\dots{}",
+          **{sign: f"\\{sign}" for sign in "&%$#_{}"}}  # fmt: skip
+
+
+def latex_text(text: str) -> str:
+    r"""Return a text as LaTeX sets it, its special signs written out.
+
+    >>> print(latex_text("a_b: 50 % of 3 x 2^4"))
+    a\_b: 50 \% of 3 x 2\textasciicircum{}4
+    """
+    return "".join(_LATEX.get(sign, sign) for sign in text)
+
+
+def latex_table(columns: Sequence[str], rows: Iterable[Sequence[str]], note: str = "") -> str:
+    r"""Return a table in LaTeX, for the package booktabs: words to the left, numbers to the right.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        The names above.
+    rows : iterable of sequence of str
+        The cells.
+    note : str
+        What is in the table, as a comment before it.
+
+    Examples
+    --------
+    >>> print(latex_table(("name", "steps"), [("a_b", "4")]), end="")
+    \begin{tabular}{lr}
+    \toprule
+    name & steps \\
+    \midrule
+    a\_b & 4 \\
+    \bottomrule
+    \end{tabular}
+    """
+    cells = [tuple(row) for row in rows]
+    sides = ["r" if cells and all(not row[i] or _NUMBER.match(row[i]) for row in cells) else "l"
+             for i in range(len(columns))]  # fmt: skip
+    lines = [" & ".join(map(latex_text, row)) + r" \\" for row in cells]
+    head = [f"% {line}" for line in note.splitlines()] + ([r"% \usepackage{booktabs}"] if note else [])
+    return "\n".join([
+        *head, rf"\begin{{tabular}}{{{''.join(sides)}}}", r"\toprule", " & ".join(map(latex_text, columns)) + r" \\",
+        r"\midrule", *lines, r"\bottomrule", r"\end{tabular}", "",
+    ])  # fmt: skip
+
+
+def write_latex(
+    path: str | os.PathLike[str], tables: Iterable[tuple[Sequence[str], Iterable[Sequence[str]]]], note: str
+) -> None:
+    """Write tables in LaTeX, each of columns and rows, one below the other; the file appears whole or not at all.
+
+    Raises
+    ------
+    FileFormatError
+        If the file cannot be written.
+    """
+    text = "\n".join(latex_table(*table, note if k == 0 else "") for k, table in enumerate(tables))
+    with whole_file(path) as part:
+        part.write_text(text, encoding="utf-8")
 
 
 def quantity(number: int, noun: str) -> str:

@@ -31,12 +31,15 @@ Ca 1 "H-3" # "node003 HCA-1"
 """
 FILES = {
     "fabric.ibnet": FABRIC,
-    "five.edges": "terminals gpu-a gpu-b gpu-c\nswitches leaf spine\ngpu-a leaf\ngpu-b leaf\ngpu-c spine\nleaf spine 2\n",
+    "five.edges": "terminals gpu-a gpu-b gpu-c\nswitches leaf spine\n"
+    "gpu-a leaf\ngpu-b leaf\ngpu-c spine\nleaf spine 2\n",
     "cables.edges": "parallel\ncolumns source target bandwidth latency\nterminals alpha beta gamma\n"
     "alpha beta 400Gbit/s 1us\nalpha beta 100Gbit/s 2us\nalpha beta 100Gbit/s 2us\nbeta gamma 200Gbit/s 1us\n"
     "beta gamma 25Gbit/s 5us\n",
     "long.edges": "columns source target capacity bandwidth latency\n"
-    + "terminals " + " ".join(f"compute-rack{r}-unit{u:02d}.cluster.example.org" for r in (1, 2) for u in range(6)) + "\n"
+    + "terminals "
+    + " ".join(f"compute-rack{r}-unit{u:02d}.cluster.example.org" for r in (1, 2) for u in range(6))
+    + "\n"
     + "switches top-of-rack-1.network.example.org top-of-rack-2.network.example.org core.network.example.org\n"
     + "".join(
         f"compute-rack{r}-unit{u:02d}.cluster.example.org top-of-rack-{r}.network.example.org 1 25GB/s 1us\n"

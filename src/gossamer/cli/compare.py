@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 __all__ = ["bounds", "compare"]
 
 SizesOutput = Annotated[
-    list[Path] | None, written("Draw time and bandwidth against several --bytes (.svg, .png, .pdf)")
+    list[Path] | None,
+    written("Write the table for LaTeX (.tex); of several --bytes draw time and bandwidth too (.svg, .png, .pdf)"),
 ]
+TableOutput = Annotated[Path | None, written("Write the bounds as a table for LaTeX (.tex)", several=False)]
 
 
 @pictured
@@ -38,6 +40,7 @@ def compare(
     json: Json = False,
 ) -> None:
     """Rank every algorithm that covers a task, and say why the others do not; for each of several --bytes the best."""
+    from gossamer.atomic_files import check_writable, write_latex
     from gossamer.planning import planner
     from gossamer.studies.reproductions.table import Table
 
@@ -47,11 +50,17 @@ def compare(
         return
     if spread:
         raise typer.BadParameter("several --bytes can be compared at once, such as 1KiB:1GiB", param_hint="'--jobs'")
-    if output:
-        raise typer.BadParameter("a picture is of several sizes, such as --bytes 1KiB:1GiB", param_hint="'--output'")
+    for path in output or []:
+        if path.suffix.lower() != ".tex":
+            raise typer.BadParameter(
+                "a picture is of several sizes, such as --bytes 1KiB:1GiB, and a table is .tex", param_hint="'--output'"
+            )
+        check_writable(path)
     asked = question.read()
     with progress() as stage:
         found = planner.compare(**asked, **how, progress=stage)
+    for path in output or []:
+        write_latex(path, [found.table()], f"{found.case.task.describe()} on {found.case.network.spec}")
     if json:
         print_json(found.to_dict())
         return
@@ -69,13 +78,21 @@ def compare(
         print_rows(stars)
     if found.stopped:
         print(f"\nstopped: {found.stopped}")
+    print_rows([], output or [])
 
 
 @asks()
-def bounds(question: Question, *, json: Json = False) -> None:
+def bounds(question: Question, *, output: TableOutput = None, json: Json = False) -> None:
     """Print every lower bound and say which binds."""
+    from gossamer.atomic_files import check_writable, write_latex
+    from gossamer.errors import FileFormatError
     from gossamer.planning import planner, switching
     from gossamer.questions.costs import Clock
+
+    if output is not None:
+        if output.suffix.lower() != ".tex":
+            raise FileFormatError(f"{str(output)!r} is of no known kind; a table of bounds is .tex")
+        check_writable(output)
 
     asked = question.read()
     network, task, kind = asked["network"], asked["task"], switching.named(question.switching)
@@ -86,6 +103,10 @@ def bounds(question: Question, *, json: Json = False) -> None:
     clock = case.cost if isinstance(case.cost, Clock) else None
     least = kind.time_text(case.cost, found[0].value)
     summary = f"{task.word} on {network.spec} takes at least {least}: {found[0].witness}"
+    if output is not None:
+        rows = [(b.name, kind.time_text(case.cost, b.value), b.scope or "any schedule", b.witness) for b in found]
+        columns = ("lower bound", "time", "holds for", "witness")
+        write_latex(output, [(columns, rows)], f"{task.describe()} on {network.spec}: lower bounds")
     if json:
         print_json(
             {
@@ -118,6 +139,7 @@ def bounds(question: Question, *, json: Json = False) -> None:
     print_entries(
         ((f"{text:>{wide}}", [f"{b.name}{_mark(b, most)}", b.witness, b.source]) for text, b in told), width()
     )
+    print_rows([], [output] if output is not None else [])
 
 
 def _mark(bound: Bound, most: Fraction) -> str:

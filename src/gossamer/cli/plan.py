@@ -152,7 +152,7 @@ def several_sizes(question: Question) -> bool:
 
 def print_sizes(question: Question, function: str, how: dict[str, Any], output: list[Path], json: bool) -> None:
     """Plan or compare for several numbers of bytes, print what is best for each and where that changes."""
-    from gossamer.atomic_files import check_writable
+    from gossamer.atomic_files import check_writable, write_latex
     from gossamer.plots.picture_files import picture_format
     from gossamer.studies.reproductions.table import Table
     from gossamer.studies.sweeps import message_sizes
@@ -161,7 +161,8 @@ def print_sizes(question: Question, function: str, how: dict[str, Any], output: 
     if asked.pop("switching") != "store-and-forward":
         raise ModelError("--bytes of several sizes go with --switching store-and-forward")
     for path in output:
-        picture_format(path)
+        if path.suffix.lower() != ".tex":
+            picture_format(path)
         check_writable(path)
     fields = ("counting", "bandwidth", "latency", *(("form", "whole") if function == "plan_sizes" else ()))
     asked["cost"] = {name: getattr(asked["cost"], name) for name in fields}
@@ -175,7 +176,10 @@ def print_sizes(question: Question, function: str, how: dict[str, Any], output: 
             from gossamer.plots.curves import draw_results, sizes_figure
 
             stage(f"writing {path}")
-            draw_results(sizes_figure, found, path, title)
+            if path.suffix.lower() == ".tex":
+                write_latex(path, [found.table()], title)
+            else:
+                draw_results(sizes_figure, found, path, title)
     if json:
         print_json(found.to_dict())
         return

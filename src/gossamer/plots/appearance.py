@@ -95,7 +95,7 @@ def by_number(count: int) -> list[str]:
     """Return colors for so many things in an order, such as nodes: through the hues from dark to light, none twice.
 
     >>> by_number(2)
-    ['#78175e', '#9f8600']
+    ['#781d58', '#928e00']
     """
     import numpy as np
     from matplotlib.colors import to_hex

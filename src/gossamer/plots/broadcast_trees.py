@@ -171,7 +171,7 @@ def tree_figure(schedule: Schedule, packet: int = 0, **dressing: Unpack[Dress]) 
     pitch = max(pitch, how.high + 0.16)
     across, height = left + aside + wide + 0.3, max(5.0 if flat else 0.0, 1.6 + pitch * len(rows))
     if dress.width is not None:
-        across, height = dress.width, max(0.75 + pitch * len(rows), left)
+        across, height = dress.width, max(1.0 + pitch * len(rows), left)
     note = " ".join([_note(tree.network, flat), *how.notes])
     figure, height, top, foot = page(schedule, note, across, height, dress)
     box = (foot + 0.15) / height, (height - top - foot - 0.4) / height

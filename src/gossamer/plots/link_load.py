@@ -327,6 +327,8 @@ def _paint_panel(axes: Any, panel: HeatPanel, scale: Any, strips: bool, *, singl
 
 def _span(cells: Cells) -> str:
     """Return the least and the largest load of a panel."""
+    if np.isnan(cells).all():
+        return "no links"
     ends = [percent(float(v)) for v in (np.nanmin(cells), np.nanmax(cells))]
     return ends[0] if ends[0] == ends[1] else " to ".join([ends[0].removesuffix(" %"), ends[1]])
 
@@ -535,7 +537,7 @@ def crowded(network: Network) -> bool:
 
 
 class Marks(NamedTuple):
-    """What stands out: the busiest links and those across the cut of the bound, bool[L], its nodes, bool[N]; in words."""
+    """The busiest links and those across the cut of the bound, bool[L]; nodes on one side of it, bool[N]; in words."""
 
     busiest: Flags
     across: Flags
@@ -551,10 +553,9 @@ def bound_marks(schedule: Schedule, load: Cells) -> Marks:
     Examples
     --------
     >>> import gossamer
-    >>> schedule = gossamer.plan("array:4", "alltoall").schedule
-    >>> marks = bound_marks(schedule, np.ones(6))
-    >>> marks.words[-1]
-    'Bars across links: the cut of the lower bound for any schedule, 4 steps; this one takes 1 x as long.'
+    >>> schedule = gossamer.plan("array:4", "scatter").schedule
+    >>> bound_marks(schedule, load_of(schedule)).words[0]
+    'Orange: the busiest links, 1 link at 100 %.'
     """
     network = schedule.network
     none, words = np.zeros(network.link_count, bool), []
@@ -572,9 +573,8 @@ def bound_marks(schedule: Schedule, load: Cells) -> Marks:
         nodes = ~sets if 2 * sets.sum() > sets.size else sets
         across = of_links
         ratio = f"{float(schedule.completion_time / value):.4g} x as long" if value else "longer"
-        words.append(
-            f"Bars across links: the cut of the lower bound for any schedule, {time_text(schedule, value)}; this one takes {ratio}."
-        )
+        least = time_text(schedule, value)
+        words.append(f"Bars cross the cut of the lower bound for any schedule, {least}; this one takes {ratio}.")
     return Marks(busiest, across, nodes, tuple(words))
 
 
@@ -745,8 +745,8 @@ def _paint_marks(axes: Any, lines: list[Lines], marks: Marks, widest: float, uni
 
     for group in lines:
         chosen = marks.busiest[group.link]
-        axes.add_collection(LineCollection(list(group.points[chosen]), linewidths=widest + 2.6, colors=tint(CONTROL_COLOR, 0.55),
-                                           capstyle="butt", zorder=0.9, gid="busiest"))  # fmt: skip
+        ground = {"colors": tint(CONTROL_COLOR, 0.55), "zorder": 0.9, "gid": "busiest"}
+        axes.add_collection(LineCollection(list(group.points[chosen]), linewidths=widest + 2.6, **ground))
         points = group.points[marks.across[group.link]]
         if not len(points):
             continue
@@ -755,8 +755,8 @@ def _paint_marks(axes: Any, lines: list[Lines], marks: Marks, widest: float, uni
         way = (after - before) / np.maximum(np.hypot(*(after - before).T), 1e-12)[:, None]
         side = np.stack([-way[:, 1], way[:, 0]], axis=1) * (0.5 * widest + 2.2) / unit
         middle = before + (after - before) * (0.35 if points.shape[1] == 2 else 0.5)
-        axes.add_collection(LineCollection(list(np.stack([middle - side, middle + side], axis=1)), linewidths=1.3, colors=INK,
-                                           capstyle="butt", zorder=1.7, gid="cut"))  # fmt: skip
+        bars = np.stack([middle - side, middle + side], axis=1)
+        axes.add_collection(LineCollection(list(bars), linewidths=1.3, colors=INK, zorder=1.7, gid="cut"))
 
 
 def _paint_lines(axes: Any, groups: list[Lines], load: Cells, scale: Any,

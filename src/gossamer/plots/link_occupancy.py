@@ -400,7 +400,7 @@ def paint_occupancy(figure: Any, schedule: Schedule, sheet: OccupancySheet) -> N
     notes = _notes(schedule, count, missing, sheet.note)
     image_height = height - top - _STRIP - 0.1 - caption(UNWRITTEN, " ".join(notes), width, 1.0, sheet.dress) - 0.85
     if skipped := _skipped(sheet, image_height):
-        notes.append(f"Every name of a group is that of its first row; {skipped} between have no room.")
+        notes.append(f"{quantity(skipped, 'name')} between those shown {'has' if skipped == 1 else 'have'} no room.")
     foot = caption(figure, " ".join(notes), width, height, sheet.dress)
     bottom = foot + 0.85
     image_height = height - top - _STRIP - 0.1 - bottom
@@ -454,11 +454,11 @@ def _paint_image(axes: Any, sheet: OccupancySheet, slots: int, schedule: Schedul
             extent=(0, count.packets.shape[1] * count.slots, rows, 0), gid=name,
         )  # fmt: skip
     axes.set(xlim=(0, slots), ylim=(rows, 0))
-    if slots <= _PARTED and count.slots == 1:
+    if slots <= _PARTED and count.slots == 1 and not isinstance(schedule.cost, Clock):
         axes.vlines(np.arange(1, slots), 0, rows, color=PAPER, linewidth=0.8)
     if rows <= _PARTED:
         axes.hlines(np.arange(1, rows), 0, slots, color=PAPER, linewidth=0.8 if rows <= _NAMED_ROWS else 0.4)
-    for _, first, _ in count.groups[1:]:
+    for _, first, _ in count.groups[1:] if len(count.groups) <= _NAMED_ROWS else ():
         axes.axhline(first, color=MUTED, linewidth=0.5)
     slot_ticks(axes, schedule)
     return scale

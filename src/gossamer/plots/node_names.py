@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -41,8 +40,8 @@ def shortened(names: Sequence[str]) -> tuple[list[str], str]:
     given = list(names)
     if len(given) < 2:
         return [name if len(name) <= _LONGEST else f"{name[:8]}…{name[-8:]}" for name in given], ""
-    before = os.path.commonprefix(given)
-    after = os.path.commonprefix([name[len(before) :][::-1] for name in given])[::-1]
+    before = _alike(given)
+    after = _alike([name[len(before) :][::-1] for name in given])[::-1]
     if any(name[len(before) :][:1].isdigit() for name in given):
         before = re.sub(r"\d+$", "", before)
     if any(name[: len(name) - len(after)][-1:].isdigit() for name in given):
@@ -52,6 +51,13 @@ def shortened(names: Sequence[str]) -> tuple[list[str], str]:
         return given, ""
     cut = [f"“{part}”" for part in (before, after) if part]
     return short, f"without {' and '.join(cut)}" if cut else ""
+
+
+def _alike(names: Sequence[str]) -> str:
+    """Return what all of some names begin with."""
+    first, last = min(names), max(names)
+    size = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
+    return first[:size]
 
 
 class NamedNodes(NamedTuple):
@@ -102,9 +108,9 @@ def named(network: Network, layout: Layout, radius: float, unit: float) -> Named
         )
         found.text[v], found.size[v] = (full[v], size) if size else ("", 0.0)
     found.boxes.extend(box_names(layout, full, found, unit))
-    if layout.boxes and not any(name for name, _ in found.boxes) and any(box.name for box in layout.boxes):
-        if any(not found.text[int(box.nodes[-1])] for box in layout.boxes):
-            found.notes.append("Boxes are servers or racks, from left to right in the order of their first terminals.")
+    unnamed = any(not found.text[int(box.nodes[-1])] for box in layout.boxes)
+    if unnamed and not any(name for name, _ in found.boxes):
+        found.notes.append("Boxes are servers or racks; there is no room for their names.")
     return found
 
 
@@ -150,16 +156,23 @@ def _size(
         near = _nearest(places[nodes])
         return next((s for s in _SIZES[2:] if 1.25 * s < near), 0.0)
     others = [v for v in range(len(places)) if v not in set(nodes) and v not in set(layout.bars)]
-    half = radius * unit
     for s in _SIZES[1:]:
-        sides = np.array([measured(word, s) for word in words]) + [0.9 * s, 0.7 * s]
+        sides = np.array([measured(word, s) for word in words]) + np.array([0.9 * s, 0.7 * s])
         low, high = places[nodes] - sides / 2, places[nodes] + sides / 2
-        mates = np.array([np.array(measured(found.text[v], found.size[v])) / 2 + 0.4 * found.size[v]
-                          if found.manner[v] == "plate" and found.text[v] else (half, half) for v in others]).reshape(-1, 2)  # fmt: skip
+        mates = np.array([_half(found, v, radius * unit) for v in others]).reshape(-1, 2)
         lows, highs = np.concatenate([low, places[others] - mates]), np.concatenate([high, places[others] + mates])
-        if not _overlap(low - [9.0, 2.0], high + [9.0, 2.0], lows, highs):
+        apart = np.array([9.0, 2.0])  # so that links between them are seen
+        if not _overlap(low - apart, high + apart, lows, highs):
             return s
     return 0.0
+
+
+def _half(found: NamedNodes, v: int, radius: float) -> tuple[float, float]:
+    """Return half the width and half the height of a node in points."""
+    if found.manner[v] != "plate" or not found.text[v]:
+        return radius, radius
+    wide, high = measured(found.text[v], found.size[v])
+    return wide / 2 + 0.4 * found.size[v], high / 2 + 0.4 * found.size[v]
 
 
 def _hang(layout: Layout, nodes: list[int]) -> bool:
@@ -247,8 +260,8 @@ def _seen(bare: Points, layout: Layout, names: NamedNodes, radius: float, unit: 
         if text and manner == "beside":
             corners.append(_beside(layout, v, text, size, radius, unit)[1])
         elif text and manner == "plate":
-            half = (np.array(measured(text, size)) + [0.9 * size, 0.7 * size]) / 2 / unit
-            corners.append(layout.positions[v] + [[-1, -1], [1, 1]] * half)
+            half = np.array(_half(names, v, radius * unit)) / unit
+            corners.append(np.stack([layout.positions[v] - half, layout.positions[v] + half]))
     for box, (text, size) in zip(layout.boxes, names.boxes, strict=False):
         low, high = box_corners(layout, names, box.nodes, radius, unit)
         half = measured(text, size)[0] / 2 / unit if text else 0.0
@@ -279,9 +292,8 @@ def box_corners(
 ) -> tuple[Points, Points]:
     """Return the corners of a box around some nodes and what is written below them, in units."""
     seen = [layout.positions[nodes] - radius, layout.positions[nodes] + radius]
-    for v in nodes.tolist():
-        if names.text[v] and names.manner[v] == "beside":
-            seen.append(_beside(layout, v, names.text[v], names.size[v], radius, unit)[1])
+    hanging = [v for v in nodes.tolist() if names.text[v] and names.manner[v] == "beside"]
+    seen += [_beside(layout, v, names.text[v], names.size[v], radius, unit)[1] for v in hanging]
     found = np.concatenate(seen)
     pad = np.array([0.12, 0.16])
     low, high = found.min(axis=0) - pad, found.max(axis=0) + pad
@@ -297,47 +309,58 @@ def paint_nodes(
 
     `tints` are colors of nodes that stand out, None for the others.
     """
-    from matplotlib.patches import FancyBboxPatch, Rectangle
-
-    names, unit = page.names, page.unit
-    for box, (text, size) in zip(layout.boxes, names.boxes, strict=False):
-        low, high = box_corners(layout, names, box.nodes, radius, unit)
-        axes.add_patch(
-            Rectangle(tuple(low), *(high - low), facecolor=_GROUND, edgecolor=FAINT, linewidth=0.7, zorder=0.2)
-        )
-        if text:
-            write(axes, (low[0] + high[0]) / 2, low[1] - 0.25 * size / unit, text, size, color=MUTED, ha="center", va="top",
-                  zorder=3, gid="box")  # fmt: skip
-    colors = [None] * network.node_count if not len(tints) else list(tints)
+    names, unit, terminals = page.names, page.unit, network.terminal_count
+    colors = list(tints) or [None] * network.node_count
+    _paint_boxes(axes, layout, page, radius)
     area = (2 * radius * unit * 0.96) ** 2
-    for part, marker in (
-        (range(network.terminal_count), "o"),
-        (range(network.terminal_count, network.node_count), "s"),
-    ):
+    shaped = [v for v in range(network.node_count) if v not in layout.bars
+              and not (names.manner[v] == "plate" and names.text[v])]  # fmt: skip
+    for round_ones in (True, False):
         for plain in (False, True):
-            mine = [v for v in part if v not in layout.bars and (names.manner[v] == "plate" and bool(names.text[v])) is False
-                    and (bool(names.text[v]) and names.manner[v] == "in") is not plain]  # fmt: skip
-            if mine:
-                x, y = layout.positions[mine].T
-                ground = (MUTED if unit > 14 else FAINT) if plain else PAPER
-                axes.scatter(x, y, marker=marker, s=area * (0.5 if plain else 1.0) * (1 if marker == "o" else 0.8), linewidth=0.7,
-                             zorder=2, gid="nodes", edgecolor=MUTED, facecolor=[colors[v] or ground for v in mine])  # fmt: skip
+            mine = [v for v in shaped if (v < terminals) is round_ones
+                    and (not names.text[v] or names.manner[v] != "in") is plain]  # fmt: skip
+            if not mine:
+                continue
+            ground = (MUTED if unit > 14 else FAINT) if plain else PAPER
+            size = area * (0.5 if plain else 1.0) * (1.0 if round_ones else 0.8)
+            look = {"facecolor": [colors[v] or ground for v in mine], "edgecolor": MUTED, "linewidth": 0.7}
+            marker = "o" if round_ones else "s"
+            axes.scatter(*layout.positions[mine].T, s=size, marker=marker, zorder=2, gid="nodes", **look)
+    _paint_bars(axes, layout, radius, colors)
+    for v, (text, manner, size) in enumerate(zip(names.text, names.manner, names.size, strict=True)):
+        x, y = layout.positions[v]
+        if text and manner == "beside":
+            _write_beside(axes, layout, v, text, size, radius, unit)
+        elif text:
+            rim = {"boxstyle": f"{'round' if v < terminals else 'square'},pad=0.25", "facecolor": colors[v] or PAPER,
+                   "edgecolor": MUTED, "linewidth": 0.7}  # fmt: skip
+            plate = {"bbox": rim} if manner == "plate" else {}
+            write(axes, x, y, text, size, ha="center", va="center_baseline", zorder=3, **plate)
+
+
+def _paint_boxes(axes: Any, layout: Layout, page: Page, radius: float) -> None:
+    """Paint servers and racks, their names below them."""
+    from matplotlib.patches import Rectangle
+
+    for box, (text, size) in zip(layout.boxes, page.names.boxes, strict=False):
+        low, high = box_corners(layout, page.names, box.nodes, radius, page.unit)
+        look = {"facecolor": _GROUND, "edgecolor": FAINT, "linewidth": 0.7, "zorder": 0.2}
+        axes.add_patch(Rectangle(tuple(low), *(high - low), **look))
+        if text:
+            x, y = (low[0] + high[0]) / 2, low[1] - 0.25 * size / page.unit
+            write(axes, x, y, text, size, color=MUTED, ha="center", va="top", zorder=3, gid="box")
+
+
+def _paint_bars(axes: Any, layout: Layout, radius: float, colors: Sequence[str | None]) -> None:
+    """Paint the switches inside of servers."""
+    from matplotlib.patches import FancyBboxPatch
+
     for bar in layout.bars:
         x, y = layout.positions[bar]
         half = _bar_width(layout, bar) / 2 - 0.5 + radius
-        axes.add_patch(FancyBboxPatch((x - half, y - _BAR), 2 * half, 2 * _BAR, boxstyle="round,pad=0,rounding_size=0.1",
-                                      facecolor=colors[bar] or PAPER, edgecolor=MUTED, linewidth=0.7, zorder=2))  # fmt: skip
-    for v, (text, manner, size) in enumerate(zip(names.text, names.manner, names.size, strict=True)):
-        if not text:
-            continue
-        x, y = layout.positions[v]
-        if manner == "beside":
-            _write_beside(axes, layout, v, text, size, radius, unit)
-            continue
-        plate = {} if manner == "in" else {"bbox": {
-            "boxstyle": f"{'round' if v < network.terminal_count else 'square'},pad=0.25", "facecolor": colors[v] or PAPER,
-            "edgecolor": MUTED, "linewidth": 0.7}}  # fmt: skip
-        write(axes, x, y, text, size, ha="center", va="center_baseline", zorder=3, **plate)
+        look = {"facecolor": colors[bar] or PAPER, "edgecolor": MUTED, "linewidth": 0.7, "zorder": 2}
+        style = "round,pad=0,rounding_size=0.1"
+        axes.add_patch(FancyBboxPatch((x - half, y - _BAR), 2 * half, 2 * _BAR, boxstyle=style, **look))
 
 
 def _write_beside(axes: Any, layout: Layout, v: int, text: str, size: float, radius: float, unit: float) -> None:

@@ -33,8 +33,8 @@ def lay_out(network: Network) -> Layout:
 
     Arrays and tori stand in rows and columns, their further dimensions as rows and columns of blocks; rings and
     circulants on a circle; trees by levels; other terminals in a row below their switches, by distance, in boxes;
-    groups of routers on circles; products and Cayley networks as blocks of smaller ones; any other network where the distances
-    on paper are nearest to the distances in hops.
+    groups of routers on circles; products and Cayley networks as blocks of smaller ones; any other network where the
+    distances on paper are nearest to the distances in hops.
 
     Notes
     -----
