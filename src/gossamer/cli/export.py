@@ -59,6 +59,7 @@ def import_foreign(
 ) -> None:
     """Make a schedule file of a schedule of another tool, if it is valid; then every command takes it."""
     from gossamer.planning import switching
+    from gossamer.planning.outcome import measured_text
 
     check_schedule(output)
     with progress() as stage:
@@ -67,5 +68,6 @@ def import_foreign(
         stage("verifying")
         switching.verify(schedule, 1).raise_if_invalid()
         switching.save(schedule, output)
-    print(f"{schedule.task.describe()} on {schedule.network.spec} in {schedule.completion_time} steps, valid")
+    kind = switching.of(schedule)
+    print(f"{measured_text(kind, schedule.network, schedule.task, schedule.cost, schedule.completion_time)}, valid")
     print_written(output)
