@@ -185,7 +185,7 @@ def test_the_command_prints_times_beside_those_of_the_slots(capsys, tmp_path):
     for row in told["runs"]:
         assert row["seconds"] == pytest.approx(row["slots_seconds"], rel=1e-9)
     assert main(["simulate", path]) == 0
-    assert capsys.readouterr().out.splitlines()[0] == "allgather on torus:4x4, 4 slots, loggp"
+    assert capsys.readouterr().out.splitlines()[0] == "allgather on torus:4x4: 4 slots, loggp"
     for words in (
         ["--bandwidth", "fast"],
         ["--latency", "-1us"],

@@ -807,8 +807,8 @@ def _flow_bound(asked: _Asked, parts: list[Counts], quick: bool) -> Bound | None
     _, proof, u, v = best
     case = asked.case
     text = (
-        f"in any form, what node {case.name(u)} contributes must get to node {case.name(v)}: a flow of "
-        f"{quantity(proof.packets, 'packet')} over links of rates and latencies"
+        f"in any form, what node {case.name(u)} contributes must get to node {case.name(v)}: "
+        f"{quantity(proof.packets, 'packet')}, over all links at their speeds and latencies"
     )
     return Bound.of("quickest flow", proof, text, "cut", "Ford and Fulkerson 1958; Lin and Jaillet 2015")
 

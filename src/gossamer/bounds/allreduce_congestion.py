@@ -393,8 +393,8 @@ def _around(case: Case, ways: _TerminalDistances, inside: Mask, packets: int) ->
         return None
     time, load, early, late = best
     text = (
-        f"{quantity(int(inside.sum()), 'node')}, {quantity(out.size, 'link')} out of them: "
-        f"{quantity(load.needed, 'packet')} must leave them as contributions or results"
+        f"{quantity(load.needed, 'packet')} must leave {quantity(int(inside.sum()), 'node')} over "
+        f"{quantity(out.size, 'link')}, as contributions or results"
         f"{around_text(int(early), int(late), 'slot' if takes_time(case) else 'step')}"
     )
     return time, Cut.by(load, nodes=np.flatnonzero(inside)), text

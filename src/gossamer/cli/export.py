@@ -60,6 +60,7 @@ def import_foreign(
 ) -> None:
     """Convert another tool's schedule to a schedule file, which every command takes, once it is verified."""
     from gossamer.planning import switching
+    from gossamer.planning.outcome import measured_text
 
     check_other_than([file, task], [output])
     check_schedule(output)
@@ -69,5 +70,6 @@ def import_foreign(
         stage("verifying")
         switching.verify(schedule, 1).raise_if_invalid()
         switching.save(schedule, output)
-    print(f"{schedule.task.describe()} on {schedule.network.spec} in {schedule.completion_time} steps, valid")
+    kind = switching.of(schedule)
+    print(f"{measured_text(kind, schedule.network, schedule.task, schedule.cost, schedule.completion_time)}, valid")
     print_written(output)

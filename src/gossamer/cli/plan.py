@@ -33,6 +33,8 @@ __all__ = ["algorithm_options", "faults", "plan", "print_sizes", "replan", "seve
 
 _SHOWN = 10
 """Failures that are printed."""
+_ROOM = 94
+"""Characters that a command which is proposed has beside its label, so that a comment is added."""
 
 PlanOutput = Annotated[
     list[Path] | None,
@@ -134,14 +136,17 @@ def next_commands(found: Any, file: Path) -> list[str]:
                 Generation(found.schedule)  # it can be repeated
                 commands.append(command("verify", str(file), "--bytes", "1KiB:1GiB"))
     else:
-        commands.append(command("simulate", "schedule", str(file)))
+        simulation = "wormhole" if found.schedule.switching == "wormhole" else "schedule"
+        commands.append(command("simulate", simulation, str(file)))
     return commands
 
 
 def typed_again(*words: str) -> str:
     """Return the command that was typed, with further words; and what is to come then, as a comment."""
     kept = [word for word in typed if word not in ("-v", "--verbose")]
-    return f"{shlex.join(['gossamer', *kept, *words])}  # to explain, draw or export it"
+    line = shlex.join(["gossamer", *kept, *words])
+    told = f"{line}  # to explain, draw or export it"
+    return told if len(told) <= _ROOM else line
 
 
 def several_sizes(question: Question) -> bool:

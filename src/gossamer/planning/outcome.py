@@ -259,13 +259,22 @@ class Outcome(Rows):
     @property
     def word(self) -> str:
         """What the task is called in reports: as it was asked for, else by its customary name."""
-        return (self.case.task if self.asked is None else self.asked).word
+        return self.task.word
+
+    @property
+    def task(self) -> Task:
+        """The task as it was asked for, whatever the planner made of it."""
+        return self.case.task if self.asked is None else self.asked
+
+    @property
+    def measured(self) -> str:
+        """What was asked and how long it takes, with the bandwidth where times are seconds."""
+        return measured_text(self.switching, self.case.network, self.task, self.case.cost, self.completion_time)
 
     @property
     def summary(self) -> str:
         """What a person wants to know, in a sentence: time, bandwidth, how near it is to the bound, and what binds."""
-        task = self.case.task if self.asked is None else self.asked
-        told = measured_text(self.switching, self.case.network, task, self.case.cost, self.completion_time)
+        told = self.measured
         why = f": {self.bounds[0].witness}" if self.bounds else ""
         return f"{told}{', ' if self.optimal else '; '}{self._verdict()}{why}"
 
@@ -284,7 +293,7 @@ class Outcome(Rows):
         return self._all_rows() if verbose else self._short_rows()
 
     def _short_rows(self) -> list[tuple[str, str]]:
-        described = (self.case.task if self.asked is None else self.asked).describe()
+        described = self.task.describe()
         found = [
             self._network_row(),
             *self._known_row(),

@@ -154,7 +154,7 @@ def _propose(case: Case) -> Offer[Schedule] | Refusal:
     if n < 3 or odd or (max(grid.sides) == n and not any(grid.wraps)):
         return Refusal("needs an array of an even number of nodes that is no line, or a torus")
     if case.rules.ports == "all":
-        return Refusal("is for ports of which a node uses one at a time")
+        return Refusal("is for one-port nodes")
     refusal = first_refusal(refuse_buffers(case.rules), refuse_hops(n * (n - 1)))
     return refusal or Offer(lambda: around_hamiltonian_cycle(case), Fraction(n - 1), optimal=True)
 

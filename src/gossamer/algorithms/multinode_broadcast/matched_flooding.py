@@ -117,7 +117,7 @@ def _propose(case: Case) -> Offer[Schedule] | Refusal:
     if network.terminal_count < n or n < 2:
         return Refusal("needs a network of at least two terminals and no switches")
     if case.rules.ports == "all":
-        return Refusal("is for ports of which a node uses one at a time")
+        return Refusal("is for one-port nodes")
     if network.group is not None:
         return Refusal("is not for Cayley networks, where a translated tree with a hop a slot is optimal")
     if _work(case) > _WORK:

@@ -379,7 +379,7 @@ def _propose(case: Case) -> Offer[Schedule] | Refusal:
     if grid is None or any(grid.wraps) or max(grid.sides, default=1) != n or n < 3:
         return Refusal("needs a linear array of at least 3 nodes")
     if case.rules.ports == "all":
-        return Refusal("is for ports of which a node uses one at a time")
+        return Refusal("is for one-port nodes")
     refusal = first_refusal(refuse_buffers(case.rules), refuse_hops(n * (n - 1)))
     return refusal or Offer(lambda: heaviest_direction(case), least=Fraction(-(-3 * n // 2) - 1))
 

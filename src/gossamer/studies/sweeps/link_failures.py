@@ -20,7 +20,7 @@ from gossamer.networks import as_network
 from gossamer.networks.cable_orbits import cable_orbits
 from gossamer.networks.derived import cables
 from gossamer.networks.network import Network
-from gossamer.planning.outcome import Outcome, measured_text
+from gossamer.planning.outcome import Outcome
 from gossamer.planning.planner import plan
 from gossamer.questions import tasks
 from gossamer.questions.costs import AskedCost
@@ -159,9 +159,7 @@ class FaultReport(Rows):
     def summary(self) -> str:
         """What a failure costs at worst and on the average, in a sentence."""
         sound, worst = self.sound, self.worst
-        told = measured_text(
-            sound.switching, sound.case.network, sound.case.task, sound.case.cost, sound.completion_time
-        )
+        told = sound.measured
         if worst is None or worst.time is None:
             return f"{told}; no failure could be planned"
         mean = "" if len(self.planned) == 1 else f"; on the average {self.mean_slowdown:.4g} times"
@@ -173,7 +171,7 @@ class FaultReport(Rows):
 
     def _alike(self) -> str:
         """Say so where one failure was looked at for several."""
-        return f", by symmetry {len(self.faults):,} different ones" if len(self.faults) < self.covered else ""
+        return f", {len(self.faults):,} of them different by symmetry" if len(self.faults) < self.covered else ""
 
     def time_text(self, time: Fraction) -> str:
         """Return a time of the report for people, with its unit."""
@@ -187,7 +185,7 @@ class FaultReport(Rows):
         time, bound = _times(sound)
         found = [
             ("network", f"{sound.case.network.spec}: {quantity(sound.case.network.node_count, 'node')}"),
-            ("task", sound.case.task.describe()),
+            *([("task", sound.task.describe())] if sound.task.describe() != sound.word else []),
             ("no failures", f"{text(time)}, by {sound.algorithm}; lower bound {text(bound)}{_holds(sound)}"),
             ("failures", f"{self.covered:,} of {self.possible:,}{self._alike()}"),
         ]
