@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from gossamer.atomic_files import seconds_text
@@ -163,28 +164,28 @@ def _advice(
         bound = asked.bound()
     except TaskError:
         remarks.append("what would gain, and usual algorithms: it is not known what the bytes of several tasks are of")
-    seconds = bound is not None and asked is not None and asked.seconds
+    cost, taken = schedule.cost, kind.completion(schedule)
+    exact = bound is not None and asked is not None and asked.seconds
     if bound is None:
         rules = schedule.rules if isinstance(schedule, Schedule) else Rules(ports=schedule.ports)
-        bound = lower_bounds(schedule.network, schedule.task, switching=kind.name, rules=rules, cost=schedule.cost)[0]
-    taken = asked.time if asked is not None and seconds else kind.completion(schedule)
-    binds = binding(schedule.network, bound, seconds)
-    told = seconds_text if seconds else None
-    least = bound.value
-    if isinstance(schedule.cost, Clock) and not seconds:
-        least, taken_text = schedule.cost.seconds(bound.value), schedule.cost.seconds(taken)
-    else:
-        taken_text = taken
+        bound = lower_bounds(schedule.network, schedule.task, switching=kind.name, rules=rules, cost=cost)[0]
+    if isinstance(cost, Clock):
+        taken = cost.seconds(taken)
+        bound = bound if exact else replace(bound, value=cost.seconds(bound.value))
+    told = seconds_text if isinstance(cost, Clock) else None
+    binds = binding(schedule.network, bound, cost if exact else None)
     words = (asked.task if asked is not None else schedule.task).describe()
     say("following the critical path")
     spent = time_spent(schedule) if isinstance(schedule, Schedule) else worm_time_spent(schedule)
     remarks += [spent.remark] if spent.remark else []
-    first = sentence(schedule, words, taken_text, bound, least)
+    first = sentence(schedule, words, taken, bound)
     reasons = tuple(why(taken, bound, binds.words, told))
     found: tuple[Gain, ...] = ()
     others: tuple[Beside, ...] = ()
     if quick:
         remarks.append("what would gain, and usual algorithms: --quick leaves them out")
+    elif not taken:
+        remarks.append("what would gain, and usual algorithms: it takes no time")
     elif asked is not None:
         others, remark = beside(asked, _COMPARING if budget is None else budget / 2, say)
         remarks += [remark] if remark else []
