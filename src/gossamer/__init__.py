@@ -87,6 +87,7 @@ _HOME = {
 
 __all__ = [
     "ALGORITHMS",
+    "Advice",
     "Bound",
     "Case",
     "Comparison",

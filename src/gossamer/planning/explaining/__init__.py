@@ -106,7 +106,7 @@ def explain(
     no schedule is faster than 2 steps: a message of node (2) must reach node (0), 2 hops away
     >>> page = gossamer.explain(gossamer.plan("torus:4x4", "allgather"))
     >>> page.spent.busiest, page.beside[0].name, page.beside[0].time
-    ('link (0,0)->(1,0)', 'recursive doubling', Fraction(5, 1))
+    ('link (0,0)->(1,0)', 'ring', Fraction(8, 1))
     """
     say = progress or (lambda stage: None)
     asked_for = None
@@ -158,22 +158,23 @@ def _advice(
     began, remarks = time.monotonic(), list[str]()
     say("computing lower bounds")
     asked: AskedAgain | None = None
-    bound: Bound | None = None
+    bounds: list[Bound] = []
     try:
         asked = asked_again(schedule, asked_for)
-        bound = asked.bound()
+        bounds = asked.bounds()
     except TaskError:
         remarks.append("what would gain, and usual algorithms: it is not known what the bytes of several tasks are of")
     cost, taken = schedule.cost, kind.completion(schedule)
-    exact = bound is not None and asked is not None and asked.seconds
-    if bound is None:
+    exact = asked is not None and asked.seconds and bool(bounds)
+    if not bounds:
         rules = schedule.rules if isinstance(schedule, Schedule) else Rules(ports=schedule.ports)
-        bound = lower_bounds(schedule.network, schedule.task, switching=kind.name, rules=rules, cost=cost)[0]
+        bounds = list(lower_bounds(schedule.network, schedule.task, switching=kind.name, rules=rules, cost=cost))
+    binds = binding(schedule.network, bounds, cost if exact else None)
+    bound = bounds[0]
     if isinstance(cost, Clock):
         taken = cost.seconds(taken)
         bound = bound if exact else replace(bound, value=cost.seconds(bound.value))
     told = seconds_text if isinstance(cost, Clock) else None
-    binds = binding(schedule.network, bound, cost if exact else None)
     words = (asked.task if asked is not None else schedule.task).describe()
     say("following the critical path")
     spent = time_spent(schedule) if isinstance(schedule, Schedule) else worm_time_spent(schedule)

@@ -6,7 +6,7 @@ A change is planned by the planner, as any question is. What its lower bound sho
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -81,13 +81,16 @@ class AskedAgain(NamedTuple):
         """Whether times are in seconds."""
         return isinstance(self.cost, TimeCost)
 
-    def bound(self) -> Bound | None:
-        """Return the largest lower bound, in seconds or in the unit of the cost; None if there is none."""
+    def bounds(self) -> list[Bound]:
+        """Return lower bounds in seconds or in the unit of the cost, the largest that holds for the question first."""
         if isinstance(self.cost, TimeCost):
             found = exact_bounds(self.network, self.task, self.rules, self.cost)
-            return max(found, key=lambda bound: bound.value, default=None)
-        found = list(lower_bounds(self.network, self.task, switching=self.switching, rules=self.rules, cost=self.cost))
-        return found[0] if found else None
+            return sorted(found, key=lambda bound: -bound.value)
+        return list(lower_bounds(self.network, self.task, switching=self.switching, rules=self.rules, cost=self.cost))
+
+    def bound(self) -> Bound | None:
+        """Return the largest lower bound; None if there is none."""
+        return next(iter(self.bounds()), None)
 
     def planned(self, say: Say) -> tuple[Fraction, str]:
         """Return what the planner's best takes, in seconds or in the unit of the cost, and by which algorithm."""
@@ -184,29 +187,33 @@ class Binding:
     all_links: bool = False
 
 
-def binding(network: Network, bound: Bound, cost: object = None) -> Binding:
+def binding(network: Network, bounds: Sequence[Bound], cost: object = None) -> Binding:
     """Return what binds, out of the proof of a bound.
 
     Parameters
     ----------
     network : Network
         Of the schedule.
-    bound : Bound
-        The largest.
+    bounds : sequence of Bound
+        The largest first. Where its proof names no links, those of another that is as large are taken.
     cost : Clock, optional
-        Of the schedule, where the value of the bound is in seconds: its witness counts slots that say nothing to
+        Of the schedule, where the values of the bounds are in seconds: witnesses count slots that say nothing to
         people.
 
     Examples
     --------
     >>> import gossamer
-    >>> found = binding(gossamer.network("array:4"), gossamer.lower_bounds("array:4", "alltoall")[0])
+    >>> found = binding(gossamer.network("ring:4"), gossamer.lower_bounds("ring:4", "allgather"))
     >>> found.nodes.tolist(), found.links.tolist()
-    ([0, 1], [2])
+    ([0], [3, 6])
     """
+    bound = bounds[0]
     nodes, links = _witness(network, bound)
+    for other in bounds[1:]:
+        if not links.size and other.value == bound.value and other.scope == bound.scope:
+            nodes, links = _witness(network, other)
     words, proof = bound.witness, bound.proof
-    if cost is not None and isinstance(proof, Cut) and nodes.size:
+    if cost is not None and isinstance(proof, Cut) and proof.nodes is not None and nodes.size:
         outside = np.setdiff1d(np.arange(network.node_count), nodes)
         enter, few = (proof.enter, nodes) if nodes.size <= outside.size else (not proof.enter, outside)
         verb = "enter" if enter else "leave"
@@ -271,7 +278,7 @@ def _drawn(network: Network, bound: Bound, nodes: Longs, links: Longs, cost: obj
     """Yield lines that show the links that bind, alike ones together."""
     if not links.size:
         return
-    if isinstance(bound.proof, Cut):
+    if isinstance(bound.proof, Cut) and nodes.size:
         inward = bound.proof.enter
         others = np.setdiff1d(np.arange(network.node_count), nodes)
         near, far = (others, nodes) if inward else (nodes, others)

@@ -358,7 +358,7 @@ class _Walk:
             return now, generation
         back = known[0] - generation
         lowest = min(hop.generation for hop in path[known[2] :]) - known[0]
-        laps = (generation + lowest) // back + 1 if generation + lowest >= 0 else 0
+        laps = min((generation + lowest) // back + 1, generation // back)
         if laps < 1:
             return now, generation
         lap = [after - before for after, before in zip(spent, known[3], strict=True)]

@@ -313,7 +313,7 @@ def _orders(network: Network, rings: bool) -> list[Longs]:
 
     >>> import gossamer
     >>> [order.tolist() for order in _orders(gossamer.network("torus:2x3"), True)]
-    [[0, 1, 2, 5, 4, 3]]
+    [[1, 2, 5, 4, 3, 0]]
     """
     n, every = network.terminal_count, np.arange(network.terminal_count)
     grid = network.grid
