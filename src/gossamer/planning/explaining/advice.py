@@ -209,11 +209,13 @@ def binding(network: Network, bounds: Sequence[Bound], cost: object = None) -> B
     """
     bound = bounds[0]
     nodes, links = _witness(network, bound)
+    shown, beside = bound, list[str]()
     for other in bounds[1:]:
         if not links.size and other.value == bound.value and other.scope == bound.scope:
             nodes, links = _witness(network, other)
+            shown, beside = other, [f"as large: {other.witness}"] if links.size else []
     words, proof = bound.witness, bound.proof
-    if cost is not None and isinstance(proof, Cut) and proof.nodes is not None and nodes.size:
+    if cost is not None and shown is bound and isinstance(proof, Cut) and nodes.size:
         outside = np.setdiff1d(np.arange(network.node_count), nodes)
         enter, few = (proof.enter, nodes) if nodes.size <= outside.size else (not proof.enter, outside)
         verb = "enter" if enter else "leave"
@@ -231,7 +233,11 @@ def binding(network: Network, bounds: Sequence[Bound], cost: object = None) -> B
             f"what must be carried{', in any form,' * ('form' in bound.name)} fills {many} {_across(network, links)}"
         )
     return Binding(
-        words, nodes, links, tuple(_drawn(network, bound, nodes, links, cost)), 0 < links.size == network.link_count
+        words,
+        nodes,
+        links,
+        (*beside, *_drawn(network, shown, nodes, links, cost)),
+        0 < links.size == network.link_count,
     )
 
 
