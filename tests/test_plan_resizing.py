@@ -84,7 +84,7 @@ def test_a_plan_of_generations_says_so():
 
 def test_a_plan_of_generations_is_explained_by_the_first():
     schedule = gossamer.plan(TWO_SERVERS, "broadcast", cost=TimeCost("1GiB")).schedule
-    found = gossamer.explain(schedule)
+    found = gossamer.explain(schedule, slots=True)
     assert f", the first of {schedule.generations:,} generations, one every " in found.title
     assert len(found.lines) == schedule.generation_slots
 

@@ -90,6 +90,7 @@ _HOME = {
 
 __all__ = [
     "ALGORITHMS",
+    "Advice",
     "AlgorithmExplanation",
     "Bound",
     "Case",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from gossamer.atomic_files import seconds_text
@@ -105,7 +106,7 @@ def explain(
     no schedule is faster than 2 steps: a message of node (2) must reach node (0), 2 hops away
     >>> page = gossamer.explain(gossamer.plan("torus:4x4", "allgather"))
     >>> page.spent.busiest, page.beside[0].name, page.beside[0].time
-    ('link (0,0)->(1,0)', 'recursive doubling', Fraction(5, 1))
+    ('link (0,0)->(1,0)', 'ring', Fraction(8, 1))
     """
     say = progress or (lambda stage: None)
     asked_for = None
@@ -157,34 +158,35 @@ def _advice(
     began, remarks = time.monotonic(), list[str]()
     say("computing lower bounds")
     asked: AskedAgain | None = None
-    bound: Bound | None = None
+    bounds: list[Bound] = []
     try:
         asked = asked_again(schedule, asked_for)
-        bound = asked.bound()
+        bounds = asked.bounds()
     except TaskError:
         remarks.append("what would gain, and usual algorithms: it is not known what the bytes of several tasks are of")
-    seconds = bound is not None and asked is not None and asked.seconds
-    if bound is None:
+    cost, taken = schedule.cost, kind.completion(schedule)
+    exact = asked is not None and asked.seconds and bool(bounds)
+    if not bounds:
         rules = schedule.rules if isinstance(schedule, Schedule) else Rules(ports=schedule.ports)
-        bound = lower_bounds(schedule.network, schedule.task, switching=kind.name, rules=rules, cost=schedule.cost)[0]
-    taken = asked.time if asked is not None and seconds else kind.completion(schedule)
-    binds = binding(schedule.network, bound, seconds)
-    told = seconds_text if seconds else None
-    least = bound.value
-    if isinstance(schedule.cost, Clock) and not seconds:
-        least, taken_text = schedule.cost.seconds(bound.value), schedule.cost.seconds(taken)
-    else:
-        taken_text = taken
+        bounds = list(lower_bounds(schedule.network, schedule.task, switching=kind.name, rules=rules, cost=cost))
+    binds = binding(schedule.network, bounds, cost if exact else None)
+    bound = bounds[0]
+    if isinstance(cost, Clock):
+        taken = cost.seconds(taken)
+        bound = bound if exact else replace(bound, value=cost.seconds(bound.value))
+    told = seconds_text if isinstance(cost, Clock) else None
     words = (asked.task if asked is not None else schedule.task).describe()
     say("following the critical path")
     spent = time_spent(schedule) if isinstance(schedule, Schedule) else worm_time_spent(schedule)
     remarks += [spent.remark] if spent.remark else []
-    first = sentence(schedule, words, taken_text, bound, least)
+    first = sentence(schedule, words, taken, bound)
     reasons = tuple(why(taken, bound, binds.words, told))
     found: tuple[Gain, ...] = ()
     others: tuple[Beside, ...] = ()
     if quick:
         remarks.append("what would gain, and usual algorithms: --quick leaves them out")
+    elif not taken:
+        remarks.append("what would gain, and usual algorithms: it takes no time")
     elif asked is not None:
         others, remark = beside(asked, _COMPARING if budget is None else budget / 2, say)
         remarks += [remark] if remark else []

@@ -6,7 +6,7 @@ A change is planned by the planner, as any question is. What its lower bound sho
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -43,6 +43,7 @@ from gossamer.questions.tasks import (
 )
 from gossamer.questions.tasks.byte_counts import sizing_of
 from gossamer.schedules import Schedule
+from gossamer.verification import link_busy
 
 __all__ = ["AskedAgain", "Binding", "Gain", "asked_again", "binding", "changed", "gains"]
 
@@ -80,13 +81,16 @@ class AskedAgain(NamedTuple):
         """Whether times are in seconds."""
         return isinstance(self.cost, TimeCost)
 
-    def bound(self) -> Bound | None:
-        """Return the largest lower bound, in seconds or in the unit of the cost; None if there is none."""
+    def bounds(self) -> list[Bound]:
+        """Return lower bounds in seconds or in the unit of the cost, the largest that holds for the question first."""
         if isinstance(self.cost, TimeCost):
             found = exact_bounds(self.network, self.task, self.rules, self.cost)
-            return max(found, key=lambda bound: bound.value, default=None)
-        found = list(lower_bounds(self.network, self.task, switching=self.switching, rules=self.rules, cost=self.cost))
-        return found[0] if found else None
+            return sorted(found, key=lambda bound: -bound.value)
+        return list(lower_bounds(self.network, self.task, switching=self.switching, rules=self.rules, cost=self.cost))
+
+    def bound(self) -> Bound | None:
+        """Return the largest lower bound; None if there is none."""
+        return next(iter(self.bounds()), None)
 
     def planned(self, say: Say) -> tuple[Fraction, str]:
         """Return what the planner's best takes, in seconds or in the unit of the cost, and by which algorithm."""
@@ -183,41 +187,57 @@ class Binding:
     all_links: bool = False
 
 
-def binding(network: Network, bound: Bound, seconds: bool = False) -> Binding:
+def binding(network: Network, bounds: Sequence[Bound], cost: object = None) -> Binding:
     """Return what binds, out of the proof of a bound.
 
     Parameters
     ----------
     network : Network
         Of the schedule.
-    bound : Bound
-        The largest.
-    seconds : bool
-        Whether its value is in seconds: then its witness counts slots that say nothing to people.
+    bounds : sequence of Bound
+        The largest first. Where its proof names no links, those of another that is as large are taken.
+    cost : Clock, optional
+        Of the schedule, where the values of the bounds are in seconds: witnesses count slots that say nothing to
+        people.
 
     Examples
     --------
     >>> import gossamer
-    >>> found = binding(gossamer.network("array:4"), gossamer.lower_bounds("array:4", "alltoall")[0])
+    >>> found = binding(gossamer.network("ring:4"), gossamer.lower_bounds("ring:4", "allgather"))
     >>> found.nodes.tolist(), found.links.tolist()
-    ([0, 1], [2])
+    ([0], [3, 6])
     """
+    bound = bounds[0]
     nodes, links = _witness(network, bound)
+    shown, beside = bound, list[str]()
+    for other in bounds[1:]:
+        if not links.size and other.value == bound.value and other.scope == bound.scope:
+            nodes, links = _witness(network, other)
+            shown, beside = other, [f"as large: {other.witness}"] if links.size else []
     words, proof = bound.witness, bound.proof
-    if seconds and isinstance(proof, Cut) and nodes.size:
+    if cost is not None and shown is bound and isinstance(proof, Cut) and nodes.size:
         outside = np.setdiff1d(np.arange(network.node_count), nodes)
         enter, few = (proof.enter, nodes) if nodes.size <= outside.size else (not proof.enter, outside)
         verb = "enter" if enter else "leave"
         words = f"{quantity(proof.needed, 'message')} must {verb} {named(network, few)} over {_across(network, links)}"
-    elif seconds and isinstance(proof, Partition) and links.size:
+    elif cost is not None and isinstance(proof, Partition) and links.size:
         verb = "leave" if "leave" in bound.witness else "enter"
         parts = np.unique(proof.part[proof.part >= 0]).size
         what = quantity(proof.needed, "message") + (", partial sums or results" if "form" in bound.name else "")
         alone = parts == nodes.size
         where = f"{quantity(parts, 'node')} ({named(network, nodes)})" if alone else f"{quantity(parts, 'part')}"
         words = f"{what}, must {verb} {where} over {_across(network, links)}"
+    elif cost is not None and isinstance(proof, Prices | CallPrices) and links.size:
+        many = "all" if links.size == network.link_count else "these"
+        words = (
+            f"what must be carried{', in any form,' * ('form' in bound.name)} fills {many} {_across(network, links)}"
+        )
     return Binding(
-        words, nodes, links, tuple(_drawn(network, bound, nodes, links)), 0 < links.size == network.link_count
+        words,
+        nodes,
+        links,
+        (*beside, *_drawn(network, shown, nodes, links, cost)),
+        0 < links.size == network.link_count,
     )
 
 
@@ -260,18 +280,18 @@ def _witness(network: Network, bound: Bound) -> tuple[Longs, Longs]:
     return none, none
 
 
-def _drawn(network: Network, bound: Bound, nodes: Longs, links: Longs) -> Iterator[str]:
+def _drawn(network: Network, bound: Bound, nodes: Longs, links: Longs, cost: object) -> Iterator[str]:
     """Yield lines that show the links that bind, alike ones together."""
     if not links.size:
         return
-    if isinstance(bound.proof, Cut):
+    if isinstance(bound.proof, Cut) and nodes.size:
         inward = bound.proof.enter
         others = np.setdiff1d(np.arange(network.node_count), nodes)
         near, far = (others, nodes) if inward else (nodes, others)
         yield f"[ {named(network, near)} ]  ==>  [ {named(network, far)} ]"
     groups: dict[str, list[int]] = {}
     for link in links.tolist():
-        groups.setdefault(link_rate(network, link), []).append(link)
+        groups.setdefault(link_rate(network, link, cost), []).append(link)
     for rate, some in list(groups.items())[:4]:
         shown = [f"{network.node_name(int(network.link_source[e]))} => {network.node_name(int(network.link_target[e]))}"
                  for e in (some if len(some) <= 4 else [*some[:2], some[-1]])]  # fmt: skip
@@ -381,7 +401,7 @@ def gains(asked: AskedAgain, schedule: Any, binds: Binding, budget: float | None
             stop(f"planning: {change.words}")
             taken, algorithm = change.asked.planned(stop)
         except _LateError:
-            skipped(f"not planned within {allowed:g} s; --budget allows more")
+            skipped("not planned in the time allowed; --budget allows more")
         except GossamerError as error:
             skipped(str(error).partition("; ")[0])
         else:
@@ -398,7 +418,7 @@ def _hopeless(asked: AskedAgain, change: _Change) -> str:
         return ""
     most = 1 - new.value * change.share / asked.time
     if most <= 0:
-        return "gains nothing: its bound is no less than this time"
+        return "gains nothing, by its bound"
     return f"gains {float(100 * most):.2g} % at most, by its bound" if most < _LITTLE else ""
 
 
@@ -408,7 +428,7 @@ def changed(asked: AskedAgain, schedule: Any, binds: Binding) -> Iterator[_Chang
     rules = asked.rules
     if rules is not None and rules.ports != "all":
         yield _Change("all-port instead of one-port", asked._replace(rules=replace(rules, ports="all")))
-    yield from _faster_links(asked, binds)
+    yield from _faster_links(asked, schedule, binds)
     yield from _half_latency(asked)
 
 
@@ -462,25 +482,23 @@ def _half_latency(asked: AskedAgain) -> Iterator[_Change]:
         yield _Change("half the latency of all links", asked._replace(network=slow))
 
 
-def _faster_links(asked: AskedAgain, binds: Binding) -> Iterator[_Change]:
+def _faster_links(asked: AskedAgain, schedule: Any, binds: Binding) -> Iterator[_Change]:
     """Yield twice the bandwidth for the links that bind, or all of their kind, and one more cable."""
     network = asked.network
     if asked.switching == "wormhole":
         return
-    if not binds.links.size:
-        yield _Change("faster links or one more cable", asked, reason="the bound names no links that bind")
-        return
+    faster = "twice as fast" if network.find(Speeds) is not None else "doubled"
     both = _both_ways(network, binds.links)
-    if both.size < network.link_count:
-        words = f"the {quantity(both.size, 'link')} that bind, and their opposites, twice as fast"
-        words = words.replace(", and their opposites,", "") if not network.two_way else words
-        yield _Change(words, _twice(asked, both))
-    for kind in _kinds_of(network, both):
+    if 0 < both.size < network.link_count:
+        opposites = ", and their opposites," if both.size > binds.links.size else ""
+        yield _Change(f"the {quantity(binds.links.size, 'link')} that bind{opposites} {faster}", _twice(asked, both))
+    busiest = np.array([int(np.argmax(link_busy(schedule) / network.link_capacity))] if network.link_count else [], int)
+    for kind in _kinds_of(network, both if both.size else busiest):
         if kind.size == network.link_count:
-            yield _Change(f"all {quantity(kind.size, 'link')} twice as fast", _twice(asked, kind))
+            yield _Change(f"all {quantity(kind.size, 'link')} {faster}", _twice(asked, kind))
         elif not np.array_equal(kind, both):
-            rate = link_rate(network, int(kind[0]))
-            yield _Change(f"all {quantity(kind.size, 'link')} of {rate} twice as fast", _twice(asked, kind))
+            rate = link_rate(network, int(kind[0]), schedule.cost)
+            yield _Change(f"all {quantity(kind.size, 'link')} of {rate} {faster}", _twice(asked, kind))
     best: tuple[Fraction, _Change] | None = None
     for u, v, like in _cables(network, binds):
         ends = f"{network.node_name(u)} and {network.node_name(v)}"
@@ -492,6 +510,8 @@ def _faster_links(asked: AskedAgain, binds: Binding) -> Iterator[_Change]:
             best = bound.value, change
     if best is not None:
         yield best[1]
+    else:
+        yield _Change("one more cable", asked, reason="the bound names no links between which it would be")
 
 
 def _both_ways(network: Network, links: Longs) -> Longs:

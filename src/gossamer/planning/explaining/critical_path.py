@@ -13,6 +13,7 @@ import numpy.typing as npt
 from gossamer.atomic_files import bandwidth_text, quantity, seconds_text
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Speeds
+from gossamer.questions.costs import Clock
 from gossamer.questions.tasks import COPY
 from gossamer.schedules import Schedule
 from gossamer.schedules.hop_table import latencies, occupancies
@@ -28,12 +29,23 @@ _MOST_HOPS = 4_000_000
 """Hops of which the critical path is looked for at the most."""
 
 
-def link_rate(network: Network, link: int) -> str:
-    """Return what a link carries: bytes a second, or packets a slot."""
+def link_rate(network: Network, link: int, cost: object = None) -> str:
+    """Return what a link carries: bytes a second, or packets a slot.
+
+    `cost` is the cost of the schedule: a clock may know the bandwidth of links that have none of their own.
+
+    >>> import gossamer
+    >>> link_rate(gossamer.network("ring:4"), 0)
+    'capacity 1'
+    """
     speeds, capacity = network.find(Speeds), int(network.link_capacity[link])
     if speeds is not None:
         return bandwidth_text(capacity * float(speeds.bandwidth[link]))
     occupancy = int(network.link_occupancy[link])
+    if isinstance(cost, Clock):
+        rate = cost.link_bandwidth or cost.packet_bytes / cost.slot_seconds
+        slowness = max(1, round(occupancy * cost.slot_seconds * rate / cost.packet_bytes))
+        return bandwidth_text(capacity * rate / slowness)
     return f"capacity {capacity}" if occupancy == 1 else f"capacity {capacity}, {quantity(occupancy, 'slot')} a packet"
 
 
@@ -184,7 +196,7 @@ def _busiest(schedule: Schedule) -> tuple[str, Fraction]:
 
 def _kinds(schedule: Schedule) -> Iterator[LinkKind]:
     """Yield the kinds of links, by what they carry and join, the busiest first."""
-    network = schedule.network
+    network, cost = schedule.network, schedule.cost
     if not network.link_count or not schedule.completion_time:
         return
     speeds, terminals = network.find(Speeds), network.terminal_count
@@ -201,9 +213,11 @@ def _kinds(schedule: Schedule) -> Iterator[LinkKind]:
     for k in range(columns.shape[1]):
         mine = np.flatnonzero(kind == k)
         one = int(mine[0])
-        words = link_rate(network, one)
+        words = link_rate(network, one, cost)
         if speeds is not None and float(wait[one]):
             words += f" after {seconds_text(float(wait[one]))}"
+        elif isinstance(cost, Clock) and cost.link_latency:
+            words += f" after {seconds_text(cost.link_latency)}"
         if terminals < network.node_count:
             words += f", {ends[int(columns[2, k])]}"
         total = most = Fraction(0)
@@ -317,7 +331,8 @@ class _Walk:
             begin = int(self.slot[row]) + offset
             before = self._before(row, generation)
             since = begin if before is None or before.why == "idle" else min(max(before.free, begin), now)
-            self._hop(path, row, generation, since, now, "start" if before is None else before.why)
+            why = before.why if before is not None else "start" if since <= 0 else "idle"
+            self._hop(path, row, generation, since, now, why)
             now = since
             if before is None:
                 if now > 0:
@@ -343,7 +358,7 @@ class _Walk:
             return now, generation
         back = known[0] - generation
         lowest = min(hop.generation for hop in path[known[2] :]) - known[0]
-        laps = (generation + lowest) // back + 1 if generation + lowest >= 0 else 0
+        laps = min((generation + lowest) // back + 1, generation // back)
         if laps < 1:
             return now, generation
         lap = [after - before for after, before in zip(spent, known[3], strict=True)]

@@ -116,8 +116,9 @@ class Advice:
         """Return the parts of the page."""
         found: list[Section] = [
             ("What binds", [*self.why, *self.binding.drawn], None),
-            ("Where time goes", [*self._time_lines()], None),
         ]
+        if self.spent.total:
+            found.append(("Where time goes", [*self._time_lines()], None))
         path = _path_rows(self.schedule, self.spent.path, self._own)
         if path:
             found.append(("", [], (("critical path", "at", "for", "begins"), path)))
@@ -178,11 +179,13 @@ class Advice:
         return name, self._time(each.time), ratio, each.usual
 
     def __str__(self) -> str:
-        lines = textwrap.wrap(self.sentence, _WIDTH)
+        lines = textwrap.wrap(self.sentence, _WIDTH, break_on_hyphens=False)
         for heading, told, table in self.sections():
             lines += ["", heading] if heading else []
             for line in told:
-                lines += textwrap.wrap(line, _WIDTH, initial_indent="  ", subsequent_indent="    ")
+                lines += textwrap.wrap(
+                    line, _WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+                )
             if table is not None:
                 lines += _columns([table[0], *table[1]])
         return "\n".join(lines)
@@ -304,7 +307,7 @@ def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
     lines = []
     for row in rows:
         start = "  " + "".join(f"{cell:<{w}}  " for cell, w in zip(row, wide, strict=False))
-        last = textwrap.wrap(row[-1], max(_WIDTH - left, 30)) or [""]
+        last = textwrap.wrap(row[-1], max(_WIDTH - left, 30), break_on_hyphens=False) or [""]
         lines += [f"{start}{last[0]}".rstrip(), *(" " * left + more for more in last[1:])]
     return lines
 
@@ -337,12 +340,12 @@ def _path_rows(schedule: Any, path: Sequence[CriticalHop], told: Callable[[Fract
     return [*rows[: _STRETCHES // 2], (f"... {left:,} more", "", "", ""), *rows[-_STRETCHES // 2 :]]
 
 
-def sentence(schedule: Any, task: str, time: Fraction, bound: Bound, least: Fraction) -> str:
+def sentence(schedule: Any, task: str, time: Fraction, bound: Bound) -> str:
     """Return what a schedule does in one sentence: the task and its bytes, the time, the ratio to the bound.
 
-    `time` and `least`, the value of the bound, are in seconds where the schedule has a clock, else in its own unit.
+    `time` and the value of the bound are in seconds where the schedule has a clock, else in its own unit.
     """
-    cost = schedule.cost
+    cost, least = schedule.cost, bound.value
     size, told = "", _in_units(time, cost.unit)
     if isinstance(cost, Clock):
         size, told = f" of {bytes_text(cost.asked_bytes or cost.message_bytes)}", seconds_text(time)

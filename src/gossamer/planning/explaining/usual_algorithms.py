@@ -81,6 +81,8 @@ class Beside:
 
 _MOST_SENT = 200_000
 """Packets that ranks send at the most."""
+_LONG = 1.0
+"""Seconds that a number of packets may take to build, so that more are tried."""
 _CUTS = (1, 8, 64, 512)
 """Packets a message that are tried, in seconds."""
 
@@ -104,14 +106,16 @@ def beside(asked: AskedAgain, budget: float, say: Say) -> tuple[tuple[Beside, ..
         return (), "rings and trees of libraries are compared for one collective among all nodes only"
     if asked.rules is not None and (asked.rules.buffer is not None or asked.rules.reduction):
         return (), "rings and trees of libraries are not compared under a limit of buffers or with sums in switches"
-    began, found = time.monotonic(), list[Beside]()
+    if asked.network.terminal_count < 2:
+        return (), "one node alone has nobody to send to"
+    until, found = time.monotonic() + budget, list[Beside]()
     for name, usual, parts in _usual(asked, task):
         say(f"building: {name}")
-        if time.monotonic() - began > budget:
+        if time.monotonic() > until:
             found.append(Beside(name, usual, None, skipped="left out for lack of time"))
             continue
         try:
-            found.append(_timed(asked, name, usual, parts))
+            found.append(_timed(asked, name, usual, parts, until))
         except GossamerError as error:
             found.append(Beside(name, usual, None, skipped=str(error).partition("; ")[0]))
     remark = "" if found else f"no usual ring or tree is known for {task.name}"
@@ -223,12 +227,12 @@ def _mirrored_tree(count: int) -> Longs:
     return _binary_tree(count, mirrored=True)
 
 
-def _timed(asked: AskedAgain, name: str, usual: str, halves: Sequence[_Half]) -> Beside:
+def _timed(asked: AskedAgain, name: str, usual: str, halves: Sequence[_Half], until: float) -> Beside:
     """Return what an algorithm takes with as many packets a message as take least of some."""
     given = packets_of(asked.task)
     best: tuple[Fraction, int] | None = None
     for cut in _CUTS if asked.seconds else (given,):
-        total = Fraction(0)
+        total, begun = Fraction(0), time.monotonic()
         try:
             for task, patterns in halves:
                 each = _half(asked, in_packets(task, cut), patterns)
@@ -239,10 +243,10 @@ def _timed(asked: AskedAgain, name: str, usual: str, halves: Sequence[_Half]) ->
             if best is None:
                 raise
             break
-        if best is not None and total >= best[0] * (1 - _LITTLE):
-            best = min(best, (total, cut))
+        gained = best is None or total < best[0] * (1 - _LITTLE)
+        best = (total, cut) if best is None else min(best, (total, cut))
+        if not gained or time.monotonic() - begun > _LONG or time.monotonic() > until:
             break
-        best = total, cut
     assert best is not None
     return Beside(name, usual, *best)
 
@@ -309,12 +313,13 @@ def _orders(network: Network, rings: bool) -> list[Longs]:
 
     >>> import gossamer
     >>> [order.tolist() for order in _orders(gossamer.network("torus:2x3"), True)]
-    [[0, 1, 2, 5, 4, 3]]
+    [[1, 2, 5, 4, 3, 0]]
     """
     n, every = network.terminal_count, np.arange(network.terminal_count)
     grid = network.grid
     if grid is not None and n == network.node_count:
-        return [cycle.astype(np.int64) for cycle in disjoint_hamiltonian_cycles(grid)] if rings else [every]
+        cycles = disjoint_hamiltonian_cycles(grid) if rings else []
+        return [cycle.astype(np.int64) for cycle in cycles] or [every]
     size = _server_size(network)
     if size in (1, n):
         return [every]
