@@ -71,7 +71,7 @@ SHORT_NAMES: dict[str, tuple[str, ...]] = {
     "direct": ("direct-exchange", "pairwise-exchange"),
     "bucket": ("rotated-dimensions-whole", "rotated-dimensions-split"),
     "edge-coloring": ("edge-colored", "array-rounds"),
-    "flooding": ("greedy-flooding", "fat-tree-flooding"),
+    "flooding": ("fat-tree-flooding", "greedy-flooding"),
     "star-exchanges": ("fat-tree-star-exchanges",),
     "aggregation-distribution": ("atd-opt", "atd-5"),
 }  # fmt: skip
@@ -194,8 +194,16 @@ class AlgorithmExplanation:
         """Algorithm, task and network in a line."""
         net = self.network
         return (
-            f"{self.name}: {self.asked} on {net.spec} ({quantity(net.node_count, 'node')}, "
+            f"{self.name}: {self.asked}{self._chunks} on {net.spec} ({quantity(net.node_count, 'node')}, "
             f"{quantity(net.link_count, 'link')})"
+        )
+
+    @property
+    def _chunks(self) -> str:
+        """Into how many packets messages are cut, where the words of the task do not say it."""
+        task = self.outcome.case.task
+        return (
+            f", {task.packets} packets a message" if isinstance(task, Chunked) and "packets" not in self.asked else ""
         )
 
     @property
@@ -404,7 +412,8 @@ def _chosen(name: str, network: Network, asked: Task | str | None, rules: Rules 
     said: list[str] = []
     for called in names:
         for switching, algorithm in known[called]:
-            if task is not None and not isinstance(task, (*algorithm.tasks, Allreduce)):
+            chunked = Chunked in algorithm.tasks and called in exact
+            if not (task is None or chunked or isinstance(task, (*algorithm.tasks, Allreduce))):
                 continue
             for tried in _tasks(algorithm, task, network, halved=key in _HALVED):
                 found = _covered(algorithm, switching, tried, network, rules, halved=key in _HALVED)
@@ -430,15 +439,14 @@ def _covering(task: Task, network: Network, rules: Rules | None) -> Iterator[str
 
 def _tasks(algorithm: Proposer[Any, Any], asked: Task | None, network: Network, halved: bool) -> Iterator[Task]:
     """Yield the tasks on which an algorithm is tried: what is asked, or examples of those that it is for."""
-    if asked is not None and not (halved or isinstance(asked, Allreduce)):
-        yield asked
-        return
     if halved:
         yield Chunked(PartialSumAllreduce(), network.terminal_count)
         return
     if asked is not None:
-        yield asked
-        yield PartialSumAllreduce()
+        forms = [asked, PartialSumAllreduce()] if isinstance(asked, Allreduce) else [asked]
+        yield from forms
+        if Chunked in algorithm.tasks and not isinstance(asked, Chunked | Grouped | DemandTable | Together):
+            yield from (Chunked(form, packets) for form in forms for packets in (2, network.terminal_count, 16))
         return
     for kind in algorithm.tasks:
         yield from _examples(kind, network.terminal_count)
