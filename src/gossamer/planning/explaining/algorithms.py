@@ -616,7 +616,7 @@ def _steps(function: Any, home: str) -> list[str]:
     return []
 
 
-_CITATION = re.compile(r"^[A-Z][^.:]*\b(?:19|20)\d\d(?:, [^.]*)?\.?$")
+_CITATION = re.compile(r"^[A-Z][^.:]*\b(?:19|20)\d\d(?:, .{0,80}|\.)?$")
 """A paragraph that only names a source."""
 
 
