@@ -709,10 +709,10 @@ def _slots(out: Outcome, most: int) -> tuple[str, tuple[SlotMoves, ...]]:
     schedule, network = out.schedule, out.case.network
     if schedule is None or not schedule.messages.count or out.facts.size > _MOST_HOPS:
         return "", ()
-    messages = schedule.messages
     packets = out.switching.name != "wormhole"
+    explicit = schedule.expand() if packets else schedule
+    messages = explicit.messages
     if packets:
-        explicit = schedule.expand()
         of = np.append(message_rows(messages, explicit.packets), -1)[explicit.packet]
         begin, source, target = explicit.slot, network.link_source[explicit.link], network.link_target[explicit.link]
         end = hop_ends(network, explicit.parts, explicit.slot, explicit.link)
