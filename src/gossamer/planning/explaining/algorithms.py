@@ -211,7 +211,8 @@ class AlgorithmExplanation:
         """The time that was measured beside the largest bound, with its witness, and what follows."""
         out = self.outcome
         text = functools.partial(out.switching.time_text, out.case.cost)
-        lines = [f"measured: {text(out.completion_time)}, on a schedule that the checker accepted"]
+        unit = f" for {out.case.cost.describe()}" if out.switching.name == "wormhole" else ""
+        lines = [f"measured: {text(out.completion_time)}{unit}, on a schedule that the checker accepted"]
         bound = self.bound
         if bound is None:
             return (*lines, "there is nothing to send")
@@ -220,10 +221,8 @@ class AlgorithmExplanation:
         if out.completion_time == bound.value:
             lines.append(f"The two are equal: no {'such ' if bound.scope else ''}schedule is faster.")
         elif bound.value:
-            lines.append(
-                f"This takes {float(out.completion_time / bound.value):.4g} x the bound; whether less is possible is "
-                "not said by this bound."
-            )
+            ratio = f"{float(out.completion_time / bound.value):.4g}"
+            lines.append(f"This takes {ratio} x the bound; whether less is possible is not known from it.")
         return tuple(lines)
 
     @property
