@@ -11,6 +11,7 @@ from gossamer.cli.options import HEADINGS
 
 SEVERAL = {
     "--output": "each command says what it writes, and with which suffixes",
+    "--algorithm": "by which a task is planned; the one that is explained",
     "--network": "of a foreign schedule; of the one imported, which needs it; networks with braces of a sweep",
     "--task": "what is listed; of a foreign schedule; what a network is designed for, with weights; tasks of a sweep",
     "--without": "a repair says only which links failed",

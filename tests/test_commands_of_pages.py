@@ -13,11 +13,18 @@ import pytest
 from gossamer.cli import main
 from test_docs import ROOT, blocks
 
+FAMILIES = (
+    "alltoall", "broadcast_trees", "doubling", "fat_trees", "priced_trees", "rings", "translated_trees",
+    "wormhole_partition",
+)  # fmt: skip
+LESSONS = ("fat_tree", "hypercube", "ring", "star_graph", "torus")
 PREPARED = {
     "docs/explanation/dynamic.md": [],
     "docs/explanation/move_and_smooth.md": [],
     "docs/how_to/a_study_in_one_command.md": ["sweep --network torus:2x4,torus:2x5 --task allgather -o tori.parquet"],
     "docs/how_to/chunks_and_sizes.md": [],
+    **{f"docs/explanation/algorithms/{page}.md": [] for page in FAMILIES},
+    **{f"docs/tutorials/networks/{page}.md": [] for page in LESSONS},
     "docs/how_to/explorer.md": [
         "plan ring:5 allgather -o plan.parquet",
         "plan ring:5 allgather -o one.parquet",

@@ -201,6 +201,9 @@ _FURTHEST = _Choice(1.0, 1, 0)
 def flooded(case: WormholeCase, pieces: int, *, turned: bool = False) -> WormholeSchedule:
     """Flood messages, cut in pieces, by messages that may go over several hops.
 
+    In each step pieces of messages go where they help most, over several hops if the channels are free, and the pieces
+    that fewest nodes have go first.
+
     Parameters
     ----------
     case : WormholeCase

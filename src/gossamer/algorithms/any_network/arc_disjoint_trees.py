@@ -172,9 +172,9 @@ _KEPT, _LARGE = 5, 500_000
 def down_trees(case: Case) -> Schedule:
     """Build a broadcast of several packets down arc-disjoint trees.
 
-    A broadcast of many packets can use many trees at once, if no two of them need the same link: packets follow each
-    other down each tree like cars of a train. As many such trees exist as the narrowest cut behind the root has links
-    (Edmonds), so that no more packets could get through in a slot anyway.
+    A broadcast of many packets can use many trees at once, if no two of them need the same link: down each tree one
+    packet follows the other. As many such trees exist as the narrowest cut behind the root has links (Edmonds), so
+    that no more packets could get through in a slot anyway.
 
     Parameters
     ----------

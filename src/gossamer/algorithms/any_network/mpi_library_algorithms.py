@@ -396,11 +396,11 @@ def _propose_moved(pattern: MovePattern, task: type[Task], case: Case) -> Offer[
     return _refusal(case, task) or _offer(case, sent)
 
 
-def _propose_rings(case: Case) -> Offer[Schedule] | Refusal:
+def _propose_rings(rings: Callable[[Case], SentPackets], case: Case) -> Offer[Schedule] | Refusal:
     grid = case.network.grid
     if grid is None or case.network.terminal_count < case.network.node_count or not disjoint_hamiltonian_cycles(grid):
         return Refusal("needs an array or a torus that has a Hamiltonian cycle")
-    return _refusal(case, MultinodeBroadcast) or _offer(case, lambda: _multi_ring(case))
+    return _refusal(case, MultinodeBroadcast) or _offer(case, lambda: rings(case))
 
 
 def _in_rounds(name: str, task: type[Task], propose: Proposal, source: str, summary: str) -> Algorithm:
@@ -446,7 +446,8 @@ ALLGATHERS = (
 
 MULTI_RING = replace(
     _in_rounds(
-        "multi-ring", MultinodeBroadcast, _propose_rings, "folklore; cycles that share no link: Bae and Bose 2003",
+        "multi-ring", MultinodeBroadcast, partial(_propose_rings, _multi_ring),
+        "folklore; cycles that share no link: Bae and Bose 2003",
         "both ways around cycles of all nodes that share no link, in turns",
     ),
     networks="arrays of an even number of nodes, tori",

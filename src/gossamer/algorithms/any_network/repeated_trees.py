@@ -73,7 +73,7 @@ def repeated_trees(case: Case) -> Schedule:
     """Build a schedule of generations that use the same trees, one after the other.
 
     A message of many packets needs no new trees for each of them: a few packets are routed well, and the others follow
-    on the same trees, a fixed number of slots later each time, like trains on a timetable.
+    on the same trees, each group a fixed number of slots after the one before.
 
     Parameters
     ----------

@@ -230,10 +230,10 @@ def one_port_times(tree: RootedTree) -> tuple[IntArray, IntArray]:
 def tree_broadcast(case: Case) -> Schedule:
     """Broadcast down the breadth-first tree of the root.
 
-    The message spreads like a wave: the root tells its neighbors, these tell theirs, and every node hears it from the
-    neighbor that is nearest to the root. A node at distance r has it after r slots, and it cannot have it earlier, as
-    each slot takes it over one link at the most. With one port a node tells one child after the other, and begins with
-    the one behind which the most remains to be done.
+    The root tells its neighbors, these tell theirs, and every node hears the message from the neighbor that is nearest
+    to the root. A node at distance r has it after r slots, and cannot have it earlier, as a slot takes it over one
+    link at the most. With one port a node tells one child after the other, and begins with the one behind which the
+    most remains to be done.
 
     Parameters
     ----------

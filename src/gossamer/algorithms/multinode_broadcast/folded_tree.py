@@ -125,10 +125,10 @@ def host_of(grid: Grid) -> Host:
 def folded_tree(case: Case) -> Schedule:
     """Build the multinode broadcast along translates of one tree on the host of an array.
 
-    A torus is easier than an array, because it looks the same from every node. So the array pretends to be a torus:
-    each of its lines is a ring that was folded flat, so that neighbors on the ring are at most two places apart on the
-    line. A slot of the torus then takes two slots of the array. What is left over, one slot in which a few last
-    messages come, is filled by a matching at every node.
+    A torus is easier than an array, because it looks the same from every node. So each line of the array is treated as
+    a ring that was folded flat: neighbors on the ring are at most two places apart on the line, and a slot of the
+    torus takes two slots of the array. What is left over, one slot in which a few last messages come, is filled by a
+    matching at every node.
 
     Parameters
     ----------

@@ -472,9 +472,11 @@ def _schedule(case: Case, in_rounds: bool) -> Schedule:
     if p == 1:
         return Schedule.of(case, [], [], [], phases=[Phase(name, 0)])
     first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    # Step 1: number the messages of each node; in rounds the next one begins when the one before is everywhere
     place = np.repeat(np.arange(p, dtype=np.int64), counts)
     turn = np.arange(place.size) - first[place]  # message j of its node
     if not wraps:
+        # Step 2: how far each message goes either way: to both ends, or round half of the ring
         reach = np.stack([p - 1 - place, place])
     elif parts == 2:
         reach = np.full((2, place.size), p - 1)
@@ -484,6 +486,7 @@ def _schedule(case: Case, in_rounds: bool) -> Schedule:
     length = round_slots(p, wraps, parts)
     release = turn * length if in_rounds else np.zeros_like(turn)
     columns = tuple(np.empty(int(reach.sum()), np.int32) for _ in range(3))
+    # Step 3: a node passes on what came in the slot before, and inserts one of its own where nothing came
     _insert(*columns, first, release, reach.astype(np.int64), parts, links_along(case.network)[:, 0])
     slots = int(columns[0][-1]) + 1 if columns[0].size else 0
     if in_rounds:

@@ -353,6 +353,7 @@ def phased_exchange(case: Case) -> Schedule:
     >>> phased_exchange(case).completion_time
     Fraction(12, 1)
     """
+    # Step 1: one phase a level, in turns such that no branch carries too much; then each packet moves in every slot
     return Schedule.of(case, *exchange_paths(case.network, _starts(levels_of(case.network))))
 
 
@@ -414,10 +415,12 @@ def digitwise_partners(levels: Levels) -> npt.NDArray[np.int64]:
 
 def _exchange(case: Case, one_send: bool) -> Schedule:
     levels, n = levels_of(case.network), case.network.terminal_count
+    # Step 1: each leaf sends to a (+) d for d = n-1, n-2, ..., 1: digits added without carries, the furthest first
     leaf, partner = np.arange(n)[:, None], digitwise_partners(levels)
     packet = (leaf * (n - 1) + partner - (partner > leaf)).astype(np.int32)
     destination = np.empty(n * (n - 1), np.int32)
     destination[packet] = partner
+    # Step 2: every link has a queue, first in, first out; with one packet a slot and node upwards first
     return Schedule.of(case, *serve_queues(case.network, packet, destination, one_send))
 
 

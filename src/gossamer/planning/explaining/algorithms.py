@@ -71,7 +71,7 @@ SHORT_NAMES: dict[str, tuple[str, ...]] = {
     "direct": ("direct-exchange", "pairwise-exchange"),
     "bucket": ("rotated-dimensions-whole", "rotated-dimensions-split"),
     "edge-coloring": ("edge-colored", "array-rounds"),
-    "flooding": ("greedy-flooding", "fat-tree-flooding"),
+    "flooding": ("fat-tree-flooding", "greedy-flooding"),
     "star-exchanges": ("fat-tree-star-exchanges",),
     "aggregation-distribution": ("atd-opt", "atd-5"),
 }  # fmt: skip
@@ -194,8 +194,16 @@ class AlgorithmExplanation:
         """Algorithm, task and network in a line."""
         net = self.network
         return (
-            f"{self.name}: {self.asked} on {net.spec} ({quantity(net.node_count, 'node')}, "
+            f"{self.name}: {self.asked}{self._chunks} on {net.spec} ({quantity(net.node_count, 'node')}, "
             f"{quantity(net.link_count, 'link')})"
+        )
+
+    @property
+    def _chunks(self) -> str:
+        """Into how many packets messages are cut, where the words of the task do not say it."""
+        task = self.outcome.case.task
+        return (
+            f", {task.packets} packets a message" if isinstance(task, Chunked) and "packets" not in self.asked else ""
         )
 
     @property
@@ -203,7 +211,8 @@ class AlgorithmExplanation:
         """The time that was measured beside the largest bound, with its witness, and what follows."""
         out = self.outcome
         text = functools.partial(out.switching.time_text, out.case.cost)
-        lines = [f"measured: {text(out.completion_time)}, on a schedule that the checker accepted"]
+        unit = f" for {out.case.cost.describe()}" if out.switching.name == "wormhole" else ""
+        lines = [f"measured: {text(out.completion_time)}{unit}, on a schedule that the checker accepted"]
         bound = self.bound
         if bound is None:
             return (*lines, "there is nothing to send")
@@ -212,10 +221,8 @@ class AlgorithmExplanation:
         if out.completion_time == bound.value:
             lines.append(f"The two are equal: no {'such ' if bound.scope else ''}schedule is faster.")
         elif bound.value:
-            lines.append(
-                f"This takes {float(out.completion_time / bound.value):.4g} x the bound; whether less is possible is "
-                "not said by this bound."
-            )
+            ratio = f"{float(out.completion_time / bound.value):.4g}"
+            lines.append(f"This takes {ratio} x the bound; whether less is possible is not known from it.")
         return tuple(lines)
 
     @property
@@ -404,7 +411,8 @@ def _chosen(name: str, network: Network, asked: Task | str | None, rules: Rules 
     said: list[str] = []
     for called in names:
         for switching, algorithm in known[called]:
-            if task is not None and not isinstance(task, (*algorithm.tasks, Allreduce)):
+            chunked = Chunked in algorithm.tasks and called in exact
+            if not (task is None or chunked or isinstance(task, (*algorithm.tasks, Allreduce))):
                 continue
             for tried in _tasks(algorithm, task, network, halved=key in _HALVED):
                 found = _covered(algorithm, switching, tried, network, rules, halved=key in _HALVED)
@@ -430,15 +438,14 @@ def _covering(task: Task, network: Network, rules: Rules | None) -> Iterator[str
 
 def _tasks(algorithm: Proposer[Any, Any], asked: Task | None, network: Network, halved: bool) -> Iterator[Task]:
     """Yield the tasks on which an algorithm is tried: what is asked, or examples of those that it is for."""
-    if asked is not None and not (halved or isinstance(asked, Allreduce)):
-        yield asked
-        return
     if halved:
         yield Chunked(PartialSumAllreduce(), network.terminal_count)
         return
     if asked is not None:
-        yield asked
-        yield PartialSumAllreduce()
+        forms = [asked, PartialSumAllreduce()] if isinstance(asked, Allreduce) else [asked]
+        yield from forms
+        if Chunked in algorithm.tasks and not isinstance(asked, Chunked | Grouped | DemandTable | Together):
+            yield from (Chunked(form, packets) for form in forms for packets in (2, network.terminal_count, 16))
         return
     for kind in algorithm.tasks:
         yield from _examples(kind, network.terminal_count)
@@ -608,7 +615,7 @@ def _steps(function: Any, home: str) -> list[str]:
     return []
 
 
-_CITATION = re.compile(r"^[A-Z][^.:]*\b(?:19|20)\d\d(?:, [^.]*)?\.?$")
+_CITATION = re.compile(r"^[A-Z][^.:]*\b(?:19|20)\d\d(?:, .{0,80}|\.)?$")
 """A paragraph that only names a source."""
 
 
@@ -701,10 +708,10 @@ def _slots(out: Outcome, most: int) -> tuple[str, tuple[SlotMoves, ...]]:
     schedule, network = out.schedule, out.case.network
     if schedule is None or not schedule.messages.count or out.facts.size > _MOST_HOPS:
         return "", ()
-    messages = schedule.messages
     packets = out.switching.name != "wormhole"
+    explicit = schedule.expand() if packets else schedule
+    messages = explicit.messages
     if packets:
-        explicit = schedule.expand()
         of = np.append(message_rows(messages, explicit.packets), -1)[explicit.packet]
         begin, source, target = explicit.slot, network.link_source[explicit.link], network.link_target[explicit.link]
         end = hop_ends(network, explicit.parts, explicit.slot, explicit.link)
