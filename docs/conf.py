@@ -122,7 +122,7 @@ def _unreleased(app: Any, page: str, source: list[str]) -> None:
         for k in tomllib.loads((root / "pyproject.toml").read_text())["tool"]["towncrier"]["type"]
     }
     found = {kind: sorted((root / "changelog.d").glob(f"*.{kind}.md")) for kind in kinds}
-    parts = ["## To come"] if any(found.values()) else []
+    parts = ["## Unreleased"] if any(found.values()) else []
     for kind, files in found.items():
         listed = [" ".join(path.read_text(encoding="utf-8").split()).replace("](docs/", "](") for path in files]
         parts += [f"### {kinds[kind]}", "\n".join(f"* {text}" for text in listed)] if listed else []

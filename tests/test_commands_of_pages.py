@@ -80,3 +80,14 @@ def test_every_page_with_commands_is_here_or_elsewhere():
     left = {page for page in pages if any(not line.startswith(LONG) for line in lines(page))}
     assert left - set(PREPARED) <= ELSEWHERE
     assert set(PREPARED) <= left
+
+
+def test_what_a_reader_of_a_plan_could_type_next_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs/how_to/reading_a_plan.md").read_text(encoding="utf-8")
+    typed = re.findall(r"`gossamer ([^`]+)`", page.partition("## What you can do next")[2])
+    words = "torus:3x3 allreduce --bytes 1MiB --bandwidth 50GB/s"
+    assert len(typed) == 9
+    assert main(["plan", *words.split(), "-o", "plan.parquet"]) == 0
+    for line in typed:
+        assert main(shlex.split(line.replace("NETWORK TASK", words))) == 0, (line, capsys.readouterr().err)
