@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.preconditions import refuse_buffers
+from gossamer.algorithms.algorithm import refuse_buffers
 from gossamer.errors import NotApplicableError
 from gossamer.jit import njit
 from gossamer.networks.network import IntArray, Levels, Network

@@ -224,7 +224,7 @@ def explain(
     bytes: OtherBytes = None,
     json: Json = False,
 ) -> None:
-    """Say what binds a schedule, where its time goes and what would gain, or how an algorithm works; slots on request."""
+    """Say what limits a schedule, where its time goes and what would help; or how an algorithm works."""
     if algorithm is not None:
         _explain_algorithm(algorithm, str(file), of or task, output, json)
         return

@@ -24,9 +24,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import Algorithm, refuse_hops, refuse_ports
 from gossamer.algorithms.multinode_broadcast.cayley import fillings
-from gossamer.algorithms.preconditions import refuse_hops, refuse_ports
 from gossamer.networks.grids import linear_array, ring
 from gossamer.networks.network import Grid, IntArray, Network
 from gossamer.networks.product import product

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_buffers, refuse_hops
+from gossamer.algorithms.algorithm import Algorithm, refuse_buffers, refuse_hops
 from gossamer.errors import NetworkError
 from gossamer.graphs.path_and_hop_tables import leads_on
 from gossamer.graphs.precedence_scheduling import LinkResources

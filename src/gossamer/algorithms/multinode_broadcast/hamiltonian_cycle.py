@@ -10,8 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_buffers, refuse_hops
+from gossamer.algorithms.algorithm import Algorithm, refuse_buffers, refuse_hops
 from gossamer.networks.structures import Grid, IntArray
 from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
 from gossamer.questions.tasks import MultinodeBroadcast

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_hops, refuse_ports
+from gossamer.algorithms.algorithm import Algorithm, refuse_hops, refuse_ports
 from gossamer.jit import njit
 from gossamer.networks.grids import grid_links
 from gossamer.networks.network import IntArray, Network

@@ -19,8 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_buffers, refuse_hops, refuse_ports
+from gossamer.algorithms.algorithm import Algorithm, refuse_buffers, refuse_hops, refuse_ports
 from gossamer.errors import TaskError
 from gossamer.graphs.concentration_routing import Columns, RotatedClass, Rotation, links_along, stacked
 from gossamer.jit import njit

@@ -20,9 +20,8 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import Algorithm, refuse_hops, refuse_ports
 from gossamer.algorithms.multinode_broadcast.multiple_broadcasts_on_rings import subphase_slots, write_rounds
-from gossamer.algorithms.preconditions import refuse_hops, refuse_ports
 from gossamer.errors import ModelError
 from gossamer.graphs.concentration_routing import RotatedClass, Rotation, links_along, rotations, write_packing
 from gossamer.graphs.parallel_prefix import PrefixPhase, prefix_phase, prefix_ranks, write_prefix

@@ -13,9 +13,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import Algorithm, refuse_ports
 from gossamer.algorithms.derived import on_array
-from gossamer.algorithms.preconditions import refuse_ports
 from gossamer.networks.grids import grid_links
 from gossamer.networks.network import Network
 from gossamer.questions.cases import Case, Offer, Refusal

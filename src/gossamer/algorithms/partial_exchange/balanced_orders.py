@@ -16,10 +16,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import Algorithm, refuse_hops, refuse_ports
 from gossamer.algorithms.any_network.packet_demands import demand_of
 from gossamer.algorithms.any_network.schedule_shortening import PATIENT, squeezed
-from gossamer.algorithms.preconditions import refuse_hops, refuse_ports
 from gossamer.graphs.list_scheduling import non_wasting, tightened
 from gossamer.graphs.path_and_hop_tables import Hops, Paths
 from gossamer.graphs.precedence_scheduling import LinkResources

@@ -6,8 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_ports
+from gossamer.algorithms.algorithm import Algorithm, refuse_ports
 from gossamer.networks.disjoint_paths import node_disjoint_paths
 from gossamer.networks.network import IntArray
 from gossamer.questions.cases import Case, Offer, Refusal

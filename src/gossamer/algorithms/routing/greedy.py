@@ -14,8 +14,7 @@ from functools import partial
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_hops, refuse_ports
+from gossamer.algorithms.algorithm import Algorithm, refuse_hops, refuse_ports
 from gossamer.errors import TaskError
 from gossamer.graphs.lock_step_movement import LockStep, legs_between, moves_along
 from gossamer.networks.network import Grid, IntArray

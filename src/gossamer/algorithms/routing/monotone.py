@@ -11,8 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_ports
+from gossamer.algorithms.algorithm import Algorithm, refuse_ports
 from gossamer.algorithms.routing.greedy import refuse_paths, sources_and_targets
 from gossamer.graphs.concentration_routing import Leg, Rotation, leg_chunks, links_along, packing_legs, rotations
 from gossamer.graphs.parallel_prefix import prefix_chunks, prefix_phase

@@ -13,8 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_ports
+from gossamer.algorithms.algorithm import Algorithm, refuse_ports
 from gossamer.algorithms.routing.greedy import refuse_paths, sources_and_targets
 from gossamer.graphs.lock_step_movement import LockStep, legs_between, moves_along
 from gossamer.networks.network import Grid, IntArray

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_buffers, refuse_send_limit
+from gossamer.algorithms.algorithm import Algorithm, refuse_buffers, refuse_send_limit
 from gossamer.algorithms.scatter.furthest_first import refuse_root, root_of, scatter_down
 from gossamer.graphs.trees import RootedTree, tree_of_parents
 from gossamer.networks.network import Network

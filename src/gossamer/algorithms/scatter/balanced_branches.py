@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_one_way_links
+from gossamer.algorithms.algorithm import Algorithm, refuse_one_way_links
 from gossamer.algorithms.scatter.furthest_first import FURTHEST_FIRST, balanced_tree, root_of, scatter_down
 from gossamer.graphs.trees import RootedTree, tree_of_parents
 from gossamer.jit import njit

@@ -6,8 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_ports
+from gossamer.algorithms.algorithm import Algorithm, refuse_ports
 from gossamer.algorithms.scatter.furthest_first import (
     FURTHEST_FIRST,
     balanced_tree,

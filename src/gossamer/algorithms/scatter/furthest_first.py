@@ -8,9 +8,8 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import Algorithm, refuse_buffers, refuse_send_limit
 from gossamer.algorithms.broadcast.binomial_and_product_trees import extended_ring_tree, reach
-from gossamer.algorithms.preconditions import refuse_buffers, refuse_send_limit
 from gossamer.graphs.trees import RootedTree, path_hops, pruned, search_terminals, shortest_path_tree, unreachable
 from gossamer.jit import njit
 from gossamer.networks.network import IntArray, Network

@@ -6,8 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_buffers, refuse_hops, refuse_one_way_links
+from gossamer.algorithms.algorithm import Algorithm, refuse_buffers, refuse_hops, refuse_one_way_links
 from gossamer.jit import njit
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.cases import Case, Offer, Refusal

@@ -12,9 +12,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import Algorithm, refuse_irregular, refuse_ports
 from gossamer.algorithms.derived import on_array
-from gossamer.algorithms.preconditions import refuse_irregular, refuse_ports
 from gossamer.graphs.edge_coloring import color_edges, largest_degree
 from gossamer.jit import njit
 from gossamer.networks.network import Network

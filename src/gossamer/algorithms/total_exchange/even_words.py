@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_irregular, refuse_ports
+from gossamer.algorithms.algorithm import Algorithm, refuse_irregular, refuse_ports
 from gossamer.graphs.edge_coloring import color_edges
 from gossamer.jit import njit
 from gossamer.networks.finite_groups import Elements

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import Algorithm, refuse_buffers
 from gossamer.algorithms.fat_trees import (
     exchange_paths,
     levels_of,
@@ -17,7 +17,6 @@ from gossamer.algorithms.fat_trees import (
     refuse_fat_tree,
     serve_queues,
 )
-from gossamer.algorithms.preconditions import refuse_buffers
 from gossamer.networks.network import Levels
 from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
 from gossamer.questions.tasks import TotalExchange

@@ -13,8 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_buffers, refuse_irregular, refuse_ports
+from gossamer.algorithms.algorithm import Algorithm, refuse_buffers, refuse_irregular, refuse_ports
 from gossamer.errors import ModelError, nearest
 from gossamer.graphs.trees import path_hops, shortest_path_tree
 from gossamer.jit import njit

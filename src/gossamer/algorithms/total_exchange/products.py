@@ -18,8 +18,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_buffers, refuse_hops, refuse_ports
+from gossamer.algorithms.algorithm import Algorithm, refuse_buffers, refuse_hops, refuse_ports
 from gossamer.algorithms.total_exchange.busiest_node_first import BUSIEST_FIRST, total_distance
 from gossamer.algorithms.total_exchange.edge_colored import EDGE_COLORED
 from gossamer.algorithms.total_exchange.node_invariant import GREEDY_OFFSETS, NODE_INVARIANT_FIFO

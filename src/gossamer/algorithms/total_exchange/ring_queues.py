@@ -11,8 +11,7 @@ import heapq
 from fractions import Fraction
 from typing import Literal, get_args
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_ports
+from gossamer.algorithms.algorithm import Algorithm, refuse_ports
 from gossamer.errors import ModelError, nearest
 from gossamer.networks.network import Network
 from gossamer.questions.cases import Case, Offer, Refusal

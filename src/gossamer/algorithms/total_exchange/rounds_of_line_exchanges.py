@@ -18,8 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_hops, refuse_ports
+from gossamer.algorithms.algorithm import Algorithm, refuse_hops, refuse_ports
 from gossamer.graphs.edge_coloring import color_edges
 from gossamer.networks.grids import grid_links
 from gossamer.networks.network import Network
