@@ -131,7 +131,7 @@ def _network(fabric: _Fabric, spec: str) -> Network:
         raise FileFormatError(f"{fabric.name}: there is no channel adapter (Ca)")
     nodes = terminals + [n for n, kind in fabric.kinds.items() if kind != "Ca"]
     times = Counter(fabric.told[n] for n in nodes)
-    labels = {n: told if (told := fabric.told[n]) and times[told] == 1 else n for n in nodes}
+    labels = {n: name if (name := fabric.told[n]) and times[name] == 1 else n for n in nodes}
     nodes.sort(key=lambda n: (fabric.kinds[n] != "Ca", _natural(labels[n])))
     if any(kind.bandwidth is not None for (_, _, kind), _ in wiring.links()):
         text = "data rates of the widths and generations of the cables, and no latency, which the file does not tell"
