@@ -226,6 +226,7 @@ def test_short_names_name_algorithms():
             "broadcast",
             r"^no algorithm 'ring' for broadcast on hypercube:3 .*; there are: binomial",
         ),
+        ("bruck", "ring:1", None, r"^algorithm 'bruck' does not cover ring:1: bruck-trees is for 2 to 256 ranks; "),
         ("binomial-tree", "star:4", None, "does not cover star:4: binomial-tree needs a hypercube$"),
     ],
 )

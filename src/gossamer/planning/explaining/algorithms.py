@@ -439,13 +439,13 @@ def _covering(task: Task, network: Network, rules: Rules | None) -> Iterator[str
 def _tasks(algorithm: Proposer[Any, Any], asked: Task | None, network: Network, halved: bool) -> Iterator[Task]:
     """Yield the tasks on which an algorithm is tried: what is asked, or examples of those that it is for."""
     if halved:
-        yield Chunked(PartialSumAllreduce(), network.terminal_count)
+        yield Chunked(PartialSumAllreduce(), max(2, network.terminal_count))
         return
     if asked is not None:
         forms = [asked, PartialSumAllreduce()] if isinstance(asked, Allreduce) else [asked]
         yield from forms
         if Chunked in algorithm.tasks and not isinstance(asked, Chunked | Grouped | DemandTable | Together):
-            yield from (Chunked(form, packets) for form in forms for packets in (2, network.terminal_count, 16))
+            yield from (Chunked(form, packets) for form in forms for packets in (2, max(2, network.terminal_count), 16))
         return
     for kind in algorithm.tasks:
         yield from _examples(kind, network.terminal_count)
