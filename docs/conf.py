@@ -56,15 +56,24 @@ numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
 
-FOLDERS = ("tutorials", "how_to", "reference", "explanation", "papers")
+FOLDERS = ("tutorials", "how_to", "reference", "explanation", "results", "papers")
 """Pages in them once stood one folder up, those of papers as ``reproduce_<paper>``: old addresses lead to them."""
+
+RENAMED = {
+    "explanation/beside_mpi": "results/beside_mpi",
+    "how_to/accelerators_512": "results/accelerators_512",
+    "how_to/accelerators_4096": "results/accelerators_4096",
+    "how_to/check_a_foreign_algorithm": "how_to/check_an_external_schedule",
+    "check_a_foreign_algorithm": "how_to/check_an_external_schedule",
+}
+"""Pages that got another folder or another name."""
 
 
 def moved() -> dict[str, str]:
     """Return where each page at an old address is now."""
     docs = Path(__file__).parent
     pages = [page.relative_to(docs).with_suffix("") for folder in FOLDERS for page in (docs / folder).glob("*.md")]
-    return {
+    return RENAMED | {
         ("reproduce_" if page.parts[0] == "papers" else "") + page.name: page.as_posix()
         for page in pages
         if page.name != "index"
@@ -113,7 +122,7 @@ def _unreleased(app: Any, page: str, source: list[str]) -> None:
         for k in tomllib.loads((root / "pyproject.toml").read_text())["tool"]["towncrier"]["type"]
     }
     found = {kind: sorted((root / "changelog.d").glob(f"*.{kind}.md")) for kind in kinds}
-    parts = ["## To come"] if any(found.values()) else []
+    parts = ["## Unreleased"] if any(found.values()) else []
     for kind, files in found.items():
         listed = [" ".join(path.read_text(encoding="utf-8").split()).replace("](docs/", "](") for path in files]
         parts += [f"### {kinds[kind]}", "\n".join(f"* {text}" for text in listed)] if listed else []
@@ -150,7 +159,8 @@ def setup(app: object) -> None:
         for page, made in explored().items():
             explore(made(), out / "_static" / f"{page}.html")
         for old, new in moved().items():
-            leads = f'<meta http-equiv="refresh" content="0; url={new}.html"><a href="{new}.html">{new}</a>'
+            there = "../" * old.count("/") + f"{new}.html"
+            leads = f'<meta http-equiv="refresh" content="0; url={there}"><a href="{there}">{new}</a>'
             (out / f"{old}.html").write_text(f"<!DOCTYPE html>{leads}\n", encoding="utf-8")
 
     app.connect("source-read", _unreleased)  # type: ignore[attr-defined]

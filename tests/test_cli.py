@@ -11,6 +11,7 @@ import pytest
 
 import gossamer
 import said
+from gossamer.atomic_files import seconds_text
 from gossamer.cli import main
 
 HEAVY = ("numba", "scipy", "matplotlib", "networkx", "pyarrow", "numpy")
@@ -65,15 +66,16 @@ def test_every_command_has_help(capsys, command):
 def test_plan_prints_time_bound_and_verdict(capsys):
     status, out, _ = run(capsys, "plan", "torus:8x8", "allgather")
     assert status == 0
-    for text in (
-        "16 steps - meets the bound: optimal",
-        "lower bound",
-        "verified",
-        "link utilization",
-        "buffer peak",
-        "took",
-    ):
+    told = "allgather on torus:8x8: 16 steps, optimal among schedules of unsegmented messages: "
+    assert " ".join(out.split()).startswith(told)
+    for text in ("16 steps; lower bound 16 steps", "verified", "links busy", "buffers"):
         assert text in out
+    assert "took" not in out
+    for word in ("-v", "--verbose"):
+        status, out, _ = run(capsys, "plan", "torus:8x8", "allgather", word)
+        assert status == 0
+        for text in ("(multinode-broadcast)", "guaranteed time  16 steps", "took", "one orbit stored: 63"):
+            assert text in out
 
 
 def test_plan_json_has_the_promised_keys(capsys):
@@ -183,6 +185,18 @@ def test_bounds_say_which_binds(capsys):
     values = json.loads(run(capsys, "bounds", "torus:8x8", "alltoall", "--json")[1])["bounds"]
     assert max(b["value"] for b in values) == 64  # the cut bound, n**3/8
     assert all(b["witness"] and b["source"] for b in values)
+
+
+def test_bounds_on_links_with_speeds_are_in_seconds(capsys):
+    words = "ring:4", "allgather", "--bytes", "1MB", "--bandwidth", "1GB/s"
+    status, out, _ = run(capsys, "bounds", *words)
+    assert status == 0
+    assert out.splitlines()[0].endswith("lower bounds in seconds, with their reasons in slots")
+    planned = json.loads(run(capsys, "plan", *words, "--json")[1])
+    found = json.loads(run(capsys, "bounds", *words, "--json")[1])["bounds"]
+    assert found[0]["seconds"] == pytest.approx(planned["bound_seconds"])
+    assert 1e-3 < found[0]["seconds"] <= planned["seconds"] < 1e-2
+    assert out.splitlines()[2].startswith(f"  {seconds_text(found[0]['seconds'])}  ")
 
 
 @pytest.mark.parametrize("what", ["networks", "tasks", "algorithms", "schemes", "formats"])
@@ -338,7 +352,7 @@ def test_save_into_a_missing_folder(capsys, tmp_path):
 
 def test_a_limit_on_everything_held_is_checked_and_told(capsys):
     words = ["plan", "array:16x16", "permutation", "--pattern", "random", "--algorithm", "Q", "--buffer-counts", "all"]
-    assert main([*words, "--buffer", "5"]) == 0
+    assert main([*words, "--buffer", "5", "-v"]) == 0
     printed = said.words(capsys.readouterr().out)
     assert "5 with its own and those delivered" in printed
     assert "15 slots of control packets at t_p = 0 step" in printed

@@ -97,12 +97,24 @@ def ended_by(folder, body, hangup="SIG_DFL"):
     ("body", "expected"),
     [
         ("exec('signal.raise_signal(signal.SIGINT)')", (130, "", "gossamer: interrupted\n")),
-        ("signal.raise_signal(signal.SIGTERM)", (143, "", "")),
-        ("signal.raise_signal(signal.SIGHUP)", (143, "", "")),
+        ("signal.raise_signal(signal.SIGTERM)", (143, "", "gossamer: ended by SIGTERM\n")),
+        ("signal.raise_signal(signal.SIGHUP)", (129, "", "gossamer: ended by SIGHUP\n")),
+        ("signal.raise_signal(signal.SIGQUIT)", (131, "", "gossamer: ended by SIGQUIT\n")),
+        ("signal.raise_signal(signal.SIGUSR1)", (138, "", "gossamer: ended by SIGUSR1\n")),
+        ("signal.raise_signal(signal.SIGXCPU)", (152, "", "gossamer: ended by SIGXCPU\n")),
         ("import atexit; atexit.register(signal.raise_signal, signal.SIGINT); print(1)", (0, "1\n", "")),
         ("import atexit; atexit.register(signal.raise_signal, signal.SIGTERM); print(1)", (0, "1\n", "")),
     ],
-    ids=["code of a text", "SIGTERM", "SIGHUP", "SIGINT at the end", "SIGTERM at the end"],
+    ids=[
+        "code of a text",
+        "SIGTERM",
+        "SIGHUP",
+        "SIGQUIT",
+        "SIGUSR1",
+        "SIGXCPU",
+        "SIGINT at the end",
+        "SIGTERM at the end",
+    ],
 )
 def test_a_signal_ends_a_command_by_a_status_and_never_by_itself(tmp_path, body, expected):
     assert ended_by(tmp_path, body) == expected
@@ -115,6 +127,8 @@ def test_a_command_that_nohup_runs_does_not_end_with_its_terminal(tmp_path):
 def test_a_signal_that_comes_where_nothing_can_be_raised_is_answered_a_moment_later(tmp_path):
     body = "import ctypes, time; ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(signal.SIGINT))(); time.sleep(90)"
     assert ended_by(tmp_path, body) == (130, "", "gossamer: interrupted\n")
+    body = body.replace("SIGINT", "SIGHUP")
+    assert ended_by(tmp_path, body) == (129, "", "gossamer: ended by SIGHUP\n")
 
 
 def test_an_interrupted_command_does_not_wait_for_one_who_does_not_read():

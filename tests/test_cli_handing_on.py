@@ -68,9 +68,9 @@ def test_a_foreign_schedule_is_judged_beside_a_bound(capsys, tmp_path, saved):
     run(capsys, "export", saved, "--to", "msccl-xml", "-o", target)
     status, out, _ = run(capsys, "verify", target, "--network", "ring:6")
     assert status == 0
-    assert out.splitlines()[0] == "multinode-broadcast on ring:6 in 3 steps"
+    assert out.splitlines()[0] == "allgather on ring:6: 3 steps"
     assert "valid" in out
-    assert "lower bound 3" in out
+    assert "1 x the lower bound 3 steps" in out
     status, out, _ = run(capsys, "verify", target, "--network", "ring:6", "--json")
     told = json.loads(out)
     assert (status, told["valid"], told["bound"]) == (0, True, 3)

@@ -11,6 +11,7 @@ from gossamer.cli.options import HEADINGS
 
 SEVERAL = {
     "--output": "each command says what it writes, and with which suffixes",
+    "--algorithm": "by which a task is planned; the one that is explained",
     "--network": "of a foreign schedule; of the one imported, which needs it; networks with braces of a sweep",
     "--task": "what is listed; of a foreign schedule; what a network is designed for, with weights; tasks of a sweep",
     "--without": "a repair says only which links failed",
@@ -31,6 +32,7 @@ SEVERAL = {
     "--load": "a load factor; flits per node and cycle",
     "--burst": "in steps on and off; in cycles",
     "--trace": "of requests; of messages",
+    "--steps": "of a plan, its unit; of random arrivals, how many",
     "--warmup": "in steps; in cycles",
 }
 """Names of options that mean several things, and which."""

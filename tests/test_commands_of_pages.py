@@ -13,10 +13,18 @@ import pytest
 from gossamer.cli import main
 from test_docs import ROOT, blocks
 
+FAMILIES = (
+    "alltoall", "broadcast_trees", "doubling", "fat_trees", "priced_trees", "rings", "translated_trees",
+    "wormhole_partition",
+)  # fmt: skip
+LESSONS = ("fat_tree", "hypercube", "ring", "star_graph", "torus")
 PREPARED = {
     "docs/explanation/dynamic.md": [],
     "docs/explanation/move_and_smooth.md": [],
     "docs/how_to/a_study_in_one_command.md": ["sweep --network torus:2x4,torus:2x5 --task allgather -o tori.parquet"],
+    "docs/how_to/chunks_and_sizes.md": [],
+    **{f"docs/explanation/algorithms/{page}.md": [] for page in FAMILIES},
+    **{f"docs/tutorials/networks/{page}.md": [] for page in LESSONS},
     "docs/how_to/explorer.md": [
         "plan ring:5 allgather -o plan.parquet",
         "plan ring:5 allgather -o one.parquet",
@@ -72,3 +80,14 @@ def test_every_page_with_commands_is_here_or_elsewhere():
     left = {page for page in pages if any(not line.startswith(LONG) for line in lines(page))}
     assert left - set(PREPARED) <= ELSEWHERE
     assert set(PREPARED) <= left
+
+
+def test_what_a_reader_of_a_plan_could_type_next_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs/how_to/reading_a_plan.md").read_text(encoding="utf-8")
+    typed = re.findall(r"`gossamer ([^`]+)`", page.partition("## What you can do next")[2])
+    words = "torus:3x3 allreduce --bytes 1MiB --bandwidth 50GB/s"
+    assert len(typed) == 9
+    assert main(["plan", *words.split(), "-o", "plan.parquet"]) == 0
+    for line in typed:
+        assert main(shlex.split(line.replace("NETWORK TASK", words))) == 0, (line, capsys.readouterr().err)

@@ -157,6 +157,7 @@ def test_old_addresses_of_pages_lead_to_the_new_ones(conf):
     moved = conf.moved()
     assert moved["getting_started"] == "tutorials/getting_started"
     assert moved["reproduce_han"] == "papers/han"
+    assert moved["explanation/beside_mpi"] == moved["beside_mpi"] == "results/beside_mpi"
     assert all((ROOT / "docs" / f"{new}.md").exists() for new in moved.values())
     assert not any((ROOT / "docs" / f"{old}.md").exists() for old in moved)
 

@@ -72,7 +72,7 @@ def test_a_schedule_above_its_bound_says_so():
     s = gossamer.plan("ring:5", "broadcast").schedule
     late = s.replace(slot=s.slot + 1, phases=None)
     why = gossamer.explain(late).why
-    assert why[0].startswith("this takes 3 steps; none of the schedules of whole messages takes less than 2: ")
+    assert why[0].startswith("this takes 3 steps; none of the schedules of unsegmented messages takes less than 2: ")
     assert why[1] == "whether any of the 1 step between can be saved is not known"
 
 
@@ -81,7 +81,7 @@ def test_what_cannot_be_explained_is_refused():
     for asked, reason in (
         ({"slot": 2}, "the slot must be 0..1, got 2"),
         ({"message": 3}, "broadcast on ring:4 has no message 3; there are 0..0"),
-        ({"slot": 0, "rank": 1}, "one thing is explained: a slot, a rank or a message"),
+        ({"slot": 0, "rank": 1}, "one thing is explained: a slot, a rank, a message or all slots"),
     ):
         with pytest.raises(ScheduleError) as error:
             gossamer.explain(s, **asked)

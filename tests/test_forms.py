@@ -29,10 +29,10 @@ def planned(network, size, form="best", links=LINKS, **how):
     ("network", "size", "task", "words"),
     [
         ("torus:4x4", "1KiB", "partial-sum-allreduce", "partial sums in 8 chunks"),
-        ("torus:4x4", "16MiB", "allreduce", "a block for each rank, "),
-        (TREE, 1, "together", "through root 0"),
+        ("torus:4x4", "16MiB", "allreduce", "reduce-scatter + allgather, "),
+        (TREE, 1, "together", "reduce + broadcast at 0"),
         (TREE, "1KiB", "partial-sum-allreduce", "partial sums in 4 chunks"),
-        (TREE, "4MiB", "partial-sum-allreduce", "partial sums, 2,048 generations of 1 packet a message"),
+        (TREE, "4MiB", "partial-sum-allreduce", "partial sums, 2,048 packets a message (2,048 times 1)"),
     ],
 )
 def test_the_form_depends_on_the_bytes(network, size, task, words):
@@ -73,12 +73,12 @@ def test_speeds_of_a_file_and_another_count_are_taken_into_account():
 
 def test_what_is_planned_is_told():
     found = planned("torus:6x6", "1KiB")
-    rows = dict(found.rows())
-    assert rows["task"] == "allreduce, as partial-sum-allreduce, 8 packets a message"
+    rows = dict(found.rows(verbose=True))
+    assert rows["task"] == "allreduce, as allreduce, 8 packets a message (partial-sum-allreduce)"
     assert rows["form"].startswith("partial sums in 8 chunks; partial sums in 4 chunks at least 12.04 us")
     assert found.to_dict()["form"] == "partial sums in 8 chunks"
     plain = gossamer.plan("torus:6x6", "allreduce")
-    assert "form" not in dict(plain.rows())
+    assert "form" not in dict(plain.rows(verbose=True))
     assert "form" not in plain.to_dict()
 
 
@@ -123,8 +123,8 @@ def test_each_form_in_groups(groups, form):
     task = gossamer.task("allreduce", groups=named_groups(groups, network))
     found = gossamer.plan(network, task, cost=TimeCost("64KiB", form=form, **LINKS))
     assert gossamer.verify(found.schedule)
-    words = {"blocks": ("whole messages", " a message"), "root": ("through root",), "gather": ("whole buffers",)}
-    told = found.forms[0].words if found.forms else "whole messages"
+    words = {"blocks": ("unsegmented", " a message"), "root": ("reduce + ",), "gather": ("allgather and reduce",)}
+    told = found.forms[0].words if found.forms else "unsegmented"
     assert any(each in told for each in words.get(form, ("partial sums",)))
     assert found.bound_seconds <= found.seconds
 
@@ -143,7 +143,7 @@ def test_recognized_networks_are_planned_in_groups_by_their_own_numbers():
 
 
 def test_forms_are_of_allreduces():
-    with pytest.raises(ModelError, match="form 'root' is one of an allreduce, not of multinode-broadcast"):
+    with pytest.raises(ModelError, match="form 'root' is one of an allreduce, not of allgather"):
         gossamer.plan("ring:4", "allgather", cost=TimeCost(1000, form="root", **LINKS))
     with pytest.raises(ModelError, match="form must be"):
         TimeCost(1000, form="tree")
@@ -155,7 +155,7 @@ def test_a_form_that_nothing_covers_is_passed_over():
     how = {"links": {"bandwidth": "1GB/s"}, "rules": Rules(buffer=16)}
     with pytest.raises(NotApplicableError, match="does not limit the packets that a node holds"):
         planned("torus:4x4", 1000, "root", **how)
-    assert planned("torus:4x4", 1000, **how).forms[0].words == "a block for each rank"
+    assert planned("torus:4x4", 1000, **how).forms[0].words == "reduce-scatter + allgather"
 
 
 def test_an_algorithm_that_is_named_carries_out_blocks():
@@ -186,14 +186,14 @@ def test_sweeps_keep_to_blocks():
 @pytest.mark.parametrize(
     ("network", "groups", "time", "words"),
     [
-        ("ring:16", None, "15", "a block for each rank"),
+        ("ring:16", None, "15", "reduce-scatter + allgather"),
         ("array:5", None, "5.1", "partial sums"),
         ("array:4x4", None, "10.6", "partial sums"),
         ("leaf-spine:leaves=3,spines=2,hosts=4", None, "22.9", "partial sums"),
         ("complete:8", "0-3;4-7", "1", "partial sums"),
         ("complete:8", "0-1;2-3", "0.35", "partial sums"),
         ("complete:8", "0-2", "0.468", "partial sums"),
-        ("torus:4x4", "dimension 1", "3", "a block for each rank"),
+        ("torus:4x4", "dimension 1", "3", "reduce-scatter + allgather"),
     ],
 )
 def test_split_messages_are_planned_as_partial_sums_too(network, groups, time, words):
@@ -206,8 +206,8 @@ def test_split_messages_are_planned_as_partial_sums_too(network, groups, time, w
     assert found.forms[0].time == found.completion_time
     assert gossamer.verify(found.schedule)
     assert gossamer.lower_bounds(net, task, rules=Rules(split=True))[0].value == found.bound
-    rows = dict(found.rows())
-    other = {"a block for each rank": "partial sums", "partial sums": "a block for each rank"}[words]
+    rows = dict(found.rows(verbose=True))
+    other = {"reduce-scatter + allgather": "partial sums", "partial sums": "reduce-scatter + allgather"}[words]
     assert rows["form"].startswith(f"{words}; {other}")
     assert rows["form"].endswith(("step", "steps"))
 

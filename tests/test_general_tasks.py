@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from random import Random
 
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 import gossamer
 from gossamer.errors import FileFormatError, TaskError
@@ -20,6 +21,7 @@ from gossamer.questions.tasks import (
     DemandTable,
     Grouped,
     MultinodeBroadcast,
+    MultipleBroadcast,
     NeighborExchange,
     Together,
     TotalExchange,
@@ -33,6 +35,7 @@ from gossamer.questions.tasks import (
 )
 from gossamer.questions.tasks.patterns import TRAFFIC, traffic_matrix
 from gossamer.reading.traffic_files import read_traffic
+from schedules.strategies import networks, tasks
 
 REAL = "%%MatrixMarket matrix coordinate real general\n"
 RING = gossamer.network("ring:6")
@@ -270,7 +273,7 @@ def test_messages_of_tasks_together():
     assert messages.stage.tolist() == [0, 1] + [2] * 6
     assert len(set(messages.ids.tolist())) == 8
     assert task_from_dict(json.loads(json.dumps(made.to_dict()))) == made
-    assert made.describe() == "together (reduce, broadcast, total-exchange after reduce and broadcast)"
+    assert made.describe() == "job of 3 collectives (reduce, broadcast, total-exchange after reduce and broadcast)"
 
 
 def test_sizes_and_results_of_tasks_together():
@@ -278,6 +281,49 @@ def test_sizes_and_results_of_tasks_together():
     messages = made.messages(gossamer.network("ring:3"))
     assert messages.sizes.tolist() == [2] * 3 + [1] * 6
     assert messages.after.tolist() == [-1] * 6 + [3, 4, 5]
+
+
+@settings(max_examples=200)
+@given(st.data(), st.integers(0, 2**32))
+def test_numbers_of_tasks_together_and_in_groups_follow_renaming_and_duals(data, seed):
+    network = data.draw(networks)
+    names = (
+        *("scatter", "gather", "partial-exchange", "partial-gather", "permutation", "multiple-broadcast"),
+        *("reduce", "partial-reduce-scatter"),
+    )
+    parts = [data.draw(tasks(network, names)) for _ in range(data.draw(st.integers(1, 3)))]
+    n = network.terminal_count
+    to = np.array(Random(seed).sample(range(n), n), np.int64)
+    for made in (Together(parts), *(Grouped(part, [range(n), to.tolist()]) for part in parts)):
+        ids = made.messages(network).ids
+        assert sorted(made.dual_ids(network, ids).tolist()) == made.dual(network).messages(network).ids.tolist()
+        renamed = made.renamed(lambda x: to[x])
+        there = made.renamed_ids(network, ids, lambda x: to[x])
+        assert sorted(there.tolist()) == renamed.messages(network).ids.tolist()
+
+
+def test_a_job_with_numbers_that_reach_less_far_backwards_in_time(tmp_path):
+    (tmp_path / "slow.edges").write_text("columns source target occupancy\n0 2 1\n1 2 2\n")
+    exchange, reduce = NeighborExchange([(0, 1), (2, 1)]), task("reduce")
+    for parts in ([exchange, reduce], [reduce, exchange]):
+        for ports, time in (("one", 5), ("all", 4)):
+            rules = gossamer.Rules(ports=ports)
+            found = gossamer.plan(str(tmp_path / "slow.edges"), Together(parts), rules=rules)
+            assert found.completion_time == time
+
+
+@pytest.mark.parametrize("ports", ["all", "one"])
+def test_a_task_that_waits_may_have_nothing_to_send(ports):
+    nothing, some = MultipleBroadcast([0] * 4), MultipleBroadcast([0, 2, 0, 0])
+    for parts, waits in (
+        ([Broadcast(), nothing], [(1, 0)]),
+        ([nothing, Broadcast()], [(1, 0)]),
+        ([Broadcast(), nothing, some], [(1, 0), (2, 1)]),
+        ([Broadcast(), some, nothing, nothing], [(1, 0), (2, 1), (3, 2)]),
+    ):
+        found = gossamer.plan("ring:4", Together(parts, waits=waits), rules=gossamer.Rules(ports=ports))
+        assert found.completion_time >= found.bound >= 2
+        assert found.verification.ok
 
 
 @pytest.mark.parametrize(

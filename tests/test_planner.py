@@ -95,7 +95,7 @@ def test_every_name_that_was_changed_leads_to_an_algorithm_and_names_no_other():
 
 def test_reason_is_told_when_nothing_covers_the_case():
     path = Network("path", 3, [0, 1, 1, 2], [1, 0, 2, 1])
-    with pytest.raises(NotApplicableError, match=r"total-exchange on path.*: edge-colored needs an abelian"):
+    with pytest.raises(NotApplicableError, match=r"alltoall on path.*: edge-colored needs an abelian"):
         gossamer.plan(path, "alltoall", rules=gossamer.Rules(buffer=1))
 
 
@@ -154,11 +154,13 @@ def test_plan_is_rich_in_terminal_notebook_and_json():
     plan = gossamer.plan("torus:3x3", "allgather")
     console = Console(width=100, file=io.StringIO())
     console.print(plan)
-    assert "2 steps - meets the bound: optimal" in console.file.getvalue()
+    assert "2 steps; lower bound 2 steps" in console.file.getvalue()
     assert "<table>" in plan._repr_html_()
     assert "optimal" in plan._repr_html_()
     assert json.loads(json.dumps(plan.to_dict()))["optimal"] is True
-    assert repr(plan).startswith("<Outcome multinode-broadcast on torus:3x3: 2 steps, bound 2, ")
+    assert repr(plan) == plan.summary == plan.to_dict()["summary"]
+    assert plan.summary.startswith("allgather on torus:3x3: 2 steps, optimal: ")
+    assert " ".join(str(plan).split()).startswith(f"{plan.summary} network torus:3x3: 9 nodes, 36 links rules all-port")
 
 
 def test_one_node_has_nothing_to_do():
@@ -259,7 +261,7 @@ def test_an_upper_bound_is_told_as_one(monkeypatch):
         offers(monkeypatch, Offer(builder({}, "five", 1), Fraction(9 if at_most else 5), at_most=at_most))
         found = gossamer.plan("torus:4x4", "allgather")
         assert found.to_dict()["claim_is_bound"] is at_most
-        assert dict(found.rows())["claim"] == ("at most 9 steps" if at_most else "5 steps")
+        assert dict(found.rows(verbose=True))["guaranteed time"] == ("at most 9 steps" if at_most else "5 steps")
         assert (found.ratio, found.optimal) == (5 / 4, False)
 
 

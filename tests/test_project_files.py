@@ -46,6 +46,13 @@ def test_the_container_installs_extras_that_exist():
     assert set(extras) <= set(project["optional-dependencies"])
 
 
+def test_the_readme_names_every_extra_that_users_install():
+    extras = set(tomllib.loads(text("pyproject.toml"))["project"]["optional-dependencies"])
+    rows = text("README.md").partition("| extra | for |")[2].partition("\n\n")[0]
+    assert extras - {"test", "docs", "dev"} <= set(re.findall(r"`(\w+)`", rows))
+    assert "pip install '.[mpi]'" in text("README.md")
+
+
 def test_pages_point_to_files_that_exist():
     for page in ("CODE_OF_CONDUCT.md", ".github/pull_request_template.md"):
         for name in text(page).split("](")[1:]:
@@ -64,7 +71,7 @@ def test_the_versioned_docs_are_built_as_the_check_builds_them():
 def test_every_fragment_is_of_a_kind_that_the_release_notes_have():
     kinds = {kind["directory"] for kind in tomllib.loads(text("pyproject.toml"))["tool"]["towncrier"]["type"]}
     fragments = [path for path in (ROOT / "changelog.d").iterdir() if path.name != ".gitignore"]
-    assert fragments or "## 0.2.0" in text("CHANGELOG.md")
+    assert fragments or f"## {gossamer.__version__} (" in text("CHANGELOG.md")
     for path in fragments:
         assert path.name.split(".")[-2] in kinds, path.name
         assert path.read_text(encoding="utf-8").strip()

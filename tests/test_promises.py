@@ -12,11 +12,11 @@ from named_tests import missing_tests
 ROOT = Path(__file__).parents[1]
 
 PROMISES = {
-    "Reading one never runs what is in it": {
+    "Reading a file never runs its content": {
         "test_hostile_inputs.py": ["test_hostile_sets_of_nodes"],
         "networks/files/test_graphs.py": ["test_files_that_hold_no_network_are_refused_in_one_line"],
     },
-    "What is wrong gets one line and exit status 2": {
+    "Wrong input gets one line and exit status 2": {
         "test_hostile_inputs.py": ["test_hostile_traces", "test_hostile_numbers"],
         "fuzz/test_slice.py": ["test_a_slice_of_command_lines_and_files_shows_no_fault"],
     },
@@ -27,10 +27,10 @@ PROMISES = {
         ],
         "test_hostile_inputs.py": ["test_no_command_waits_for_a_pipe_or_a_device"],
     },
-    "Text is looked at before it becomes a number": {
+    "Text is checked before it is converted to a number": {
         "reading/test_values.py": ["test_numbers_of_many_digits_are_refused_at_once"],
     },
-    "Files appear whole or not at all": {
+    "Files appear completely or not at all": {
         "faults/test_every_write.py": ["test_a_write_that_fails_leaves_nothing_half_written"],
         "faults/test_kills.py": ["test_a_command_that_is_ended_leaves_what_was_there_or_what_will_be"],
         "test_hostile_inputs.py": ["test_a_terminated_process_leaves_no_temporary_file"],
@@ -47,16 +47,16 @@ PROMISES = {
         ],
         "test_hostile_inputs.py": ["test_nobody_who_reads_is_no_invalid_schedule"],
     },
-    "JSON, XML and lists made of pieces so tiny": {
+    "JSON, XML and lists with so many tiny elements": {
         "test_hostile_inputs.py": ["test_a_file_of_tiny_pieces_is_refused_by_counting_them"],
     },
-    "the same words give the same files": {
+    "the same command gives the same files": {
         "test_reproducible.py": ["test_files_are_the_same", "test_what_is_told_is_the_same_but_for_times"],
     },
     "No traceback is shown": {
         "test_hostile_inputs.py": ["test_a_fault_of_gossamer_itself_is_a_line_and_a_file"],
     },
-    "Pages of the explorer are whole in themselves": {
+    "Pages of the explorer are self-contained": {
         "explorer/test_scenes.py": ["test_the_page_is_small_fetches_nothing_and_holds_the_columns"],
     },
 }
@@ -75,7 +75,7 @@ def test_what_is_promised_has_tests_that_are_there(promise):
 
 def test_every_promise_of_the_list_is_named_here():
     text = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
-    part = text.partition("## What is promised")[2].partition("## Report")[0]
+    part = text.partition("## Guarantees")[2].partition("## Report")[0]
     points = [" ".join(point.split()) for point in re.split(r"^\* ", part, flags=re.MULTILINE)[1:]]
     assert len(points) > 5
     assert [point for point in points if not any(promise in point for promise in PROMISES)] == []

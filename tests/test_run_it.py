@@ -59,7 +59,7 @@ def chosen(language, *words):
 
 
 def test_the_files_that_the_commands_name_are_there(folder):
-    assert {"plan.parquet", "foreign.xml", "foreign.goal", "four.program"} <= {p.name for p in folder.iterdir()}
+    assert {"plan.parquet", "theirs.xml", "theirs.goal", "four.program"} <= {p.name for p in folder.iterdir()}
 
 
 @pytest.mark.mpi

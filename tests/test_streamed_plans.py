@@ -59,9 +59,9 @@ def test_what_cannot_be_streamed_is_said():
 
 def test_the_command_line_streams(capsys):
     words = ["plan", "array:16x16", "permutation", "--pattern", "reversal", "--algorithm", "Q", "--stream"]
-    assert main(words) == 0
+    assert main([*words, "-v"]) == 0
     out = capsys.readouterr().out
-    assert "delivered         256 messages" in out
+    assert "delivered        256 messages" in out
     assert "move 30 of at most 30, count 15 of at most 15" in out
     assert main([*words, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["completion_time"] == 30
@@ -69,8 +69,11 @@ def test_the_command_line_streams(capsys):
     assert "nothing to write with --output" in capsys.readouterr().err
     assert main(["plan", "torus:4x4", "permutation", "--pattern", "random", "--algorithm", "Q", "--stream"]) == 2
     assert "needs an array" in capsys.readouterr().err
-    assert main(["plan", "torus:4x4", "permutation", "--pattern", "random", "--algorithm", "greedy", "--stream"]) == 0
-    assert "by phase          greedy " in capsys.readouterr().out
+    assert (
+        main(["plan", "torus:4x4", "permutation", "--pattern", "random", "--algorithm", "greedy", "--stream", "-v"])
+        == 0
+    )
+    assert "by phase         greedy " in capsys.readouterr().out
 
 
 def test_a_streamed_run_of_nothing_meets_its_bound():

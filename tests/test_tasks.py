@@ -297,11 +297,11 @@ def test_names_of_mpi_with_counts(name, fields):
 
 
 def test_descriptions_are_for_people():
-    assert TotalExchange().describe() == "total-exchange"
+    assert TotalExchange().describe() == "alltoall"
     assert Scatter(2).describe() == "scatter (root 2)"
     assert PartialExchange([4, 1]).describe() == "partial-exchange (active: 2 nodes)"
-    assert MultipleBroadcast([4, 0, 1]).describe() == "multiple-broadcast (5 messages of 2 nodes)"
-    assert MultipleReduce([3, 0, 1]).describe() == "multiple-reduce (4 messages of 2 nodes)"
+    assert MultipleBroadcast([4, 0, 1]).describe() == "allgatherv (5 messages of 2 nodes)"
+    assert MultipleReduce([3, 0, 1]).describe() == "reduce-scatterv (4 messages of 2 nodes)"
 
 
 def test_any_iterable_of_integers_will_do():

@@ -11,7 +11,8 @@ from types import SimpleNamespace
 import pytest
 
 from gossamer import atomic_files
-from gossamer.atomic_files import check_writable, discard_all, whole_file
+from gossamer.atomic_files import check_writable, discard_all, whole_file, written_together
+from gossamer.cli import main
 from gossamer.errors import FileFormatError
 
 
@@ -158,6 +159,62 @@ def test_a_signal_between_two_steps_leaves_nothing(tmp_path):
     assert part.exists()
     discard_all()  # as the command line does at its end
     assert names(tmp_path) == []
+
+
+def test_files_that_belong_together_appear_all_or_not_at_all(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def write(*names):
+        with written_together():
+            for name in names:
+                with whole_file(name) as part:
+                    part.write_text("new")
+                assert Path(name).exists() == (name == "old.txt")
+
+    Path("old.txt").write_text("old")
+    with pytest.raises(FileFormatError, match="cannot write 'nobody/c"):
+        write("a.txt", "old.txt", "nobody/c.txt")
+    assert [(path.name, path.read_text()) for path in Path().iterdir()] == [("old.txt", "old")]
+    write("a.txt", "old.txt")
+    assert sorted((path.name, path.read_text()) for path in Path().iterdir()) == [("a.txt", "new"), ("old.txt", "new")]
+
+
+@pytest.mark.parametrize(
+    ("words", "second"),
+    [
+        ("demands ring:4 allgather -o new.csv -o new.npy", "row 0 has 3 destinations"),
+        ("demands ring:4 alltoall -o new.csv -o new.xyz", "of no known kind"),
+        ("demands ring:4 alltoall -o new.csv -o nobody/new.npy", "No such file or directory"),
+        ("network ring:4 -o new.edges -o nobody/new.svg", "No such file or directory"),
+        ("simulate arrivals ring:4 --load 0.5 --steps 5 -o new.csv -o new.html --nodes 99", "99"),
+    ],
+)
+def test_no_output_is_left_where_another_one_is_refused(tmp_path, monkeypatch, capsys, words, second):
+    monkeypatch.chdir(tmp_path)
+    assert main(words.split()) == 2
+    assert second in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["plan.parquet", "./plan.parquet", "link"])
+def test_a_command_does_not_write_over_what_it_reads(tmp_path, monkeypatch, capsys, name):
+    monkeypatch.chdir(tmp_path)
+    assert main(["plan", "ring:4", "allgather", "-o", "plan.parquet"]) == 0
+    assert main(["demands", "ring:4", "alltoall", "-o", "table.csv"]) == 0
+    Path("net.edges").write_text("0 1  # mine\n")
+    Path("link").symlink_to("plan.parquet")
+    before = {path: path.read_bytes() for path in Path().iterdir()}
+    for words in (
+        f"export plan.parquet --to program -o {name}",
+        f"export {name} --to goal -o plan.parquet",
+        "import plan.parquet --network ring:4 -o plan.parquet",
+        "network net.edges -o net.edges",
+        "demands ring:4 demands --demands table.csv -o ./table.csv",
+    ):
+        capsys.readouterr()
+        assert main(words.split()) == 2
+        assert "is the file that is read; name another one to write" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in Path().iterdir()} == before
 
 
 def test_a_table_is_told_row_by_row_and_its_remarks_below():

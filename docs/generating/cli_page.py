@@ -64,7 +64,8 @@ JSON and nothing else. The exit status is
   (`doctor`);
 * 2 when it was not done, such as for bad input: that is told in one line, with what to type next, and no file is left
   behind;
-* 130 after Ctrl-C, 141 when nobody reads the output, and 143 after SIGTERM or SIGHUP.
+* 130 after Ctrl-C, 141 when nobody reads the output, and 128 with the number of the signal after SIGTERM (143), SIGHUP
+  (129), SIGQUIT, SIGUSR1, SIGUSR2 and SIGXCPU.
 
 {chr(10).join(s + chr(10) for s in sections)}
 """

@@ -13,40 +13,60 @@ def networks_page() -> str:
     from gossamer import network
     from gossamer.networks.families import FAMILIES
 
-    rows = []
+    rows: dict[str, list[list[str]]] = {"families": [], "machines": [], "files": []}
     for family in FAMILIES:
         example = f"`{family.example}`"
-        if family.small:
+        if not family.reads_file:
             net = network(family.example)
             example += f": {net.node_count:,} nodes, {net.link_count:,} links"
         names = ", ".join(f"`{n}`" for n in (family.name, *family.aliases))
-        rows.append([names, f"`{family.parameters}`", f"{family.summary}. *Source:* {family.source}", example])
+        row = [names, f"`{family.parameters}`", f"{family.summary}. *Source:* {family.source}", example]
+        rows[family.kind].append(row)
+    heads = ["family", "parameters", "what it is", "example"]
     text = f"""
 A network is named by a *spec*: the family, a colon, and the parameters. `gossamer list networks` prints the families;
 `gossamer.network(spec)` builds the network. Where a family has several names, the first is the one in the canonical
 spec.
 
-{table(["family", "parameters", "what it is", "example"], rows)}
+{table(heads, rows["families"])}
+
+## Machines
+
+A machine has the speeds of its data sheet, so that plans are in bytes and seconds. Its name alone is one box or rack
+where every parameter has a default; `dgx-h100:4` is four boxes, with a network adapter a GPU to switches outside: GPU i
+of every box to rail `i mod rails`, and all rails to `spines` further switches, if there are some, at full bisection.
+Every figure is an option, as in `dgx-h100:4,nic=25GB/s,latency=300ns`; those that no data sheet tells, such as
+latencies, are assumptions, which `gossamer network nvl72` lists. A link of several cables is one link of their speeds
+together. Speeds are one way. Switches copy packets (multicast) by default where the machine's do; where they can
+reduce, `--reduction` (`Rules(reduction=True)`) lets them. `--steps` (`StepCost()`) counts steps, in which all links are
+alike.
+
+{table(heads, rows["machines"])}
+
+## Files
+
+{table(heads, rows["files"])}
+
+## More
 
 Every undirected edge is two links; links of Kautz and de Bruijn networks are one-way. Upper case, spaces and
 underscores in names of families are accepted. Sources are listed in the [references](references.md).
 
-Wherever a network is asked for, on the command line and in Python, the path of a file does as well: an edge list, a
-graph in JSON, GraphML or GML, or what tools of clusters print; the formats are on the page
-[from your cluster to a schedule](../how_to/from_your_cluster.md). In Python a NetworkX graph does too, and
-`gossamer.networks.to_networkx` goes the other way. Links may have a capacity, the packets that they carry per slot,
-and a bandwidth and a latency. `gossamer network` says what a network is, draws it, and writes it to files. Any group
-and generators make a Cayley network with `gossamer.networks.cayley`.
+Instead of a spec, on the command line and in Python, you can give the path of a file: an edge list, a graph in JSON,
+GraphML or GML, or the output of cluster tools; the formats are on the page
+[from your cluster to a schedule](../how_to/from_your_cluster.md). Python also takes a NetworkX graph, and
+`gossamer.networks.to_networkx` returns one. Links may have a capacity, which is the packets that they carry per slot,
+and a bandwidth and a latency. `gossamer network` describes a network, draws it, and writes it to files. Any group and
+generators make a Cayley network with `gossamer.networks.cayley`.
 
-Where a family has routers, `p=P` gives each of them P terminals of its own, and the routers are switches that only pass
-packets on; without it the routers are the terminals themselves. The terminals are always the first nodes, the switches
-come after them, tier by tier. Parameters with names may stand in any order, the first of them without their names, and
-those with a default may be left out: `dragonfly:4,2` is `dragonfly:a=4,h=2`. Links between the same two nodes are one
-link of greater capacity.
+Where a family has routers, `p=P` gives each of them P terminals of its own, and the routers are switches that only
+forward; without it the routers are the terminals. Terminals are always the first nodes; switches follow, tier by tier.
+Named parameters may be in any order, the first of them without their names, and those with a default may be omitted:
+`dragonfly:4,2` is `dragonfly:a=4,h=2`. Links between the same two nodes are one link of greater capacity.
 
-Some cases at the edge:
+Special cases:
 
-* A side of 2 in a torus is a single edge, as in an array: two parallel edges are never made. A torus of sides 2 is a
+* A side of 2 in a torus is a single edge, as in an array: two parallel edges are never created. A torus of sides 2 is a
   hypercube.
 * Sides of 1 are allowed, and so are networks of one node and of two nodes.
 * Sizes are checked before anything is built.
@@ -85,16 +105,16 @@ def tasks_page() -> str:
         rows.append([f"`{name}`", aliases, kind.summary, told, options])
     text = f"""
 `gossamer.task(name, ...)` takes any of these names, and so do the commands. `gossamer list tasks` prints this list. A
-name may be written in any usual way: `all_gather`, `AllGather`, `MPI_Allgather` and `ncclAllGather` are `allgather`,
-and mean here what they mean in MPI and NCCL.
+name may be written in any usual spelling: `all_gather`, `AllGather`, `MPI_Allgather` and `ncclAllGather` are
+`allgather`, and mean here what they mean in MPI and NCCL.
 
-Any of them may be carried out among the nodes of a group, or of several groups at once (`--groups`, `groups=`), and
-with messages of several packets (`--chunks`, `packets=`). `gossamer.questions.tasks.Together` puts several tasks into
-one, also one after the other; a [job](../tutorials/training_step.md) is a file of them.
+Any of them may run among the nodes of a group, or of several groups at once (`--groups`, `groups=`), and with messages
+of several packets (`--chunks`, `packets=`). `gossamer.questions.tasks.Together` combines several tasks, also one after
+the other; a [job](../tutorials/training_step.md) is a file of them.
 
 {table(["task", "also called", "what it is", "fields", "option"], rows)}
 
-Messages and the words used here are defined in the [nomenclature](nomenclature.md).
+Messages and other terms are defined in the [nomenclature](nomenclature.md).
 """
     return page("Tasks", text, "gossamer.questions.tasks")
 
@@ -114,28 +134,29 @@ def algorithms_page() -> str:
             ports = [p for p in get_args(Ports) if any(c.rules.ports == p for c in cases)]
             offers = [a.offer(c) for c in cases]
             claims = [offer.time is not None for offer in offers]
-            claim = "none" if not any(claims) else "upper bound" if any(o.at_most for o in offers) else "exact"
+            claim = "none" if not any(claims) else "upper limit" if any(o.at_most for o in offers) else "exact"
             if any(claims) and not all(claims):
                 claim += ", on some"
             optimal = [offer.optimal for offer in offers]
             if any(optimal):
-                claim += f"; promises the bound {'always' if all(optimal) else 'on some'}"
+                claim += f"; meets the bound {'always' if all(optimal) else 'on some'}"
             covers = f"{a.networks}; ports {', '.join(ports)}" if ports else a.networks
             rows.append([f"`{a.name}`", covers, claim, f"{a.summary}. *Source:* {a.source}"])
         if rows:
-            sections.append(f"## {name}\n\n{table(['algorithm', 'covers', 'claim', 'what it does'], rows)}")
+            sections.append(f"## {name}\n\n{table(['algorithm', 'covers', 'guaranteed time', 'what it does'], rows)}")
         else:
-            sections.append(f"## {name}\n\nNone yet. `gossamer bounds` knows its lower bounds.")
+            sections.append(f"## {name}\n\nNone yet. `gossamer bounds` prints its lower bounds.")
     sections += [_wormhole_section(), _schemes_section()]
     text = f"""
 Every algorithm of the registry, by task. `gossamer list algorithms` prints them, `gossamer list algorithms NETWORK`
-those that cover a network, and `--algorithm NAME` asks for one. The functions that build the schedules are on the page
+those that cover a network, and `--algorithm NAME` uses one. The functions that build the schedules are on the page
 [Builders](../api/builders.md).
 
-A claim is the completion time that the source promises, exactly or as an upper bound. "Promises the bound" means that
-the algorithm claims to meet the largest lower bound, and that the battery holds it to that. Ports and claims are read
-off the cases of the [battery](../explanation/how_it_works.md#the-battery): small networks of every family under
-several models, so "on some" means on some of those. Sources are listed in the [references](references.md).
+The guaranteed time is the completion time that the source proves, exactly or as an upper limit. "Meets the bound" means
+that the source proves that the schedule meets the largest lower bound; the conformance tests check it. Ports and
+guarantees are those on the cases of the [conformance tests](../explanation/how_it_works.md#the-conformance-tests):
+small networks of every family under several rules, so "on some" means on some of those. Sources are listed in the
+[references](references.md).
 
 {chr(10).join(s + chr(10) for s in sections)}
 """
@@ -152,7 +173,7 @@ def _wormhole_section() -> str:
         rows.append([f"`{a.name}`", f"{tasks}; {a.networks}", f"{a.summary}. *Source:* {a.source}"])
     return f"""## With wormhole switching
 
-Asked for with `--switching wormhole`; see [wormhole switching](../explanation/wormhole.md).
+Use them with `--switching wormhole`; see [wormhole switching](../explanation/wormhole.md).
 
 {table(["algorithm", "covers", "what it does"], rows)}"""
 
@@ -164,7 +185,7 @@ def _schemes_section() -> str:
     rows = [[f"`{name}`", f"{known.summary}. *Source:* {known.source}"] for name, known in SCHEMES.items()]
     return f"""## Schemes for broadcasts that arrive at random
 
-Asked for with `gossamer simulate arrivals NETWORK --scheme NAME`; see
+Use them with `gossamer simulate arrivals NETWORK --scheme NAME`; see
 [broadcasts at random times](../explanation/dynamic.md). `varvarigos-bertsekas` names the scheme of intervals.
 
 {table(["scheme", "what it does"], rows)}"""
@@ -197,8 +218,8 @@ def array_broadcasts_page() -> str:
         rows.append([shape, f"{net.node_count:,}", str(len(sides)), str(bound), str(time), *ratios])
     columns = ["array", "N", "d", "bound", "steps", "ratio", "twice the torus", "rotated dimensions"]
     text = f"""
-A corner of a $d$-dimensional array must receive $N-1$ messages over $d$ links, so no multinode broadcast of whole
-messages takes less than $\\lceil (N-1)/d \\rceil$ steps. The algorithm `torus-on-array` takes just that on every
+A corner of a $d$-dimensional array must receive $N-1$ messages over $d$ links, so no multinode broadcast of unsegmented
+messages takes less than $\\lceil (N-1)/d \\rceil$ steps. The algorithm `torus-on-array` takes exactly that on every
 array in the table, and on every array with a side of 3 or more that its tests try. (With all sides 2 the array is a
 hypercube, for which `translated-tree` is optimal.) The last three columns are ratios of times to the bound: of
 `torus-on-array`; of twice the optimal time on the torus of the same shape; and of `rotated-dimensions-unsegmented`, the
@@ -213,21 +234,20 @@ multinode broadcast of Varvarigos and Bertsekas for any d.
 *Folding.* A ring is folded into a line so that neighbors are at most two positions apart: positions 0, 1, 2, 3, 4 host
 nodes 0, 4, 1, 3, 2 of a ring of five. Then one slot of the torus becomes two of the array, and no link is used
 twice, even if the torus uses all of its links. That is the proof of Theorem 1 in the paper;
-`gossamer.schedules.torus_on_array` does it with any schedule of any task. For two equal sides it gives the optimum
-already.
+`gossamer.schedules.torus_on_array` does it with any schedule of any task. For two equal sides this is already
+optimal.
 
 *The last slot.* The torus receives over 2d links. If N-1 leaves a remainder of 1 to d when divided by 2d, its last slot
-is not full, and twice its time is one step too many. So the last messages do not take that way: every node takes each
-of them from a neighbor that has it, in one slot, one from each neighbor. Who takes which is a bipartite matching at
-every node.
+is not full, and twice its time is one step too many. So the last messages are sent differently: every node gets each of
+them from a neighbor that has it, in one slot, one from each neighbor. A bipartite matching at every node says which.
 
 *Sides of 2.* A torus has one link there, not two, and twice the time of the torus wastes half of it. Such links need no
-folding, and can carry one message in either half of a slot of the torus. Only in the first slot there is
-nothing new for the second half. But a 2 x p array has a Hamiltonian cycle, a ring of 2p nodes without any folding; one
+folding, and can carry one message in either half of a slot of the torus. Only in the first slot the second half has
+nothing new to carry. But a 2 x p array has a Hamiltonian cycle, a ring of 2p nodes without any folding; one
 side of 2 and the shortest other side are replaced by it.
 
-The tree that is translated is found by the search of `translated-tree`, which is no proof that there always is one. The
-time is promised by the algorithm's claim, and checked wherever it runs.
+The tree that is translated is found by the search of `translated-tree`, which does not prove that one always exists.
+The guaranteed time is checked on every run.
 """
     return page("Multinode broadcast on arrays", text, "the schedules of torus-on-array")
 

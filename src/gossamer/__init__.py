@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from gossamer.networks import as_network as network
     from gossamer.networks.description import Description, describe
     from gossamer.networks.network import Network
-    from gossamer.planning.explaining import Explanation, explain
+    from gossamer.planning.explaining import Advice, Explanation, explain
+    from gossamer.planning.explaining.algorithms import AlgorithmExplanation, explain_algorithm
     from gossamer.planning.outcome import Comparison, Outcome
     from gossamer.planning.plan_resizing import resized
     from gossamer.planning.planner import compare, lower_bounds, plan
@@ -49,6 +50,8 @@ _HOME = {
     "Comparison": "gossamer.planning.outcome",
     "FaultReport": "gossamer.studies.sweeps.link_failures",
     "Description": "gossamer.networks.description",
+    "Advice": "gossamer.planning.explaining",
+    "AlgorithmExplanation": "gossamer.planning.explaining.algorithms",
     "Explanation": "gossamer.planning.explaining",
     "GossamerError": "gossamer.errors",
     "LinearCost": "gossamer.questions.costs",
@@ -69,6 +72,7 @@ _HOME = {
     "compare": "gossamer.planning.planner",
     "describe": "gossamer.networks.description",
     "explain": "gossamer.planning.explaining",
+    "explain_algorithm": "gossamer.planning.explaining.algorithms",
     "faults": "gossamer.studies.sweeps.link_failures",
     "load": "gossamer.planning.switching",
     "lower": "gossamer.programs",
@@ -86,6 +90,8 @@ _HOME = {
 
 __all__ = [
     "ALGORITHMS",
+    "Advice",
+    "AlgorithmExplanation",
     "Bound",
     "Case",
     "Comparison",
@@ -112,6 +118,7 @@ __all__ = [
     "compare",
     "describe",
     "explain",
+    "explain_algorithm",
     "faults",
     "load",
     "lower",
@@ -151,6 +158,7 @@ def _shown_by(module: str, function: str) -> Callable[..., Any]:
 
 display_registry.register("thing", _shown_by("gossamer.plots.notebooks", "html"))
 display_registry.register("outcome", _shown_by("gossamer.plots.notebooks", "outcome_html"))
+display_registry.register("advice", _shown_by("gossamer.plots.notebooks", "advice_html"))
 display_registry.register("explorer", _shown_by("gossamer.explorer", "embedded"))
 
 

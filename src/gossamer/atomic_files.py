@@ -9,6 +9,7 @@ import secrets
 import shutil
 import stat
 import sys
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from decimal import Decimal
@@ -21,6 +22,7 @@ from gossamer.display_registry import display
 from gossamer.errors import FileFormatError, shown
 
 __all__ = [
+    "WIDTH",
     "Pictured",
     "Rows",
     "Tabled",
@@ -32,16 +34,23 @@ __all__ = [
     "discard",
     "discard_all",
     "end",
+    "entry_lines",
     "exact_bandwidth",
     "exact_duration",
     "html_rows",
+    "html_summary",
     "html_table",
+    "latex_table",
+    "latex_text",
     "memory_text",
     "plain",
     "quantity",
     "seconds_text",
     "whole_file",
     "whole_folder",
+    "wrapped",
+    "write_latex",
+    "written_together",
 ]
 
 # Temporary files and folders of outputs: each has a lock while its process lives, so that what is left can be told.
@@ -195,18 +204,24 @@ class whole_file:  # noqa: N801 - used like a function
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         """Move the file into place, or remove it."""
-        if kind is None:
-            try:
-                if self.mode is not None:
-                    self.part.chmod(self.mode)
-                end(self.part, self.target)
-            except OSError as failed:
-                self.discard()
-                raise self._refusal(failed) from failed
+        if kind is None and _together is not None:
+            _together.append(self)
+        elif kind is None:
+            self.appear()
         else:
             self.discard()
             if isinstance(error, OSError):
                 raise self._refusal(error) from error
+
+    def appear(self) -> None:
+        """Move the file into place."""
+        try:
+            if self.mode is not None:
+                self.part.chmod(self.mode)
+            end(self.part, self.target)
+        except OSError as failed:
+            self.discard()
+            raise self._refusal(failed) from failed
 
     def discard(self) -> None:
         """Remove the temporary file, if there is one."""
@@ -215,6 +230,39 @@ class whole_file:  # noqa: N801 - used like a function
 
     def _refusal(self, error: OSError | ValueError) -> FileFormatError:
         return _unwritable(self.path, error)
+
+
+_together: list[whole_file] | None = None
+"""Files that are whole and wait for others."""
+
+
+@contextmanager
+def written_together() -> Iterator[None]:
+    """Let the files that the block writes appear when it ends well, all of them, and none when it does not.
+
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> with suppress(ValueError), written_together():
+    ...     with whole_file(folder / "x.txt") as part:
+    ...         _ = part.write_text("all of it")
+    ...     raise ValueError("the second one is refused")
+    >>> list(folder.iterdir())
+    []
+    """
+    global _together
+    if _together is not None:
+        yield
+        return
+    waiting = _together = []
+    try:
+        yield
+        _together = None
+        for each in waiting:
+            each.appear()
+    finally:
+        _together = None
+        for each in waiting:
+            each.discard()  # what has not appeared
 
 
 @contextmanager
@@ -280,7 +328,18 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 
 class Rows:
-    """A result that tells itself in rows of a label and a text: in a rich terminal, and in a notebook."""
+    """A result that tells itself in a sentence and in rows of a label and a text: printed, and in a notebook."""
+
+    @property
+    def summary(self) -> str:
+        """What a person wants to know first, in a sentence; empty where the rows say all."""
+        return ""
+
+    def __str__(self) -> str:
+        if not self.summary:
+            return repr(self)
+        lines = entry_lines([(label, [text]) for label, text in self.rows()])
+        return "\n".join([*wrapped(self.summary), "", *lines])
 
     def rows(self) -> list[tuple[str, str]]:
         """Return what a person wants to read, as (label, text) rows."""
@@ -294,10 +353,15 @@ class Rows:
         table.add_column(overflow="fold")
         for label, text in self.rows():
             table.add_row(label, text)
-        return table
+        if not self.summary:
+            return table
+        from rich.console import Group
+        from rich.text import Text
+
+        return Group(Text(self.summary), table)
 
     def _repr_html_(self) -> str:
-        return html_rows(self.rows())
+        return html_summary(self.summary) + html_rows(self.rows())
 
 
 class Tabled(Rows):
@@ -347,6 +411,44 @@ def plain(value: Fraction) -> int | float:
     return int(value) if value.denominator == 1 else float(value)
 
 
+WIDTH = 100
+"""Characters of a line of a report, where a terminal has more."""
+
+
+def wrapped(text: str, width: int = WIDTH) -> list[str]:
+    """Return the lines of a text; words with hyphens stay whole.
+
+    >>> wrapped("found by greedy-flooding", 16)
+    ['found by', 'greedy-flooding']
+    """
+    return textwrap.wrap(text, width, break_on_hyphens=False)
+
+
+def entry_lines(entries: Iterable[tuple[str, Sequence[str]]], width: int = WIDTH) -> list[str]:
+    """Return lines with labels in one column and, beside each, its texts: one below the other, wrapped.
+
+    >>> entry_lines([("network", ["ring:4"]), ("bound", ["a long text", "another"])], 20)
+    ['network  ring:4', 'bound    a long text', '         another']
+    """
+    rows = list(entries)
+    left = max((len(label) for label, _ in rows), default=0) + 2
+    found = []
+    for label, texts in rows:
+        lines = [line for text in texts for line in wrapped(text, max(width - left, 10)) or [""]]
+        found.append(f"{label:<{left}}{lines[0] if lines else ''}".rstrip())
+        found += [" " * left + line for line in lines[1:]]
+    return found
+
+
+def html_summary(text: str) -> str:
+    """Return a sentence as a paragraph for a notebook; nothing where there is none.
+
+    >>> html_summary("a < b"), html_summary("")
+    ('<p><b>a &lt; b</b></p>', '')
+    """
+    return f"<p><b>{escape(text)}</b></p>" if text else ""
+
+
 def html_rows(rows: Iterable[tuple[str, str]]) -> str:
     """Return rows of a label and a text as a table for a notebook.
 
@@ -371,6 +473,70 @@ def html_table(columns: Sequence[str], rows: Iterable[Sequence[str]], lines: Ite
         for row in rows
     )  # fmt: skip
     return f"<table>{f'<tr>{head}</tr>' if head else ''}{body}{''.join(lines)}</table>"
+
+
+_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
+          ">": r"\textgreater{}", "|": r"\textbar{}", "\N{MINUS SIGN}": "$-$", "\N{MULTIPLICATION SIGN}": r"$\times$",
+          "\N{RIGHTWARDS ARROW}": r"$\rightarrow$", "\N{MICRO SIGN}": r"$\mu$", "\N{HORIZONTAL ELLIPSIS}": r"\dots{}",
+          **{sign: f"\\{sign}" for sign in "&%$#_{}"}}  # fmt: skip
+
+
+def latex_text(text: str) -> str:
+    r"""Return a text as LaTeX sets it, its special signs written out.
+
+    >>> print(latex_text("a_b: 50 % of 3 x 2^4"))
+    a\_b: 50 \% of 3 x 2\textasciicircum{}4
+    """
+    return "".join(_LATEX.get(sign, sign) for sign in text)
+
+
+def latex_table(columns: Sequence[str], rows: Iterable[Sequence[str]], note: str = "") -> str:
+    r"""Return a table in LaTeX, for the package booktabs: words to the left, numbers to the right.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        The names above.
+    rows : iterable of sequence of str
+        The cells.
+    note : str
+        What is in the table, as a comment before it.
+
+    Examples
+    --------
+    >>> print(latex_table(("name", "steps"), [("a_b", "4")]), end="")
+    \begin{tabular}{lr}
+    \toprule
+    name & steps \\
+    \midrule
+    a\_b & 4 \\
+    \bottomrule
+    \end{tabular}
+    """
+    cells = [tuple(row) for row in rows]
+    sides = ["r" if cells and all(not row[i] or _NUMBER.match(row[i]) for row in cells) else "l"
+             for i in range(len(columns))]  # fmt: skip
+    lines = [" & ".join(map(latex_text, row)) + r" \\" for row in cells]
+    head = [f"% {line}" for line in note.splitlines()] + ([r"% \usepackage{booktabs}"] if note else [])
+    return "\n".join([
+        *head, rf"\begin{{tabular}}{{{''.join(sides)}}}", r"\toprule", " & ".join(map(latex_text, columns)) + r" \\",
+        r"\midrule", *lines, r"\bottomrule", r"\end{tabular}", "",
+    ])  # fmt: skip
+
+
+def write_latex(
+    path: str | os.PathLike[str], tables: Iterable[tuple[Sequence[str], Iterable[Sequence[str]]]], note: str
+) -> None:
+    """Write tables in LaTeX, each of columns and rows, one below the other; the file appears whole or not at all.
+
+    Raises
+    ------
+    FileFormatError
+        If the file cannot be written.
+    """
+    text = "\n".join(latex_table(*table, note if k == 0 else "") for k, table in enumerate(tables))
+    with whole_file(path) as part:
+        part.write_text(text, encoding="utf-8")
 
 
 def quantity(number: int, noun: str) -> str:

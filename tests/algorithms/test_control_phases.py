@@ -35,7 +35,7 @@ def test_a_plan_tells_the_time_of_control_by_phases_not_by_their_names():
         algorithm="rotated-dimensions-unsegmented",
     )
     slots = sum(phase.slots for phase in plan.schedule.phases if phase.control)
-    assert f"{slots} slots of control packets at t_p = 0 step" in dict(plan.rows())["of which"]
+    assert f"{slots} slots of control packets at t_p = 0 step" in dict(plan.rows(verbose=True))["of which"]
 
 
 def test_wormhole_control_phases_carry_control_messages_only():

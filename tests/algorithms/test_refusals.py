@@ -7,7 +7,7 @@ import pytest
 
 import gossamer
 from gossamer.algorithms import ALGORITHMS
-from gossamer.algorithms.preconditions import (
+from gossamer.algorithms.algorithm import (
     refuse_buffers,
     refuse_capacities,
     refuse_irregular,

@@ -172,7 +172,7 @@ def test_exchanges_along_dimensions_are_never_faster(spec, dimensions, side):
         found = bounds(Case(network, chunked(ONE, packets)))
         assert 0 < found[0].value <= dimensions
         assert found[0].value == dimensions  # a packet must go as far
-        assert found[0].scope == ("schedules of whole messages" if packets == 1 else
+        assert found[0].scope == ("schedules of unsegmented messages" if packets == 1 else
                                   f"schedules of messages in {packets} packets")  # fmt: skip
 
 
@@ -188,7 +188,9 @@ def test_dimension_exchange_is_never_faster_in_seconds(size):
     if size == "256KiB":
         assert round(float(took) * 1e6, 2) == 17.24
         assert any(clock.seconds(bound.value) > took for bound in found)  # false for the question
-        assert all(clock.seconds(bound.value) <= took or "a block for each rank" in bound.scope for bound in found)
+        assert all(
+            clock.seconds(bound.value) <= took or "by reduce-scatter + allgather" in bound.scope for bound in found
+        )
 
 
 def test_bounds_do_not_depend_on_how_packets_are_rounded_up():
@@ -204,17 +206,15 @@ def test_bounds_do_not_depend_on_how_packets_are_rounded_up():
 
 def test_a_plan_says_among_which_schedules_it_is_optimal():
     whole = gossamer.plan("ring:8", "allreduce")
-    assert (whole.optimal, whole.among) == (True, "schedules of whole messages with a block for each rank")
+    assert (whole.optimal, whole.among) == (True, "schedules of unsegmented messages by reduce-scatter + allgather")
     cost = TimeCost("64MiB", bandwidth="50GB/s", form="blocks")
     timed = gossamer.plan("ring:8", "allreduce", cost=cost)
     assert timed.ratio == pytest.approx(1)
     whole = gossamer.plan("ring:8", "allreduce", cost=TimeCost("64MiB", bandwidth="50GB/s", form="blocks", whole=True))
     assert whole.optimal
-    assert (
-        "optimal among schedules of whole messages with a block for each rank" in dict(whole.rows())["completion time"]
-    )
+    assert "optimal among schedules of unsegmented messages by reduce-scatter + allgather" in whole.summary
     assert whole.seconds == pytest.approx(timed.seconds * 8 / 7)
-    assert whole.to_dict()["optimal_among"] == "schedules of whole messages with a block for each rank"
+    assert whole.to_dict()["optimal_among"] == "schedules of unsegmented messages by reduce-scatter + allgather"
     split = gossamer.plan("ring:8", "allreduce", rules=Rules(split=True))
     assert split.bounds[0].scope == ""
     every = gossamer.plan("hypercube:4", "alltoall")
@@ -223,7 +223,7 @@ def test_a_plan_says_among_which_schedules_it_is_optimal():
 
 def test_bounds_of_whole_messages_say_so_where_parts_may_be_faster():
     found = gossamer.lower_bounds("torus:4x4", "allgather")
-    assert {bound.scope for bound in found if bound.value == 4} == {"schedules of whole messages"}
+    assert {bound.scope for bound in found if bound.value == 4} == {"schedules of unsegmented messages"}
     found = gossamer.lower_bounds("torus:4x4", "allgather", cost=TimeCost("1MiB", bandwidth="1GB/s"))
     assert (found[0].scope, found[0].value) == ("", Fraction(15, 4))
     assert max(bound.value for bound in found if bound.scope) == 4
@@ -232,7 +232,7 @@ def test_bounds_of_whole_messages_say_so_where_parts_may_be_faster():
 def test_a_form_that_is_asked_for_keeps_its_bounds():
     links = {"bandwidth": "50GB/s", "latency": "2us"}
     found = gossamer.plan("hypercube:3", "allreduce", cost=TimeCost("256KiB", form="blocks", **links))
-    assert found.bound_scope == "schedules with a block for each rank"
+    assert found.bound_scope == "schedules by reduce-scatter + allgather"
     free = gossamer.plan("hypercube:3", "allreduce", cost=TimeCost("256KiB", **links))
     assert free.bound_scope == ""
     assert free.bound_seconds < found.bound_seconds

@@ -105,7 +105,7 @@ def test_exchange_of_all_as_active_nodes_has_the_same_bounds(network):
 def test_time_on_the_way_is_told_with_its_witness():
     bound = best_bound(Case(gossamer.network("fat-tree:k=2,h=3,capacity=exponential"), TotalExchange(), Rules()))
     assert str(bound) == (
-        "11 steps, time on the way, for schedules of whole messages: each leaf sends and receives 7 messages, "
+        "11 steps, time on the way, for schedules of unsegmented messages: each leaf sends and receives 7 messages, "
         "at most 1 a step, and its messages go 34 hops in all"
     )
 

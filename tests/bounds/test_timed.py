@@ -112,7 +112,7 @@ def test_the_last_packet_over_a_slow_cut_still_has_its_way_to_go():
     (found,) = set_cut_bounds(case)
     assert found.value == 4 * 10 + 5 + 1
     assert found.witness == (
-        "4 nodes 0, 1, 2, 3 | 4 others, 1 link across: 4 messages must cross, 0 steps or more before and 6 after"
+        "4 nodes 0, 1, 2, 3 | 4 others, 1 link across: 4 messages must cross, at least 6 slots after"
     )
 
 

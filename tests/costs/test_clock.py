@@ -124,7 +124,7 @@ def test_seconds_and_bandwidths_by_hand():
     assert (found.completion_time, found.seconds, parts.seconds) == (4, 4 * slot, Fraction(7, 2) * slot)
     assert (found.bound_seconds, parts.bound_seconds) == (4 * slot, Fraction(7, 2) * slot)
     assert parts.among == ""
-    assert found.among == "schedules of whole messages"
+    assert found.among == "schedules of unsegmented messages"
     assert found.bandwidth == 64 * 2**20 / (4 * slot)
     assert found.bus_bandwidth == found.bandwidth * Fraction(7, 8)
     told = found.to_dict()
@@ -139,7 +139,7 @@ def test_chunks_are_packets_of_a_share_of_the_message():
 
 def test_the_clock_in_words():
     clock = Clock(slot_seconds="1/1000000", packet_bytes=500, message_bytes=1000, rounding="1/100")
-    assert clock.describe().endswith("slots of 1 us, rounded up by at most 0.01 of a link's time")
+    assert clock.describe().endswith("slots of 1 us, which round up the time of a link by 1% at most")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from gossamer.errors import NotApplicableError
 from gossamer.explorer import explore, pages
 from gossamer.explorer import pages as module
 from gossamer.explorer.pages import aggregated
-from gossamer.plots.timeline_routes import NodePairs
+from gossamer.plots.link_groups import NodePairs
 from gossamer.verification import link_load
 
 CASES = [("torus:4x4", "allgather"), ("array:5x3", "alltoall"), ("star:4", "allgather"), ("ring:9", "scatter"),

@@ -131,6 +131,7 @@ def _copied() -> tuple[Path, list[Path]]:
     for path in _made[0].iterdir():
         if path.is_file():
             shutil.copy(path, folder)
+    sandbox.remember(folder)
     samples.write_others(folder)
     sandbox.quiet_environment(folder)
     return folder, [folder / path.name for path in _made[1:]]

@@ -21,6 +21,9 @@ ON = "torus:4x4"
 MADE = [
     "plan torus:3x3 allgather -o plan.parquet -o plan.txt",
     "plan kautz:2,2 scatter -o one_way.parquet",
+    "plan ring:4 partial-sum-allreduce -o sums.parquet -o sums.txt",
+    "plan ring:4 multiple-broadcast --counts 0,0,0,0 -o empty.parquet",
+    "plan leaf-spine:2,2,2 reduce-scatter --cut-through --no-reduction -o switched.parquet",
     "plan torus:4x4 total-exchange --split -o parts.parquet -o parts.txt",
     "plan ring:4 reduce-scatter --bytes 64kB --bandwidth 50GB/s --latency 2us -o clock.parquet -o clock.txt",
     "plan torus:4x4 allgather --switching wormhole -o worm.parquet -o worm.txt",
@@ -43,6 +46,9 @@ TEXTS = {
     "coordinates.txt": "torus 4x4\n0 0 0\n1 0 1\n2 1 0\n3 1 1\n",
     "job.toml": '[groups]\nhalves = "0-7;8-15"\n[[collectives]]\nname = "a"\ntask = "allgather"\nbytes = "4kB"\ngroups = "halves"\n'
     '[[collectives]]\ntask = "allreduce"\nbytes = 1000\nafter = "a"\n',
+    "slow.edges": "columns source target occupancy latency-slots\n0 1 2 0\n1 2 1 3\n2 3 1 0\n3 0 3 1\n0 2 1 0\n",
+    "waiting.toml": '[[collectives]]\nname = "a"\ntask = "neighbor-exchange"\nbytes = 1000\n[[collectives]]\nname = "b"\n'
+    'task = "reduce"\nbytes = 2000\nafter = "a"\n[[collectives]]\ntask = "alltoall"\nbytes = 4000\n',
     "study.toml": 'title = "small"\n[define]\nprice = "10 * links + 3 * nodes"\n[[points]]\nnetwork = ["torus:{a=2..4}x{b=2..4}", '
     '"ring:16"]\ntask = ["allgather"]\nwhere = ["nodes == 16", "price <= 700"]\n[report]\nagainst = ["links"]\n',
 }

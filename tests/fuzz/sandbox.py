@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import os
 import resource
@@ -76,11 +77,62 @@ def judged(words: list[str], result: Result, folder: Path, file_size: int | None
     if result.status == 0 and "--json" in words and "--help" not in words and "-h" not in words:
         said += _json_faults(result.out)
     said += [f"left behind: {path}" for path in folder.rglob(".gossamer-*")]
+    said += [f"input changed: {name}" for name in inputs_changed(words, folder)]
+    if result.status == 0:
+        said += unverified(folder)
     if "sweep" not in words and result.status == 2:
         said += [f"refused, but wrote {path.name}" for path in folder.glob("new*")]
     if file_size is not None and result.memory > max(MOST, 20 * file_size):
         said.append(f"took {result.memory / 1e6:.0f} MB for a file of {file_size} bytes")
     return said
+
+
+def inputs_changed(words: list[str], folder: Path) -> list[str]:
+    """Return the inputs, arguments without an option, that a command has written over; it may replace other files."""
+    if not _KNOWN:
+        return []
+    given = {os.path.normpath(w) for before, w in itertools.pairwise(["", *words]) if before not in ("-o", "--output")}
+    changed = [path.name for path, data in _KNOWN.items() if path.parent == folder and _read(path) != data]
+    for name in changed:
+        (folder / name).write_bytes(_KNOWN[folder / name])
+    return [name for name in changed if name in given]
+
+
+def unverified(folder: Path) -> list[str]:
+    """Return the schedules that a command wrote and that the checker does not accept."""
+    from gossamer.planning import switching
+
+    said = []
+    for path in sorted(folder.glob("new*")):
+        if path.suffix in (".parquet", ".txt") and path.is_file() and _schedule(path):
+            found = switching.verify(switching.load(path), 1)
+            said += [] if found.ok else [f"wrote a schedule that is not valid: {found}"]
+    return said
+
+
+def _schedule(path: Path) -> bool:
+    """Whether a file is a schedule, of links or of wormhole messages, and no table of anything else."""
+    from gossamer.errors import GossamerError
+    from gossamer.planning import switching
+
+    try:
+        switching.load(path)
+    except GossamerError:
+        return False
+    return True
+
+
+_KNOWN: dict[Path, bytes] = {}
+"""What the inputs held at first."""
+
+
+def remember(folder: Path) -> None:
+    """Take note of what the files in a folder hold, so that one that is written over is found."""
+    _KNOWN.update({path: path.read_bytes() for path in folder.iterdir() if path.is_file()})
+
+
+def _read(path: Path) -> bytes:
+    return path.read_bytes() if path.is_file() else b""
 
 
 def _json_faults(text: str) -> list[str]:

@@ -38,6 +38,10 @@ NETWORKS = [
     "array:1",
     "complete:2",
     "dragonfly:2,1,1",
+    "leaf-spine:3,2,2",
+    "complete:1",
+    "torus:1x1",
+    "slow.edges",
 ]
 TASKS = [
     "broadcast",
@@ -72,10 +76,14 @@ TASKS = [
     "MPI_Allgather",
     "AllReduce",
     "job.toml",
+    "waiting.toml",
 ]
 FILES = [
     "plan.parquet",
     "plan.txt",
+    "sums.txt",
+    "empty.parquet",
+    "switched.parquet",
     "worm.parquet",
     "file.edges",
     "file.json",
@@ -128,6 +136,10 @@ OUTPUTS = [
     "plan.parquet/x",
     "new.goal",
     "new.xml",
+    "plan.parquet",
+    "./plan.txt",
+    "worm.parquet",
+    "file.edges",
 ]
 ODD = [
     "", " ", "-", "--", "0", "-1", "1", "2", "3", "00", "+1", "1.5", ".5", "5.", "1e3", "1e-3", "1e400", "-1e400", "1e-400", "1e5000",
@@ -152,7 +164,7 @@ _POOLS: dict[str, list[str]] = {
     "SIZES": ["8", "1KiB", "1KiB:4KiB", "8,16"], "RATE": ["50GB/s", "400Gbit/s", "1"], "TIME": ["0", "2us", "1.5 ms"],
     "LOADS": ["0.5", "0.1,0.5", "0.1:0.3:0.1"], "SET": ["all", "0,1", "random:2", "nodes.txt"], "ON:OFF": ["20:80", "1:1"],
     "K=V": ["h=2", "h=5", "x=1"], "WHAT": ["links:0-1", "nodes:1", "random-links:1", "random-nodes:1", "terminals:0"],
-    "NAME": ["store-and-forward", "wormhole", "priority", "h-dim", "processes", "threads"], "FORMAT": ["msccl-xml", "goal", "csv", "json"],
+    "NAME": ["store-and-forward", "wormhole", "priority", "h-dim", "processes", "threads"], "FORMAT": ["msccl-xml", "msccl-json", "mscclpp", "goal", "chakra", "smpi", "perfetto", "c", "program", "csv", "json"],
     "W": ["3.3in", "84mm", "paper", "talk"], "SHARE": ["0.1"], "CONDITION": ["nodes<9", "a=b", "load>0.5"],
     "WORD=VALUES": ["ports=all,one", "seed=1:3:1", "x=y"], "COLUMN": ["ratio", "time"], "COLUMNS": ["network,task", "network"],
     "NODE": ["0", "1"], "CYCLES": ["10"], "KIND": ["plan", "traffic"], "ADDRESS": ["tcp://127.0.0.1:1"], "WHICH": ["failed"],
@@ -167,7 +179,8 @@ _NAMED: dict[str, list[str]] = {
     "--scheme": ["priority", "star", "redo", "arc", "intervals"], "--arrivals": ["poisson", "bernoulli", "on-off"],
     "--groups": ["0,1;2,3", "dimension 1", "blocks 2"], "--limit": ["0", "5"], "--jobs": ["1"], "--rounds": ["1"],
     "--message-flits": ["1", "4", "1-8"], "--routing": ["dor", "adaptive"], "--traffic": ["uniform:8", "zipf"], "--rows": ["3"],
-    "--nodes": ["0,1", "16", "random:2"], "--memory": ["1MB", "8GiB"], "--kind": ["load", "tree", "steps"], "--counts": ["1,2,0,1"],
+    "--to": ["msccl-xml", "msccl-json", "mscclpp", "goal", "chakra", "smpi", "perfetto", "c", "program", "csv", "json"],
+    "--nodes": ["0,1", "16", "random:2"], "--memory": ["1MB", "8GiB"], "--kind": ["load", "tree", "steps"], "--counts": ["1,2,0,1", "0,0,0,0", "0", "0,3,0,1,0,2"],
 }  # fmt: skip
 
 SLOW = {
@@ -206,14 +219,14 @@ def commands() -> dict[tuple[str, ...], list[Any]]:
 def command_line(draw: Random) -> list[str]:
     """Return random words for the command line: of its grammar, with some that are at or beyond a limit."""
     path = draw.choice(list(commands()))
-    odd = draw.choice([0.0, 0.1, 0.3])
+    odd = draw.choice([0.0, 0.0, 0.05, 0.3])
     words = list(path)
     for parameter in commands()[path]:
         option = parameter.param_type_name == "option"
         if not option:
             many = draw.choice([1, 1, 2]) if parameter.nargs == -1 else 1
             words += [_value(parameter, path, odd, draw) for _ in range(many if draw.random() > 0.02 else 0)]
-        elif draw.random() < (0.5 if parameter.opts[0] == "--json" else 0.12 if not parameter.required else 0.95):
+        elif draw.random() < (0.5 if parameter.opts[0] == "--json" else 0.08 if not parameter.required else 0.95):
             if getattr(parameter, "is_flag", False):
                 words += [draw.choice([*parameter.opts, *parameter.secondary_opts])] if path[0] != "run" else []
             else:

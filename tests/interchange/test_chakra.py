@@ -42,7 +42,7 @@ def of_form(network, task, form):
         return gossamer.plan(network, task).schedule
     cost = gossamer.TimeCost(bytes="64KiB", bandwidth="50GB/s", latency="2us", form="sums")
     schedule = gossamer.plan(network, task, cost=cost).schedule
-    assert schedule.task.describe().startswith("partial-sum-allreduce, ")
+    assert schedule.task.describe().startswith("allreduce, ")
     return schedule
 
 

@@ -228,7 +228,19 @@ def test_partial_sums_stand_in_every_trace_hop_by_hop(tmp_path, network):
     assert sorted(ends["isend"]) == sorted(ends["irecv"]) == sorted(hop[2:4] for hop in hops)
 
 
-def test_json_of_msccl_tools_has_no_word_for_partial_sums(tmp_path):
-    schedule = gossamer.plan("ring:4", "partial-sum-allreduce").schedule
-    with pytest.raises(NotApplicableError, match=r"^the JSON of msccl-tools holds .*; not partial-sum-allreduce"):
-        export(schedule, tmp_path / "x", "msccl-json")
+WORDLESS = {
+    "partial-sum-allreduce": {}, "allreduce": {}, "reduce": {}, "multiple-broadcast": {"counts": [0, 2, 2, 0]},
+    "permutation": {"destination": [1, 0, 3, 2]}, "neighbor-exchange": {},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("limits", [True, False])
+@pytest.mark.parametrize("name", WORDLESS)
+def test_a_format_without_a_word_for_a_task_refuses_it_whatever_limits_are_asked_for(tmp_path, name, limits):
+    schedule = gossamer.plan("ring:4", gossamer.task(name, **WORDLESS[name])).schedule
+    with pytest.raises(NotApplicableError, match=rf"^msccl-json has words for .*; not for {name}$"):
+        export(schedule, tmp_path / "x", "msccl-json", limits=limits)
+    assert not list(tmp_path.iterdir())
+    for format in FORMATS:
+        if format != "msccl-json":
+            export(schedule, tmp_path / format, format, limits=limits)

@@ -234,7 +234,7 @@ def test_sums_without_roots_are_partial_sums(tmp_path):
     path = tmp_path / "x.goal"
     path.write_text(ALL_AT_ZERO)
     found = import_schedule(path, "ring:3", "allreduce")
-    assert found.task.describe() == "partial-sum-allreduce, 3 packets a message"
+    assert found.task.describe() == "allreduce, 3 packets a message"
     assert gossamer.verify(found)
     path.write_text(OF_TWO)
     judged = gossamer.verify(import_schedule(path, "ring:3", "allreduce"))

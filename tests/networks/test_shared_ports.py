@@ -76,7 +76,10 @@ def test_the_violation_names_hop_and_link():
     schedule = Schedule(SERVER, task("scatter"), Rules(), [0, 0, 1], [0, 1, 2], [0, 1, 2])
     found = verify(schedule)
     assert found.counts == {"shared port": 1}
-    assert str(found.violations[0]) == "shared port: slot 0: 0->2 carries packet 1 through a shared port that is full"
+    assert (
+        str(found.violations[0])
+        == "shared port: slot 0: 0->2 carries packet 1 through a shared NIC or uplink that is full"
+    )
 
 
 def test_links_that_are_slower_than_their_ports_are_fed_in_turn():
@@ -232,7 +235,7 @@ def test_an_uplink_of_several_nodes_bounds_what_crosses():
     assert gossamer.plan(net, "alltoall").completion_time == 2
     bound = best_bound(Case(shared, task("alltoall")))
     assert gossamer.plan(shared, "alltoall").completion_time >= bound.value == 4
-    assert "through 1 shared port" in bound.witness
+    assert "through 1 shared NIC or uplink" in bound.witness
 
 
 # -- prices ----------------------------------------------------------------------------------------------------------

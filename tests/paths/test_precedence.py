@@ -7,7 +7,8 @@ import pytest
 
 import gossamer
 from gossamer import Rules
-from gossamer.graphs.precedence_scheduling import HopGraph, LinkResources, _ranked, _run
+from gossamer.graphs.precedence_scheduling import HopGraph, LinkResources, _ranked, _run, scheduled
+from gossamer.networks import Network
 from gossamer.networks.shared_ports import SharedPorts
 
 FULL = gossamer.network("complete:4")
@@ -36,3 +37,26 @@ def test_the_links_of_the_port_most_in_demand_go_first(network, rules, hops):
     found = _run(graph, LinkResources.of(network, rules), _ranked(np.arange(graph.link.size)))
     busiest = max(np.bincount(ends[graph.link]).max() for ends in (network.link_source, network.link_target))
     assert found.slots == busiest
+
+
+def test_copies_that_go_through_the_same_switches_both_ways_part_in_time():
+    """Nobody could tell which copy came from where, and the checker takes it for a circle."""
+    net = gossamer.network("leaf-spine:3,2,2")
+    for name, time in (("multiple-broadcast", 8), ("multiple-reduce", 8)):
+        rules = Rules(cut_through=True, replication=False, reduction=False)
+        found = gossamer.plan(net, gossamer.task(name, counts=[0, 3, 0, 1, 0, 2]), rules=rules)
+        assert found.verification.ok
+        assert found.completion_time <= time
+
+
+def test_ways_that_make_a_circle_wait_for_each_other():
+    # terminals 0 and 1, switches 2 and 3: one copy goes 0-2-3-1, the other 1-3-2-0, both in slot 0
+    net = Network("pair", 4, [0, 1, 2, 2, 3, 3], [2, 3, 0, 3, 1, 2], terminal_count=2, links_only=True)
+    roads = LinkResources.of(net, Rules(cut_through=True, replication=False))
+    link, packet = np.array([0, 3, 4, 1, 5, 2], np.int32), np.zeros(6, np.int32)
+    parent = np.array([-1, 0, 1, -1, 3, 4])
+    assert scheduled(HopGraph.of_parents(link, packet, parent), roads).start.tolist() == [0, 0, 0, 1, 1, 1]
+    others = HopGraph.of_parents(link, np.array([0, 0, 0, 1, 1, 1], np.int32), parent)
+    assert scheduled(others, roads).start.tolist() == [0] * 6
+    storing = roads._replace(cut=np.zeros(4, bool))
+    assert scheduled(HopGraph.of_parents(link, packet, parent), storing).start.tolist() == [0, 1, 2, 0, 1, 2]

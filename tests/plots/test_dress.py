@@ -53,6 +53,15 @@ def replays(**dress):
     return replays_figure(machine_model_replay.replay(planned("ring:4"), [1000, 10_000]), "own", **dress)
 
 
+def test_what_sends_nothing_is_drawn_at_no_time():
+    nothing = planned("ring:4", gossamer.task("multiple-broadcast", counts=[0] * 4))
+    figure = replays_figure(machine_model_replay.replay(nothing, [1000, 10_000]))
+    (panel,) = figure.axes
+    assert panel.get_yscale() == "linear"
+    assert panel.get_lines()[0].get_ydata().tolist() == [0, 0]
+    assert replays().axes[0].get_yscale() == "log"
+
+
 FIGURES = {
     "load": lambda **dress: plots.load_figure(planned("ring:5"), **dress),
     "heat": lambda **dress: plots.heat_figure(planned("torus:4x4"), **dress),

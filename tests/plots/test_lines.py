@@ -7,7 +7,7 @@ import pytest
 
 import gossamer
 from gossamer.plots.layouts import ARC, STRAIGHT, STUB, lay_out
-from gossamer.plots.link_lines import arrowheads, link_lines
+from gossamer.plots.layouts.layout import arrowheads, link_lines
 
 SPECS = ("array:4x5", "torus:5x5", "torus:4x4x4", "hypercube:4", "star:4", "fat-tree:k=2,h=3", "complete:7", "ccc:4")
 

@@ -10,7 +10,7 @@ import pytest
 import gossamer
 from gossamer.networks import SharedPorts
 from gossamer.plots.layouts import lay_out
-from gossamer.plots.link_lines import link_lines
+from gossamer.plots.layouts.layout import link_lines
 from gossamer.plots.network import network_figure, port_arcs
 
 SERVER = Path(__file__).parents[1] / "data" / "networks" / "server_ports.edges"

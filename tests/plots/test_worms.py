@@ -15,7 +15,7 @@ from gossamer.errors import FileFormatError, NotApplicableError, ScheduleError
 from gossamer.plots import channels_figure, worms_figure
 from gossamer.plots.appearance import CONTROL_COLOR, by_number
 from gossamer.plots.layouts import lay_out
-from gossamer.plots.link_lines import link_lines
+from gossamer.plots.layouts.layout import link_lines
 from gossamer.plots.wormhole_timetables import _clear_of_lines
 from plots.test_pictures import outside, overlaps
 

@@ -166,7 +166,7 @@ def test_pictures_and_platforms_are_written(tmp_path, capsys):
     gossamer.plan("torus:4x4", "allgather").save(path)
     words = ["simulate", path, "--bytes", "1KiB:64KiB", "-o", picture, "--platform", folder, "--bandwidth", "1GB/s"]
     assert main([str(w) for w in words]) == 0
-    assert "multinode-broadcast on torus:4x4, loggp" in picture.read_text()
+    assert "allgather on torus:4x4, loggp" in picture.read_text()
     assert 'bw="1e+09Bps"' in (folder / "platform.xml").read_text()
     assert capsys.readouterr().out.count(" B ") == 4
 
@@ -185,7 +185,7 @@ def test_the_command_prints_times_beside_those_of_the_slots(capsys, tmp_path):
     for row in told["runs"]:
         assert row["seconds"] == pytest.approx(row["slots_seconds"], rel=1e-9)
     assert main(["simulate", path]) == 0
-    assert capsys.readouterr().out.splitlines()[0] == "multinode-broadcast on torus:4x4, 4 slots, loggp"
+    assert capsys.readouterr().out.splitlines()[0] == "allgather on torus:4x4: 4 slots, loggp"
     for words in (
         ["--bandwidth", "fast"],
         ["--latency", "-1us"],

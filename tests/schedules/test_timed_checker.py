@@ -136,6 +136,45 @@ def test_packets_do_not_run_in_a_circle_within_a_slot():
     assert through.completion_time == 1
 
 
+def counts_of(net: Network, hops: list[tuple[int, int]], **rules) -> dict[str, int]:
+    """The violations of a broadcast from terminal 0 to terminal 1 alone, which the twin must find, too."""
+    schedule = Schedule(
+        net, task("broadcast", groups=[[0, 1]]), Rules(**rules), *zip(*hops, strict=True), [0] * len(hops)
+    )
+    assert dict(timed_twin.violations(schedule)) == verify(schedule).counts
+    return verify(schedule).counts
+
+
+def test_what_cut_through_switches_send_back_in_the_slot_in_which_it_left_is_a_duplicate():
+    """A node that sends a packet has it until the slot is over; only what comes later may come again."""
+    net = switch([1] * 6, [0] * 6)
+    assert counts_of(net, [(0, 0), (0, 3), (0, 4)], cut_through=True) == {"duplicate": 1}
+    assert counts_of(net, [(0, 0), (0, 4), (1, 3)], cut_through=True) == {}
+    assert counts_of(net, [(0, 0), (1, 3), (1, 4)]) == {}
+    slow = switch([1] * 6, [0, 0, 0, 2, 0, 0])
+    assert counts_of(slow, [(0, 0), (0, 3), (0, 4)], cut_through=True) == {"duplicate": 1}
+    late = switch([1] * 6, [1, 0, 0, 0, 0, 0])
+    assert counts_of(late, [(0, 0), (1, 3), (1, 4)], cut_through=True) == {}
+    two = Network("two", 4, [0, 2, 2, 3, 3], [2, 0, 3, 1, 2], terminal_count=2, links_only=True)
+    assert counts_of(two, [(0, 0), (0, 2), (0, 3), (1, 1)], cut_through=True) == {}
+    longer = Network("longer", 5, [0, 2, 3, 4, 4], [2, 3, 4, 0, 1], terminal_count=2, links_only=True)
+    assert counts_of(longer, [(0, i) for i in range(5)], cut_through=True) == {"duplicate": 1}
+    assert counts_of(longer, [(0, 0), (0, 1), (0, 2), (0, 4), (1, 3)], cut_through=True) == {}
+
+
+def test_without_replication_what_comes_back_may_be_the_copy_of_another():
+    net = Network(
+        "wide", 3, [0, 1, 2, 2], [2, 2, 0, 1], [3] * 4, terminal_count=2, links_only=True
+    )  # links 0->2, 1->2, 2->0, 2->1
+    rules = {"cut_through": True, "replication": False}
+    assert counts_of(net, [(0, 0), (0, 0), (0, 2), (0, 3)], **rules) == {"duplicate": 1}
+    assert counts_of(net, [(0, 0), (0, 0), (0, 3), (1, 2)], **rules) == {}
+    first = [(0, 0), (0, 3)]
+    assert counts_of(net, [*first, (1, 0), (1, 1), (1, 2), (1, 3)], **rules) == {}  # each gets that of the other
+    assert counts_of(net, [*first, (1, 0), (1, 2)], **rules) == {"duplicate": 1}  # what was there has left
+    assert counts_of(net, [(0, 0), *first, (1, 0), (1, 2)], **rules) == {}  # one was left
+
+
 def test_links_hold_as_many_packets_as_their_capacity_while_they_are_occupied():
     net = Network("pair", 2, [0, 1], [1, 0], [2, 2], link_occupancy=[3, 3], links_only=True)
     four = task("multiple-broadcast", counts=[4, 0])

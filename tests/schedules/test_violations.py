@@ -209,7 +209,7 @@ SMALLEST = {
     ),
     "shared port": (
         schedule(MIDDLE, [0, 0], [1, 2], [0, 0], shared=True),
-        "shared port: slot 0: (1)->(0) carries packet 0 through a shared port that is full",
+        "shared port: slot 0: (1)->(0) carries packet 0 through a shared NIC or uplink that is full",
     ),
     "link capacity on a slow link": (
         schedule("scatter", [0, 1, 3, 6], [0, 0, 1, 1], [1, 0, 1, 0], times=(3, 0)),
@@ -299,7 +299,7 @@ def test_the_limit_holds_for_every_kind(limit):
 
 def test_verification_speaks_in_one_line():
     good = verify(schedule("broadcast", *FLOOD))
-    assert str(good) == "valid: 2 hops replayed, no violation"
+    assert str(good) == "valid: 2 transfers checked, no violation"
     assert good
     good.raise_if_invalid()
     bad = verify(SMALLEST["splitting"][0])

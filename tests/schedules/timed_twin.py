@@ -17,9 +17,9 @@ from schedules.sums_twin import OF_SUMS, Switches, simulated
 COPY, MOVE, COMBINE = 0, 1, 2
 
 
-@dataclass(frozen=True)
+@dataclass
 class Hop:
-    """A hop: its row, when it starts, where it goes, and what it carries for how long."""
+    """A hop: its row, when it starts, where it goes, and what it carries for how long; where that was in its slot."""
 
     row: int
     t: int
@@ -30,6 +30,7 @@ class Hop:
     occupancy: int
     latency: int
     passing: bool  # whether it leads to a switch that cuts through
+    left: int = -1  # the terminal that what it carries left in the same slot
 
     @property
     def end(self) -> int:
@@ -202,6 +203,17 @@ class Place:
         self.sent_at: Hop | None = None
         self.sent_on = False
         self.pool = Pool()
+        self.since, self.left = -1, -1  # when something came last, and the terminal that all of it left in that slot
+
+    def sends(self, hop: Hop, terminals: int) -> None:
+        """Note from which terminal what leaves came in this slot, -1 where it is of another one or of several."""
+        hop.left = hop.u if hop.u < terminals else self.left if self.since == hop.t else -1
+
+    def receives(self, hop: Hop, beside: bool) -> None:
+        """Note from which terminal what comes left in this slot, -1 if there is something else `beside` it."""
+        left = hop.left if hop.usable == hop.t else -1
+        beside = self.left != left if self.since == hop.usable else beside
+        self.since, self.left = hop.usable, -1 if beside else left
 
 
 def follow(timed: Timed, packet: int, hops: list[Hop], found: Counter[str]) -> dict[int, Place]:
@@ -254,6 +266,7 @@ def leave(
 ) -> bool:
     """Say whether a hop's sender has what it sends."""
     kind = timed.kind(packet)
+    place.sends(hop, timed.terminals)
     if kind == MOVE:
         if moved.node == hop.u and (moved.came is None or moved.came.end <= hop.gone):
             moved.node = None
@@ -284,6 +297,7 @@ def leave(
 def arrive(timed: Timed, packet: int, hop: Hop, places: dict[int, Place], moved: Token, found: Counter[str]) -> None:
     """Give the receiver what a hop brings."""
     kind, place = timed.kind(packet), places[hop.v]
+    place.receives(hop, timed.one_by_one(packet, hop.v) and len(place.pool.user) < len(place.pool.arrivals))
     if kind == MOVE:
         moved.node, moved.came = hop.v, hop
     elif timed.one_by_one(packet, hop.v):
@@ -291,7 +305,7 @@ def arrive(timed: Timed, packet: int, hop: Hop, places: dict[int, Place], moved:
         place.came.append(hop)
     elif kind == COPY:
         kept = timed.schedule.messages.targets is None and hop.v < timed.terminals
-        may_come = place.sent_on and not kept
+        may_come = place.sent_on and not kept and hop.left != hop.v
         found["duplicate"] += (bool(place.came) or place.from_start) and not may_come
         place.came.append(hop)
         place.sent_on = False

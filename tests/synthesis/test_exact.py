@@ -100,7 +100,7 @@ def test_exact_schedules_are_valid_with_times_switches_and_ports(monkeypatch, nu
 def test_what_is_too_large_or_split_is_refused():
     for spec, rules, why in (
         ("torus:8x8", Rules(), "pairs of a packet and a link"),
-        ("ring:4", Rules(split=True), "whole messages"),
+        ("ring:4", Rules(split=True), "unsegmented messages"),
         ("ring:4", Rules(buffer=3), "packets that a node holds"),
     ):
         assert why in propose_exact(Case(gossamer.network(spec), gossamer.task("alltoall"), rules)).why

@@ -148,7 +148,7 @@ def test_groups_demands_and_traffic_as_json(capsys, tmp_path):
     status, out, _ = run(capsys, "plan", "torus:4x4", "allgather", "--groups", "dimension 1", "--json")
     found = json.loads(out)
     assert (status, found["task_in_words"], found["optimal"]) == (
-        0, "multinode-broadcast in 4 groups of 4 nodes", True,
+        0, "allgather in 4 groups of 4 nodes", True,
     )  # fmt: skip
     status, out, _ = run(capsys, "plan", "ring:8", "alltoallv", "--traffic", "zipf:packets=5", "--seed", "3", "--json")
     assert (status, json.loads(out)["task"]) == (0, "uneven-exchange")

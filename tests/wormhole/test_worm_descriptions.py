@@ -108,7 +108,7 @@ def test_a_step_of_wormhole_schedules_is_called_so():
     assert gossamer.explain(schedule).why[0].startswith(first)
     with pytest.raises(ScheduleError, match=r"the step .*0\.\.1"):
         gossamer.explain(schedule, slot=2)
-    with pytest.raises(ScheduleError, match="one thing is explained: a step, a rank or a message"):
+    with pytest.raises(ScheduleError, match="one thing is explained: a step, a rank, a message or all steps"):
         gossamer.explain(schedule, slot=0, rank=1)
     with pytest.raises(ScheduleError, match="broadcast on array:4 has no message 7"):
         gossamer.explain(schedule, message=7)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.preconditions import refuse_buffers
+from gossamer.algorithms.algorithm import refuse_buffers
 from gossamer.errors import NotApplicableError
 from gossamer.jit import njit
 from gossamer.networks.network import IntArray, Levels, Network
@@ -182,7 +182,7 @@ def proposing(
     steps : callable
         The steps that it takes in a fat tree of a shape; None for no promise.
     optimal : callable
-        Whether no schedule of whole messages takes less in a fat tree of a shape.
+        Whether no schedule of unsegmented messages takes less in a fat tree of a shape.
     held : callable, optional
         The most packets in transit at a node of a fat tree of a shape, where every leaf ends with all n messages and no
         node holds more. Default: any number, so that limited buffers are refused.

@@ -22,10 +22,13 @@ _REDUCE = tuple(dual(algorithm, ReduceScatter) for algorithm in _GATHER)
 def overlapped_halves(case: Case) -> Schedule:
     """Build an allreduce of the shortest halves that flooding and trees find, then let them overlap.
 
+    The shortest reduce-scatter and the shortest allgather that are known are put one after the other. Then every hop
+    of the second moves forward to the first slot in which what it sends is complete and its link is free.
+
     Parameters
     ----------
     case : Case
-        An allreduce among all terminals of whole messages, on any network that one of the two covers.
+        An allreduce among all terminals of unsegmented messages, on any network that one of the two covers.
 
     Raises
     ------
@@ -43,9 +46,12 @@ def overlapped_halves(case: Case) -> Schedule:
     >>> overlapped_halves(Case(gossamer.network("array:3x3"), gossamer.task("allreduce"))).completion_time
     Fraction(8, 1)
     """
+    # Step 1: the shortest reduce-scatter of those that flooding and trees find, and the shortest allgather
     reduce = _shortest(case, ReduceScatter(), _REDUCE)
     gather = _shortest(case, MultinodeBroadcast(), _GATHER)
+    # Step 2: one after the other
     found = then(reduce, gather)
+    # Step 3: every hop as soon as it can; the shorter one of the two schedules is kept
     again = rescheduled(found, case)
     return found if again is None or found.completion_time <= again.completion_time else again
 
@@ -69,7 +75,7 @@ def _shortest(case: Case, task: Task, algorithms: tuple[Algorithm, ...]) -> Sche
 
 def _propose(case: Case) -> Offer[Schedule] | Refusal:
     if not case.whole:
-        return Refusal("sends whole messages")
+        return Refusal("sends unsegmented messages")
     for task, algorithms in ((ReduceScatter(), _REDUCE), (MultinodeBroadcast(), _GATHER)):
         refusals = [algorithm.offers(case.related(task=task)) for algorithm in algorithms]
         if all(isinstance(refusal, Refusal) for refusal in refusals):

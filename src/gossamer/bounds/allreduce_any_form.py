@@ -73,7 +73,8 @@ def any_form_bounds(case: Case, *, quick: bool = False) -> Iterator[Bound]:
     Parameters
     ----------
     case : Case
-        Of an allreduce, of blocks or of partial sums, among all or in groups; rules of whole messages are left out.
+        Of an allreduce, of blocks or of partial sums, among all or in groups; that messages are unsegmented is left
+        out.
     quick : bool
         Whether prices are not searched for long.
 
@@ -512,7 +513,7 @@ def _call_bound(asked: _Asked, prices: list[Floats], parts: list[Counts], quick:
     what = "hops between parts with" if parted else "calls between"
     of = quantity(int(np.count_nonzero(told)), "link")
     text = (
-        f"whatever the form, all {what} {asked.names} have {load.needed:,} to travel; {of} of lengths up to "
+        f"in any form, all {what} {asked.names} have {load.needed:,} to travel; {of} of lengths up to "
         f"{int(told.max()):,} offer {int((load.capacity / load.occupancy).sum()):,} a step"
     )
     return Bound.of("calls in any form", CallPrices.by(load, length=told, parted=parted), text, "load", _SOURCE)
@@ -656,8 +657,9 @@ def _part_bound(asked: _Asked, parts: list[Counts]) -> Bound | None:
     count = np.unique(part[part >= 0]).size
     verb = "enter" if into else "leave"
     text = (
-        f"whatever the form, {load.needed:,} packets must {verb} {count:,} parts with ranks, 2 ({count:,} - 1) of each"
-        f" of {packets:,}, over {quantity(load.capacity.size, 'link')}"
+        f"in any form, {quantity(load.needed, 'packet')} must {verb} the {count:,} parts with ranks, "
+        f"2 x ({count:,} - 1){f' for each of {packets:,}' * (packets > 1)}, over "
+        f"{quantity(load.capacity.size, 'link')}"
     )
     proof = Partition.by(load, part=part)
     return Bound.of("parts in any form", proof, text, "cut", _SOURCE)
@@ -805,8 +807,8 @@ def _flow_bound(asked: _Asked, parts: list[Counts], quick: bool) -> Bound | None
     _, proof, u, v = best
     case = asked.case
     text = (
-        f"whatever the form, what node {case.name(u)} contributes must get to node {case.name(v)}: a flow of "
-        f"{quantity(proof.packets, 'packet')} over links of rates and latencies"
+        f"in any form, what node {case.name(u)} contributes must get to node {case.name(v)}: "
+        f"{quantity(proof.packets, 'packet')}, over all links at their speeds and latencies"
     )
     return Bound.of("quickest flow", proof, text, "cut", "Ford and Fulkerson 1958; Lin and Jaillet 2015")
 

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.atomic_files import quantity
-from gossamer.bounds.bound import Bound
-from gossamer.bounds.earliest_arrivals import spread
+from gossamer.bounds.bound import Bound, around_text
+from gossamer.bounds.earliest_arrivals import spread, takes_time
 from gossamer.bounds.grid_cuts import Floats, thin_cuts
 from gossamer.bounds.proofs import Cut, Load, Mask, Partition, least_cut
 from gossamer.questions.cases import Case
@@ -337,7 +337,8 @@ def _between(
             capacity, what = np.ones(first.size, np.int64), f"{quantity(first.size, 'port')} one at a time"
         needed = int(amount[crowd.leaves].sum() + amount[crowd.enters].sum())
         proof = Partition(needed, capacity, occupancy, wait, case.whole, region)
-        around = f", {int(wait.min()):,} steps or more before and after" if int(wait.min()) > 0 else ""
+        least, unit = int(wait.min()), "slot" if takes_time(case) else "step"
+        around = f", at least {quantity(least, unit)} before and after together" if least > 0 else ""
         yield proof.value, proof, f"{_moves(crowd, amount > 0, n * packets)}: {needed:,} hops over {what}{around}"
 
 
@@ -392,8 +393,8 @@ def _around(case: Case, ways: _TerminalDistances, inside: Mask, packets: int) ->
         return None
     time, load, early, late = best
     text = (
-        f"{quantity(int(inside.sum()), 'node')}, {quantity(out.size, 'link')} out of them: "
-        f"{quantity(load.needed, 'packet')} must leave them as contributions or results, {early:,} steps or more "
-        f"before and {late:,} after"
+        f"{quantity(load.needed, 'packet')} must leave {quantity(int(inside.sum()), 'node')} over "
+        f"{quantity(out.size, 'link')}, as contributions or results"
+        f"{around_text(int(early), int(late), 'slot' if takes_time(case) else 'step')}"
     )
     return time, Cut.by(load, nodes=np.flatnonzero(inside)), text

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Self
 
-from gossamer.atomic_files import html_table
+from gossamer.atomic_files import html_table, quantity
 from gossamer.bounds.proofs import Proof
 
-__all__ = ["Bound", "Bounds", "asked_first", "largest", "largest_first"]
+__all__ = ["Bound", "Bounds", "around_text", "asked_first", "largest", "largest_first"]
 
 _LARGE = 10_000
 
@@ -36,16 +36,16 @@ class Bound:
     proof : Proof or None
         The witness in numbers, from which `value` follows; None where there are words alone.
     scope : str
-        The schedules that do not beat it, such as ``schedules of whole messages``; empty if none does, however messages
-        are cut and in whatever form the task is carried out.
+        The schedules that do not beat it, such as ``schedules of unsegmented messages``; empty if none does, however
+        messages are cut and in whatever form the task is carried out.
 
     Examples
     --------
     >>> bound = Bound("node receives", Fraction(4), "node 0 must receive 8 messages over 2 links", "ports", "folklore")
     >>> print(bound)
     4 steps, node receives: node 0 must receive 8 messages over 2 links
-    >>> bound.within("schedules of whole messages").text
-    'node receives, for schedules of whole messages: node 0 must receive 8 messages over 2 links'
+    >>> bound.within("schedules of unsegmented messages").text
+    'node receives, for schedules of unsegmented messages: node 0 must receive 8 messages over 2 links'
     """
 
     name: str
@@ -115,6 +115,16 @@ def asked_first(bounds: Iterable[Bound], scopes: Collection[str]) -> tuple[Bound
     ([3, 5], [5, 3])
     """
     return tuple(sorted(bounds, key=lambda bound: (bool(bound.scope) and bound.scope not in scopes, -bound.value)))
+
+
+def around_text(before: int, after: int, unit: str) -> str:
+    """Return for a witness what passes at least before the first and after the last crossing; nothing if no time does.
+
+    >>> around_text(2, 1, "step"), around_text(0, 54, "slot"), around_text(0, 0, "step")
+    (', at least 2 steps before and 1 step after', ', at least 54 slots after', '')
+    """
+    told = [f"{quantity(time, unit)} {when}" for time, when in ((before, "before"), (after, "after")) if time]
+    return f", at least {' and '.join(told)}" if told else ""
 
 
 class Bounds(tuple[Bound, ...]):

@@ -284,7 +284,7 @@ class Flows(NamedTuple):
 
     @property
     def work(self) -> int:
-        """Links looked at to find the shortest ways of all."""
+        """Links looked at to find the shortest paths of all."""
         return int(self.source.size) * int(self.links.source.size + self.links.node_count)
 
 
@@ -408,7 +408,7 @@ def _ports(
 def paid(flows: Flows, length: Counts, load: Floats | None = None, sources: Counts | None = None) -> int:
     """Return the sum of the distances of all messages over links of whole lengths; -1 if one has no way.
 
-    What the links of shortest ways carry is added to `load` float64[L]; only messages of some `sources` (positions in
+    What the links of shortest paths carry is added to `load` float64[L]; only messages of some `sources` (positions in
     `flows.source`) where they are given.
     """
     from gossamer.questions.cases.links import lengths_of_ways
@@ -465,7 +465,7 @@ def balanced_prices(flows: Flows, resources: Resources, seed: int = 0) -> list[F
 
     Notes
     -----
-    Multiplicative weights. The messages of a few sources at a time take the cheapest ways; the price of a resource
+    Multiplicative weights. The messages of a few sources at a time take the cheapest paths; the price of a resource
     grows exponentially with its share of the largest load. O(rounds * sources * L log N), rounds by the size.
 
     References

@@ -211,7 +211,7 @@ def cut_over_time(links: Links, hub: int, slots: int, amount: Counts | None = No
     Parameters
     ----------
     links : Links
-        The links, of whole messages.
+        The links, of unsegmented messages.
     hub, slots : int
     amount : int64[N], optional
         The packets that each other node gets. Default: one for each terminal.

@@ -138,7 +138,7 @@ _SUBSETS = 8
 _LEVELS = 3
 _NODES = 64
 _FINE = 5040
-"""Times of split messages are counted in such parts of a step, rounded down."""
+"""Times of segmented messages are counted in such parts of a step, rounded down."""
 
 
 class _Rows(Task):
@@ -167,7 +167,7 @@ class _Way:
 
     `after` int64[m] is the message that one waits for, or -1; `level` int64[m] after how many others it may come;
     `once` bool[m] whether what a message brings to an end comes once, however many starts it has; `waits` pairs
-    (later, earlier) of stages.
+    (later, earlier) of so many `stages`.
     """
 
     links: Links
@@ -181,12 +181,12 @@ class _Way:
     stage: Counts
     size: Counts
     waits: tuple[tuple[int, int], ...]
+    stages: int
     unit: int
 
     def followed(self) -> Counts:
         """Return when each pair may begin at the earliest, int64[p]."""
-        stages = int(self.stage.max(initial=0)) + 1
-        ready = np.zeros((stages, self.links.node_count), np.int64)
+        ready = np.zeros((self.stages, self.links.node_count), np.int64)
         begin = np.zeros(self.row.size, np.int64)
         done = np.zeros(self.after.size, np.int64)
         levels = self.level[self.row]
@@ -261,24 +261,17 @@ def _ways(case: Case) -> tuple[_Way, _Way, Messages] | None:
     stage = np.zeros(messages.count, np.int64) if messages.stage is None else messages.stage.astype(np.int64)
     size = np.ones(messages.count, np.int64) if messages.sizes is None else messages.sizes
     back = tuple((b, a) for a, b in messages.waits)
+    # after how many others a message may come: of earlier collectives, and of its contributions
+    level = 2 * messages.stage_depths()[stage] + (after >= 0)
+    level_back = 2 * messages.stage_depths(turned=True)[stage] + (followed_by >= 0)
     forth = _Way(
-        case.links, row, start, end, time, after, _level(stage, messages.waits, after), inward, stage, size,
-        messages.waits, unit,
-    )  # fmt: skip
+        case.links, row, start, end, time, after, level, inward, stage, size, messages.waits, messages.stages, unit
+    )
     turned = _Way(
-        case.links.turned, row, end, start, time, followed_by, _level(stage, back, followed_by), ~inward, stage, size,
-        back, unit,
+        case.links.turned, row, end, start, time, followed_by, level_back, ~inward, stage, size, back, messages.stages,
+        unit,
     )  # fmt: skip
     return forth, turned, messages
-
-
-def _level(stage: Counts, waits: tuple[tuple[int, int], ...], after: Counts) -> Counts:
-    """Return for each message after how many others it may come: of earlier collectives, and of its contributions."""
-    depth = np.zeros(int(stage.max(initial=0)) + 1, np.int64)
-    for _ in range(depth.size):
-        for later, earlier in waits:
-            depth[later] = max(depth[later], depth[earlier] + 1)
-    return np.asarray(2 * depth[stage] + (after >= 0))
 
 
 def _times(case: Case, start: Counts, end: Counts) -> Counts:
@@ -333,7 +326,7 @@ def chain_bounds(case: Case, best: Callable[[Case], Bound]) -> Iterator[Bound]:
 
 
 def _fraction(time: int, unit: int) -> Fraction:
-    """Return a time in steps, of whole messages a whole number."""
+    """Return a time in steps, of unsegmented messages a whole number."""
     return Fraction(int(time), unit)
 
 
@@ -395,7 +388,7 @@ def _subsets(
             times = [_steps(time, forth.unit) for time in around]
             text = (
                 f"{quantity(some.size, 'message')} of them take {bound.value} (by {bound.name}: {bound.witness}), with "
-                f"{times[0]} or more before and {times[1]} after"
+                f"at least {times[0]} before and {times[1]} after"
             )
             found = Bound.of("one after the other", proof, text, "sequence", _SOURCE)
     if found is not None:

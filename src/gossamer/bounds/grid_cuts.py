@@ -241,8 +241,8 @@ def _array(case: Case, axis: Axis) -> Bound | None:
     what = quantity(cut.messages, case.what)
     if cut.high == cut.low + 1:
         text = (
-            f"{quantity(nodes, 'node')} {x} {below} {low} | {n - nodes:,} nodes, {quantity(cut.capacity, 'link')} "
-            f"across: {what} must cross"
+            f"{quantity(nodes, 'node')} {x} {below} {low} | {quantity(n - nodes, 'node')}, "
+            f"{quantity(cut.capacity, 'link')} across: {what} must cross"
         )
     else:
         text = (
@@ -286,8 +286,8 @@ def _ring(case: Case, axis: Axis) -> Bound | None:
         where = f"{x} >= {first} or {x} <= {last}"
     across = quantity(capacity, "packet" if case.limited else "link")
     text = (
-        f"{quantity(int(lengths[k]) * area, 'node')} {where} | {n - int(lengths[k]) * area:,} nodes, {across} "
-        f"{'a step ' if case.limited else ''}across: {quantity(messages, case.what)} must "
+        f"{quantity(int(lengths[k]) * area, 'node')} {where} | {quantity(n - int(lengths[k]) * area, 'node')}, "
+        f"{across} {'a step ' if case.limited else ''}across: {quantity(messages, case.what)} must "
         f"{'enter' if way else 'leave'}"
     )
     return Bound.of(f"cut across {axis.name}", Cut.of(messages, capacity, whole=case.whole), text, "cut", SOURCE)

@@ -45,7 +45,7 @@ def axis_capacity(case: Case, axis: Axis) -> int:
 def distance_bounds(case: Case) -> Iterator[Bound]:
     """Yield, for each demand, the distance of the message that travels furthest.
 
-    Parts can be so small that distance costs no time: where messages are split there is no such bound.
+    Parts can be so small that distance costs no time: where messages are segmented there is no such bound.
     """
     if not case.whole:
         return

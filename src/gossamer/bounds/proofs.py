@@ -238,7 +238,7 @@ class QuickestFlow:
     source, target, packets : int
         What must get from one node to another.
     way : int
-        The length of the shortest way, where a link has the length ``worth * latency + packets * toll``.
+        The length of the shortest path, where a link has the length ``worth * latency + packets * toll``.
     worth : int
         What all links and ports are worth a slot: the sum of capacities times prices.
     toll : int64[L]

@@ -55,7 +55,7 @@ def relaxed(case: Case) -> Case:
     Notes
     -----
     Links without time are faster. A switch that cuts through passes a packet on in the slot in which it comes; very
-    small parts come as close to that as one likes, so bounds for split messages hold for it.
+    small parts come as close to that as one likes, so bounds for segmented messages hold for it.
     """
     net, rules = case.network, case.rules
     plain = net.without_time
@@ -162,11 +162,11 @@ def slow(case: Case) -> bool:
     return (not known or takes_time(case)) and net.link_count > _SLOW_LINKS and pairs > _SLOW_PAIRS
 
 
-# For which schedules bounds hold. Those of a case with whole messages hold for other cuttings, too, as far as those of
-# smallest parts reach; those of an allreduce with a block for each rank hold for other forms, as far as those of any
-# form reach.
+# For which schedules bounds hold. Those of a case with unsegmented messages hold for segmented ones, too, as far as
+# those of smallest parts reach; those of an allreduce by reduce-scatter + allgather hold for other forms, as far as
+# those of any form reach.
 
-BLOCKS = "with a block for each rank"
+BLOCKS = "by reduce-scatter + allgather"
 
 
 def case_scope(case: Case) -> str:
@@ -174,7 +174,7 @@ def case_scope(case: Case) -> str:
 
     >>> import gossamer
     >>> case_scope(Case(gossamer.network("ring:8"), gossamer.task("allreduce")))
-    'schedules of whole messages with a block for each rank'
+    'schedules of unsegmented messages by reduce-scatter + allgather'
     """
     words = [whole_scope(case) if case.whole else "schedules", *([BLOCKS] if includes(case.task, Allreduce) else [])]
     return " ".join(words) if words != ["schedules"] else ""
@@ -186,8 +186,8 @@ def whole_scope(case: Case) -> str:
     return f"schedules of messages in {packets:,} packets" if packets > 1 else WHOLE
 
 
-WHOLE = "schedules of whole messages"
-"""The scope of bounds that hold for messages which cross links whole."""
+WHOLE = "schedules of unsegmented messages"
+"""The scope of bounds that hold for messages which cross links in one piece."""
 
 
 def _split(case: Case) -> Case:
@@ -276,9 +276,9 @@ def bounds(case: Case, *, quick: bool = False) -> tuple[Bound, ...]:
     Notes
     -----
     A value v means that no schedule that `gossamer.verify` accepts takes less than v steps, as far as the bound's scope
-    goes: those of whole messages, and those of an allreduce with a block for each rank, say so where schedules of other
-    cuttings or forms may be faster, which a case does not have. Whole messages move in
-    whole steps, so v is an integer. With splitting a message may be cut into any number of parts, so v is the limit of
+    goes: those of unsegmented messages, and those of an allreduce by reduce-scatter + allgather, say so where schedules
+    of other cuttings or forms may be faster, which a case does not have. Unsegmented messages move in whole steps,
+    so v is an integer. With splitting a message may be cut into any number of parts, so v is the limit of
     ever smaller ones: loads count as fractions and distance costs nothing. Control packets and buffer limits are left
     out, which keeps every bound valid. Each of at most 512 searches costs O(N + L), and one is enough where network
     and task look the same from every node; the messages of an exchange are never listed.

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gossamer.atomic_files import quantity
-from gossamer.bounds.bound import Bound
+from gossamer.bounds.bound import Bound, around_text
 from gossamer.bounds.earliest_arrivals import spread, takes_time
 from gossamer.bounds.grid_cuts import SOURCE, Floats, thin_cuts
 from gossamer.bounds.proofs import Cut, Load, Mask, least_cut, served
@@ -313,9 +313,10 @@ def _bound(case: Case, found: Crossing, inside: Mask) -> Bound:
     if shared is not None:
         out = np.flatnonzero(inside[case.links.source] & ~inside[case.links.target])
         used = max(np.unique(side[out][side[out] >= 0]).size for side in (shared.sending, shared.receiving))
-        text = text.replace(" across:", f" across through {quantity(used, 'shared port')}:", 1) if used else text
-    if found.before or found.after:
-        text += f", {quantity(found.before, 'step')} or more before and {found.after:,} after"
+        if used:
+            ports = "1 shared NIC or uplink" if used == 1 else f"{used:,} shared NICs or uplinks"
+            text = text.replace(" across:", f" across through {ports}:", 1)
+    text += around_text(int(found.before), int(found.after), "slot" if takes_time(case) else "step")
     proof = Cut.by(found.load, nodes=np.flatnonzero(inside))
     return Bound.of("cut around nodes", proof, text, "cut", SOURCE)
 

@@ -2,7 +2,8 @@
 
 Exit status, and there are no others: 0 success; 1 the command ran and the answer is negative (a schedule is not valid,
 traffic or a routing function deadlocks, points of a sweep failed, `doctor` misses a required package); 2 it failed,
-with a line on standard error; 130, 141 and 143 ended by Ctrl-C, as nobody reads the output, and by SIGTERM or SIGHUP.
+with a line on standard error; 130 ended by Ctrl-C; 141 nobody reads the output, the only one without a line; 143 ended
+by SIGTERM, 129 by SIGHUP, and so on: 128 plus the number of the signal.
 """
 
 from __future__ import annotations
@@ -24,13 +25,15 @@ from gossamer.cli.old_spellings import in_new_words
 
 __all__ = ["main"]
 
-STATUSES = (0, 1, 2, 130, 141, 143)
-"""Every exit status that there is."""
 _LONG = 60
 """Characters that a line on standard error has of a word that is far longer."""
 _AGAIN = 0.02
 """Seconds after which a signal that came at a place which cannot pass it on is answered once more."""
-_LEAVING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+_SIGNALS = ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGXCPU", "SIGUSR1", "SIGUSR2")
+_LEAVING = tuple(getattr(signal, name) for name in _SIGNALS if hasattr(signal, name))
+"""Signals that end a command; batch systems send the last three before the time is up."""
+STATUSES = (0, 1, 2, 130, 141, *(128 + number for number in _LEAVING))
+"""Every exit status that there is."""
 _NAMED = ("numpy", "numba", "llvmlite", "scipy", "pyarrow", "typer", "rich", "networkx", "matplotlib")
 """Packages whose versions a report of a fault names."""
 
@@ -65,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             unfinished.discard_all()
         if arguments is None:
             _ignore_signals()
-            if status in (130, 143):
+            if status == 130 or status - 128 in _LEAVING:
                 _to_nowhere(sys.stdout)  # where nobody reads on, it would wait and hear no signal
     return _flushed(status if status in STATUSES else 2)
 
@@ -86,6 +89,8 @@ def _told(given: Sequence[str]) -> int:
     except SystemExit as end:  # the command-line library ends so when nobody reads on
         if isinstance(end.__context__, BrokenPipeError):
             return 141
+        if isinstance(end.code, int) and end.code - 128 in _LEAVING:
+            return _fail(f"ended by {signal.Signals(end.code - 128).name}", end.code)
         raise
     except BaseException as error:
         return _fail(_fault(error, given), 2)
@@ -96,10 +101,11 @@ def _run(given: Sequence[str]) -> int:
 
     from gossamer.cli.advice import with_advice
     from gossamer.cli.app import app
+    from gossamer.cli.console import typed
     from gossamer.errors import GossamerError, VerificationError, interrupt_behind
 
     try:
-        given = in_new_words(given)
+        given = typed[:] = in_new_words(given)
         status = app(args=given, prog_name="gossamer", standalone_mode=False)
         if sys.stdout is not None:  # it is closed
             sys.stdout.flush()
@@ -172,10 +178,10 @@ def _version(package: str) -> str:
 
 @contextmanager
 def _signals_answered() -> Iterator[None]:
-    """Let SIGTERM, and SIGHUP of a terminal that is closed, end what the block does by a SystemExit of status 143."""
+    """Let SIGTERM, SIGHUP of a terminal that is closed, and others end what the block does by a SystemExit."""
 
     def leave(number: int, frame: object) -> None:
-        raise SystemExit(128 + signal.SIGTERM)
+        raise SystemExit(128 + number)
 
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -198,8 +204,9 @@ def _again_elsewhere(lost: Any) -> None:
 
     Python would print a traceback of what it raises, here and of all else that is lost so, and go on.
     """
-    number = {KeyboardInterrupt: signal.SIGINT, SystemExit: signal.SIGTERM}.get(lost.exc_type)
-    if number is not None:
+    code = getattr(lost.exc_value, "code", None)
+    number = signal.SIGINT if lost.exc_type is KeyboardInterrupt else code - 128 if isinstance(code, int) else None
+    if number == signal.SIGINT or number in _LEAVING:
         again = threading.Timer(_AGAIN, _send, (threading.get_ident(), number))
         again.daemon = True
         again.start()

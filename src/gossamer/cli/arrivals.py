@@ -100,6 +100,7 @@ def simulate_arrivals(
     json: Json = False,
 ) -> None:
     """Simulate broadcasts and other requests that arrive at random: delays beside bounds."""
+    from gossamer.atomic_files import written_together
     from gossamer.networks import as_network
     from gossamer.reading.node_lists import named_nodes
     from gossamer.simulation.random_arrivals.schemes import scheme as known_scheme
@@ -117,7 +118,7 @@ def simulate_arrivals(
     check_pages(shown, len(names) * max(len(loads), 1))
     for name in names if shown else ():
         known_scheme(name, net)
-    with progress() as stage:
+    with progress() as stage, written_together():
         chosen = None if nodes is None else named_nodes(nodes, net.node_count, settings.seed)
         points = delay_load(
             net, names, loads, settings=settings, nodes=chosen, scheme_options=intervals, traffic=mix, jobs=jobs,

@@ -43,7 +43,7 @@ PURPOSES: tuple[tuple[str, dict[str, str]], ...] = (
             "verify": "gossamer verify plan.parquet",
             "draw": "gossamer draw plan.parquet -o load.svg",
             "explore": "gossamer explore plan.parquet -o page.html",
-            "explain": "gossamer explain plan.parquet --message 5",
+            "explain": "gossamer explain plan.parquet -o advice.html",
         },
     ),
     (
@@ -101,7 +101,7 @@ First steps:
 
   gossamer plan torus:8x8 allgather -o plan.parquet    a schedule and its lower bound
   gossamer explore plan.parquet -o page.html           watch it in a browser
-  gossamer explain plan.parquet                        what limits it
+  gossamer explain plan.parquet                        what limits it, what would help
   gossamer compare torus:8x8 alltoall                  the algorithms that apply
 
 Start here:

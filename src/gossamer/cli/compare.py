@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gossamer.cli.console import print_entries, print_json, print_rows, progress
+from gossamer.cli.console import print_entries, print_json, print_rows, print_summary, progress, width
 from gossamer.cli.options import Json, Options, Question, Words, asks, pictured, planner_words, written
 from gossamer.cli.plan import algorithm_options, print_sizes, several_sizes
 
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 __all__ = ["bounds", "compare"]
 
 SizesOutput = Annotated[
-    list[Path] | None, written("Draw time and bandwidth against several --bytes (.svg, .png, .pdf)")
+    list[Path] | None,
+    written("Write the table for LaTeX (.tex); of several --bytes draw time and bandwidth too (.svg, .png, .pdf)"),
 ]
+TableOutput = Annotated[Path | None, written("Write the bounds as a table for LaTeX (.tex)", several=False)]
 
 
 @pictured
@@ -38,6 +40,7 @@ def compare(
     json: Json = False,
 ) -> None:
     """Rank every algorithm that covers a task, and say why the others do not; for each of several --bytes the best."""
+    from gossamer.atomic_files import check_writable, write_latex
     from gossamer.planning import planner
     from gossamer.studies.reproductions.table import Table
 
@@ -47,32 +50,49 @@ def compare(
         return
     if spread:
         raise typer.BadParameter("several --bytes can be compared at once, such as 1KiB:1GiB", param_hint="'--jobs'")
-    if output:
-        raise typer.BadParameter("a picture is of several sizes, such as --bytes 1KiB:1GiB", param_hint="'--output'")
+    for path in output or []:
+        if path.suffix.lower() != ".tex":
+            raise typer.BadParameter(
+                "a picture is of several sizes, such as --bytes 1KiB:1GiB, and a table is .tex", param_hint="'--output'"
+            )
+        check_writable(path)
     asked = question.read()
     with progress() as stage:
         found = planner.compare(**asked, **how, progress=stage)
+    for path in output or []:
+        write_latex(path, [found.table()], f"{found.case.task.describe()} on {found.case.network.spec}")
     if json:
         print_json(found.to_dict())
         return
     case, best = found.case, found.best
-    print(f"{case.task.describe()} on {case.network.spec}, {best.switching.describe(case)}")
+    print_summary(found.summary)
     bound = best.bounds[0].text if best.bounds else best.bound_name
-    print(f"lower bound {best.switching.time_text(case.cost, best.bound)} ({bound})\n")
-    print(Table("", *found.table()).text().lstrip())
+    described = [("task", case.task.describe())] if case.task.describe() != case.task.word else []
+    rules, least = best.switching.describe(case), best.switching.time_text(case.cost, best.bound)
+    print_rows([*described, ("rules", rules), ("lower bound", f"{least} ({bound})")])
+    print("\n" + Table("", *found.table()).text().lstrip())
     if found.refusals:
-        print("\nThe others do not cover it:")
+        print("\nThe others cannot do it:")
         print_rows((f"  {name}", why) for name, why in found.refusals.items())
     if stars := [row for row in found.remarks() if row[0] == "optimal*"]:
         print_rows(stars)
     if found.stopped:
         print(f"\nstopped: {found.stopped}")
+    print_rows([], output or [])
 
 
 @asks()
-def bounds(question: Question, *, json: Json = False) -> None:
+def bounds(question: Question, *, output: TableOutput = None, json: Json = False) -> None:
     """Print every lower bound and say which binds."""
+    from gossamer.atomic_files import check_writable, write_latex
+    from gossamer.errors import FileFormatError
     from gossamer.planning import planner, switching
+    from gossamer.questions.costs import Clock
+
+    if output is not None:
+        if output.suffix.lower() != ".tex":
+            raise FileFormatError(f"{str(output)!r} is of no known kind; a table of bounds is .tex")
+        check_writable(output)
 
     asked = question.read()
     network, task, kind = asked["network"], asked["task"], switching.named(question.switching)
@@ -80,9 +100,18 @@ def bounds(question: Question, *, json: Json = False) -> None:
         stage("computing lower bounds")
         case = kind.case(network, task, asked.get("rules"), asked.get("cost"), 0)
         found = planner.lower_bounds(**asked)
+    clock = case.cost if isinstance(case.cost, Clock) else None
+    least = kind.time_text(case.cost, found[0].value)
+    summary = f"{task.word} on {network.spec} takes at least {least}: {found[0].witness}"
+    if output is not None:
+        rows = [(b.name, kind.time_text(case.cost, b.value), b.scope or "any schedule", b.witness) for b in found]
+        columns = ("lower bound", "time", "holds for", "witness")
+        write_latex(output, [(columns, rows)], f"{task.describe()} on {network.spec}: lower bounds")
     if json:
         print_json(
             {
+                "summary": summary,
+                "asked_task": task.word,
                 "network": network.spec,
                 "task": task.name,
                 "task_in_words": task.describe(),
@@ -92,15 +121,25 @@ def bounds(question: Question, *, json: Json = False) -> None:
                 "unit": case.cost.unit,
                 "bounds": [
                     {"name": b.name, "value": float(b.value), "value_exact": str(b.value), "method": b.method}
+                    | ({} if clock is None else {"seconds": float(clock.seconds(b.value))})
                     | {"scope": b.scope, "witness": b.witness, "source": b.source}
                     for b in found
                 ],
             }
         )
         return
-    print(f"{task.describe()} on {network.spec}, {kind.describe(case)}: lower bounds in {case.cost.unit}s\n")
+    print_summary(summary)
+    described = [("task", task.describe())] if task.describe() != task.word else []
+    print_rows([*described, ("rules", kind.describe(case))])
+    print()
     most = found[0].value
-    print_entries((f"{b.value_text:>8}", [f"{b.name}{_mark(b, most)}", b.witness, b.source]) for b in found)
+    texts = [kind.time_text(case.cost, b.value) for b in found]
+    wide = max(map(len, texts))
+    told = zip(texts, found, strict=True)
+    print_entries(
+        ((f"{text:>{wide}}", [f"{b.name}{_mark(b, most)}", b.witness, b.source]) for text, b in told), width()
+    )
+    print_rows([], [output] if output is not None else [])
 
 
 def _mark(bound: Bound, most: Fraction) -> str:

@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import sys
-import textwrap
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,10 +18,16 @@ __all__ = [
     "print_error",
     "print_json",
     "print_rows",
+    "print_summary",
     "print_written",
     "progress",
     "styled",
+    "typed",
+    "width",
 ]
+
+typed: list[str] = []
+"""What was typed after ``gossamer`` for the command that runs, in today's words."""
 
 _BAR = 30
 """Columns of the bar."""
@@ -49,21 +54,35 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2))
 
 
-def print_entries(entries: Iterable[tuple[str, Sequence[str]]]) -> None:
+def print_entries(entries: Iterable[tuple[str, Sequence[str]]], columns: int | None = None) -> None:
     """Print labels in one column and, beside each, its texts: one below the other, wrapped to the terminal."""
+    from gossamer.atomic_files import entry_lines
+
     rows = list(entries)
     left = max((len(label) for label, _ in rows), default=0) + 2
-    width = max(shutil.get_terminal_size((120, 24)).columns, left + 40)
-    for label, texts in rows:
-        lines = [line for text in texts for line in textwrap.wrap(text, width - left - 2) or [""]]
-        print(f"{styled(f'{label:<{left}}', 'bold')}{lines[0] if lines else ''}".rstrip())
-        for line in lines[1:]:
-            print(" " * left + line)
+    columns = columns or shutil.get_terminal_size((120, 24)).columns - 2
+    for line in entry_lines(rows, max(columns, left + 40)):
+        label = line[:left]
+        print(f"{styled(label, 'bold')}{line[left:]}" if label.strip() else line)
+
+
+def width() -> int:
+    """Return the characters that a line of a report may have: those of the terminal, but no more than people read."""
+    from gossamer.atomic_files import WIDTH
+
+    return min(shutil.get_terminal_size((WIDTH, 24)).columns, WIDTH)
+
+
+def print_summary(text: str, after: str = "\n") -> None:
+    """Print the sentence with which a report begins, and a line between it and the rest."""
+    from gossamer.atomic_files import wrapped
+
+    print("\n".join(wrapped(text, width())) + after)
 
 
 def print_rows(rows: Iterable[tuple[str, str]], written: Iterable[object] = ()) -> None:
-    """Print labels, each with its text, and the files that were written."""
-    print_entries((label, [text]) for label, text in [*rows, *(("wrote", str(path)) for path in written)])
+    """Print the rows of a report, a label and a text each, and the files that were written."""
+    print_entries(((label, [text]) for label, text in [*rows, *(("wrote", str(path)) for path in written)]), width())
 
 
 def print_written(*paths: object) -> None:

@@ -33,7 +33,7 @@ __all__ = ["EXTRAS", "NEEDED", "Finding", "State", "compile_all", "doctor", "exa
 _STATUS = """0 on success; 1 when the command ran and the answer is negative: a schedule is not valid,
 traffic or a routing function deadlocks, points of a sweep failed, or a required package is missing; 2 when it
 failed, for instance because of bad input: standard error has one line, and no partial file is left behind; 130 after
-Ctrl-C, 141 when nobody reads the output, 143 after SIGTERM or SIGHUP."""
+Ctrl-C, 141 when nobody reads the output, 143 after SIGTERM, 129 after SIGHUP, and so on."""
 _ENVIRONMENT = {
     "NO_COLOR": "Nothing is printed in color or bold.",
     "FORCE_COLOR": "Bold and colors also where the output is no terminal.",

@@ -24,6 +24,7 @@ class Picture(StrEnum):
     occupancy = "occupancy"
     messages = "messages"
     both = "both"
+    ranks = "ranks"
     tree = "tree"
     timetable = "timetable"
     queue = "queue"
@@ -34,8 +35,8 @@ class Picture(StrEnum):
 PictureOutput = Annotated[
     Path | None,
     written(
-        "Picture to write: .svg, .png or .pdf; .gif or .mp4 shows it in motion, .html is the explorer. Default: draw "
-        "in the terminal, in text",
+        "Picture to write: .svg, .png, .pdf, or .tex for TikZ; .gif or .mp4 shows it in motion, .html is the "
+        "explorer. Default: draw in the terminal, in text",
         several=False,
     ),
 ]
@@ -49,9 +50,9 @@ def draw(
         Picture | None,
         typer.Option(
             help="Load of the links (heat: always as a heat map), links x slots (messages: in the colors of their "
-            "origins), load and occupancy, the tree of a packet, every message by link and slot, the queues of the "
-            "busiest links, or the areas of a scatter. Of a wormhole plan worms, step by step, or the occupancy of "
-            "channels. Default load, and worms of a wormhole plan."
+            "origins), load and occupancy, when each rank sends and receives, the tree of a packet, every message by "
+            "link and slot, the queues of the busiest links, or the areas of a scatter. Of a wormhole plan worms, step "
+            "by step, or the occupancy of channels. Default load, and worms of a wormhole plan."
         ),
     ] = None,
     network: Foreign = None,
@@ -76,8 +77,8 @@ def draw(
         raise FileFormatError(
             f"--kind {kind.value} goes with .svg, .png or .pdf; {output.suffix} shows messages in motion"
         )
-    if not moving and suffix not in plots.FORMATS:
-        allowed = ", ".join(f".{f}" for f in (*plots.FORMATS, *plots.MOVING_FORMATS, "html"))
+    if not moving and suffix not in (*plots.FORMATS, "tex"):
+        allowed = ", ".join(f".{f}" for f in (*plots.FORMATS, "tex", *plots.MOVING_FORMATS, "html"))
         raise FileFormatError(f"{str(output)!r} is of no known kind; a picture is one of {allowed}")
     check_writable(output)  # refuse before the work
     with progress() as stage:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from gossamer.cli.console import print_written, progress
-from gossamer.cli.files import check_schedule, read_schedule
+from gossamer.cli.files import check_other_than, check_schedule, read_schedule
 from gossamer.cli.options import BytesOfPlan, Collective, ScheduleFile, written
 from gossamer.errors import ScheduleError
 
@@ -33,6 +33,7 @@ def export(
     from gossamer.reading.quantities import size
     from gossamer.schedules import load
 
+    check_other_than([file], [output])
     asked = None if bytes is None else size(bytes, "--bytes", error=ScheduleError)
     if asked == 0:
         raise ScheduleError("--bytes must be 1 byte or more, got 0")
@@ -59,7 +60,9 @@ def import_foreign(
 ) -> None:
     """Convert another tool's schedule to a schedule file, which every command takes, once it is verified."""
     from gossamer.planning import switching
+    from gossamer.planning.outcome import measured_text
 
+    check_other_than([file, task], [output])
     check_schedule(output)
     with progress() as stage:
         stage(f"reading {file}")
@@ -67,5 +70,6 @@ def import_foreign(
         stage("verifying")
         switching.verify(schedule, 1).raise_if_invalid()
         switching.save(schedule, output)
-    print(f"{schedule.task.describe()} on {schedule.network.spec} in {schedule.completion_time} steps, valid")
+    kind = switching.of(schedule)
+    print(f"{measured_text(kind, schedule.network, schedule.task, schedule.cost, schedule.completion_time)}, valid")
     print_written(output)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from gossamer.cli.console import hush_libraries
-from gossamer.errors import FileFormatError, ModelError, ScheduleError
+from gossamer.errors import FileFormatError, ModelError, ScheduleError, shown
 
 __all__ = [
+    "check_other_than",
     "check_outputs",
     "check_page",
     "check_pages",
@@ -48,6 +50,20 @@ def check_outputs(output: Iterable[Path], suffixes: Iterable[str], allowed: str)
             listed = allowed.format(", ".join(f".{f}" for f in FORMATS))
             raise FileFormatError(f"{str(path)!r} is of no known kind; {listed}")
         check_writable(path)
+
+
+def check_other_than(inputs: Iterable[str | Path | None], output: Iterable[Path]) -> None:
+    """Refuse to write a file over one that is read; of `inputs` what is no file does not matter."""
+    read = [given for given in inputs if given is not None]
+    for path in output:
+        if any(_same(path, given) for given in read):
+            raise FileFormatError(f"{shown(str(path), 200)} is the file that is read; name another one to write")
+
+
+def _same(path: Path, other: str | Path) -> bool:
+    with suppress(OSError, ValueError):
+        return path.samefile(other)
+    return False
 
 
 def check_schedule(path: Path) -> None:
@@ -106,19 +122,22 @@ def check_plan(output: list[Path] | None) -> list[Path]:
 
 
 def save_plan(found: Any, output: list[Path], stage: Callable[[str], None]) -> None:
-    """Write what was planned: schedules, pictures of the load, pages of the explorer."""
-    for path in output:
-        stage(f"writing {path}")
-        if is_picture(path):
-            from gossamer.plots import draw
+    """Write what was planned: schedules, pictures of the load, pages of the explorer; all of them or none."""
+    from gossamer.atomic_files import written_together
 
-            draw(found.schedule, path)
-        elif path.suffix.lower() == ".html":
-            from gossamer.explorer import explore
+    with written_together():
+        for path in output:
+            stage(f"writing {path}")
+            if is_picture(path):
+                from gossamer.plots import draw
 
-            explore(found, path)
-        else:
-            found.save(path)
+                draw(found.schedule, path)
+            elif path.suffix.lower() == ".html":
+                from gossamer.explorer import explore
+
+                explore(found, path)
+            else:
+                found.save(path)
 
 
 def message_sizes(text: str) -> list[int]:

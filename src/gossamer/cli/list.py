@@ -75,8 +75,17 @@ def list_known(
 def _networks() -> Any:
     from gossamer.networks.families import FAMILIES
 
-    rows = [{"name": f.name, "parameters": f.parameters, "example": f.example, "summary": f.summary} for f in FAMILIES]
-    return rows, [(f.name, [f"{f.name}:{f.parameters}   for example {f.example}", f.summary]) for f in FAMILIES]
+    rows = [
+        {"name": f.name, "parameters": f.parameters, "example": f.example, "summary": f.summary, "kind": f.kind}
+        for f in FAMILIES
+    ]
+    entries: list[tuple[str, list[str]]] = []
+    for kind, families in itertools.groupby(FAMILIES, key=lambda f: f.kind):
+        entries += [(f"{kind}:", [])] if not entries else [("", []), (f"{kind}:", [])]
+        for f in families:
+            alone = f"{f.name}, " if f.bare else ""
+            entries.append((f"  {f.name}", [f"{alone}{f.name}:{f.parameters}   for example {f.example}", f.summary]))
+    return rows, entries
 
 
 def _tasks() -> Any:

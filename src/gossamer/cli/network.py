@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from gossamer.cli.console import print_json, print_rows, progress
-from gossamer.cli.files import check_outputs, is_picture
+from gossamer.cli.files import check_other_than, check_outputs, is_picture
 from gossamer.cli.options import (
     TASK,
     Json,
@@ -35,14 +35,16 @@ DemandsOutput = Annotated[
 @fails
 def network(network: NetworkArgument, output: NetworkOutput = None, seed: Seed = 0, json: Json = False) -> None:
     """Describe a network: size, structure, symmetry, bottleneck, speeds; draw it, convert it."""
+    from gossamer.atomic_files import written_together
     from gossamer.networks import as_network
     from gossamer.networks.description import describe
     from gossamer.networks.files import writable_suffixes, write_network
     from gossamer.networks.recognition import recognized
 
+    check_other_than([network], output or [])
     suffixes = writable_suffixes()
     check_outputs(output or [], suffixes, f"a network is {', '.join(suffixes)}, a picture {{}}")
-    with progress() as stage:
+    with progress() as stage, written_together():
         stage("reading")
         net = as_network(network)
         stage("looking at the network")
@@ -73,15 +75,18 @@ def demands(
     json: Json = False,
 ) -> None:
     """Write a task as a table of demands or a traffic matrix."""
+    from gossamer.atomic_files import written_together
     from gossamer.networks import as_network
     from gossamer.questions.tasks import as_table, write_table
     from gossamer.questions.tasks.parsing import asked_task
 
     network, task = network_first("demands", network, task)
+    check_other_than([network, *(word for word in task_words.values() if isinstance(word, str | Path))], output or [])
     net = as_network(network)
     table = as_table(asked_task(task, task_words, net, seed), net)
-    for path in output or []:
-        write_table(table, path, net)
+    with written_together():
+        for path in output or []:
+            write_table(table, path, net)
     if json:
         print_json({"network": net.spec, **table.to_dict()})
         return

@@ -40,6 +40,7 @@ __all__ = [
     "SizesOfPlan",
     "SwitchingOption",
     "TaskArgument",
+    "Verbose",
     "Where",
     "Words",
     "asks",
@@ -50,6 +51,8 @@ __all__ = [
     "network_first",
     "pictured",
     "planner_words",
+    "read_network",
+    "say_assumed",
     "taking",
     "written",
 ]
@@ -171,6 +174,9 @@ Options = Annotated[
 ]
 Seed = Annotated[int, typer.Option(help=_SAID["seed"].partition(" Default")[0], metavar="N", rich_help_panel="Search")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel="Output")]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Print all that is known of the plan.", rich_help_panel="Output")
+]
 Limit = Annotated[
     int, typer.Option(help="Lines to print; the rest are counted.", metavar="N", rich_help_panel="Output")
 ]
@@ -479,19 +485,58 @@ class Question(NamedTuple):
     switching: str
     rules: dict[str, Any]
     seed: int
+    steps: bool = False
 
     def read(self, **other: Any) -> dict[str, Any]:
         """Return it as `gossamer.plan` takes it: network, task, switching, rules and cost; with `other` rules."""
-        from gossamer.networks import as_network
-        from gossamer.planning.planner import rules_and_cost
+        from gossamer.planning.planner import as_usual, rules_and_cost
         from gossamer.questions.tasks.parsing import asked_task
 
-        network = as_network(self.network)
+        network = read_network(self.network, say=not self.steps)
         task = asked_task(self.task, self.task_words, network, self.seed)
         rules = {**self.rules, **other}
+        if self.switching == "store-and-forward":
+            rules |= as_usual(network, rules) | self._bytes(network, rules)
         if self.task_words.get("chunks") == 1 and "bytes" in rules:
             rules.setdefault("segmented", False)
         return {"network": network, "task": task, **rules_and_cost(self.switching, rules)}
+
+    def _bytes(self, network: Any, rules: dict[str, Any]) -> dict[str, Any]:
+        """Return the bytes of a question in seconds that does not say how many, and say so; none of one in steps."""
+        from gossamer.networks.link_table import has_speeds
+        from gossamer.networks.structures import Assumption
+        from gossamer.questions.costs import USUAL_BYTES
+
+        given = [f"--{name}" for name in _OF_SECONDS if name in rules]
+        if self.steps:
+            if given:
+                raise ModelError(f"--steps counts steps; leave out {', '.join(given)}")
+            return {}
+        seconds = "bandwidth" in rules or (has_speeds(network) and "control_time" not in rules)
+        if "bytes" in rules or not seconds:
+            return {}
+        say_assumed([Assumption("64 MiB, as no --bytes is given", "--bytes SIZE, or --steps to count steps")])
+        return {"bytes": USUAL_BYTES}
+
+
+_OF_SECONDS = ("bytes", "counting", "bandwidth", "latency", "form")
+
+
+def read_network(value: Any, say: bool = True) -> Any:
+    """Return the network that somebody means, and say on standard error what was assumed of it."""
+    from gossamer.networks import as_network
+    from gossamer.networks.structures import Assumptions
+
+    network = as_network(value)
+    known = network.find(Assumptions)
+    say_assumed([] if known is None or not say else known.every)
+    return network
+
+
+def say_assumed(lines: Iterable[object]) -> None:
+    """Print what was assumed, a line each, on standard error."""
+    for line in lines:
+        print_error(f"assumed: {line}")
 
 
 def network_first(command: str, network: str, task: str) -> tuple[str, str]:
@@ -523,11 +568,19 @@ def asks(**groups: tuple[Words, ...]) -> Callable[[Callable[..., None]], Callabl
             task_words: dict[str, Any],
             switching: SwitchingOption = "store-and-forward",
             rules: dict[str, Any],
+            steps: Annotated[
+                bool,
+                typer.Option(
+                    "--steps",
+                    help="Count steps, in which all links are alike, where links have speeds too.",
+                    rich_help_panel="Time",
+                ),
+            ] = False,
             seed: Seed = 0,
             **own: Any,
         ) -> None:
             network, task = network_first(command.__name__, network, task)
-            command(Question(network, task, task_words, switching, rules, seed), **own)
+            command(Question(network, task, task_words, switching, rules, seed, steps), **own)
 
         asked = list(inspect.signature(ask, eval_str=True).parameters.values())[:-1]
         own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from gossamer.cli.console import print_json, print_rows, progress
+from gossamer.cli.console import print_json, print_rows, print_summary, progress, typed
 from gossamer.cli.files import check_plan, is_picture, save_plan, write_json
 from gossamer.cli.options import (
     Json,
@@ -16,10 +19,12 @@ from gossamer.cli.options import (
     Question,
     ScheduleFile,
     Seed,
+    Verbose,
     Words,
     asks,
     pictured,
     planner_words,
+    read_network,
     written,
 )
 from gossamer.errors import FileFormatError, GossamerError, ModelError
@@ -28,6 +33,8 @@ __all__ = ["algorithm_options", "faults", "plan", "print_sizes", "replan", "seve
 
 _SHOWN = 10
 """Failures that are printed."""
+_ROOM = 94
+"""Characters that a command which is proposed has beside its label, so that a comment is added."""
 
 PlanOutput = Annotated[
     list[Path] | None,
@@ -57,6 +64,7 @@ def plan(
     search: dict[str, Any],
     options: Options = None,
     output: PlanOutput = None,
+    verbose: Verbose = False,
     json: Json = False,
 ) -> None:
     """Plan a task, or a job of several (a .toml file): a verified schedule beside its bounds, at one size or more."""
@@ -64,7 +72,7 @@ def plan(
     from gossamer.planning import planner
 
     if question.task.lower().endswith(".toml"):
-        _plan_job(question, output or [], json, search)
+        _plan_job(question, output or [], json, verbose, search)
         return
     if several_sizes(question):
         how = {"options": algorithm_options(options), "seed": question.seed, **search}
@@ -82,7 +90,63 @@ def plan(
     if json:
         print_json({**found.to_dict(), **({} if sound is None else {"sound": sound and sound.to_dict()})})
         return
-    print_rows([*found.rows(), *_sound_rows(found, sound)], files)
+    print_plan(found, [*found.rows(verbose), *_sound_rows(found, sound)], files, [typed_again("-o", "plan.parquet")])
+
+
+def print_plan(found: Any, rows: Iterable[tuple[str, str]], files: list[Path], others: Iterable[str]) -> None:
+    """Print a plan: the sentence, a table, and what one could type next; `others` where no schedule was written."""
+    print_summary(found.summary)
+    print_rows(rows, files)
+    print_next(found, files, others)
+
+
+def print_next(found: Any, files: list[Path], others: Iterable[str]) -> None:
+    """Print commands that go on with a plan that was written to files, or `others` where no schedule was written."""
+    written = next((file for file in files if file.suffix.lower() in (".parquet", ".txt")), None)
+    if found.schedule is not None:
+        commands = list(others) if written is None else next_commands(found, written)
+        print("\n".join(f"{'next:' if place == 0 else '':<6}{line}" for place, line in enumerate(commands)))
+
+
+def next_commands(found: Any, file: Path) -> list[str]:
+    """Return commands that go on with a schedule that was written to a file.
+
+    Parameters
+    ----------
+    found : Outcome
+        What was planned.
+    file : Path
+        The schedule file.
+    """
+    from gossamer.errors import ScheduleError
+    from gossamer.graphs.modulo_scheduling import Generation
+    from gossamer.questions.tasks import PartialSumAllreduce, includes
+
+    def command(*words: str) -> str:
+        return shlex.join(["gossamer", *words])
+
+    commands = [
+        command("explain", str(file)),
+        command("draw", str(file), "-o", str(file.with_suffix(".svg"))),
+    ]
+    if found.clock is not None:
+        sums = includes(found.schedule.task, PartialSumAllreduce)  # which may depend on when they are sent
+        if found.clock.asked_bytes and (not sums or found.schedule.repetition is not None):
+            with suppress(ScheduleError):
+                Generation(found.schedule)  # it can be repeated
+                commands.append(command("verify", str(file), "--bytes", "1KiB:1GiB"))
+    else:
+        simulation = "wormhole" if found.schedule.switching == "wormhole" else "schedule"
+        commands.append(command("simulate", simulation, str(file)))
+    return commands
+
+
+def typed_again(*words: str) -> str:
+    """Return the command that was typed, with further words; and what is to come then, as a comment."""
+    kept = [word for word in typed if word not in ("-v", "--verbose")]
+    line = shlex.join(["gossamer", *kept, *words])
+    told = f"{line}  # to explain, draw or export it"
+    return told if len(told) <= _ROOM else line
 
 
 def several_sizes(question: Question) -> bool:
@@ -93,7 +157,7 @@ def several_sizes(question: Question) -> bool:
 
 def print_sizes(question: Question, function: str, how: dict[str, Any], output: list[Path], json: bool) -> None:
     """Plan or compare for several numbers of bytes, print what is best for each and where that changes."""
-    from gossamer.atomic_files import check_writable
+    from gossamer.atomic_files import check_writable, write_latex
     from gossamer.plots.picture_files import picture_format
     from gossamer.studies.reproductions.table import Table
     from gossamer.studies.sweeps import message_sizes
@@ -102,7 +166,8 @@ def print_sizes(question: Question, function: str, how: dict[str, Any], output: 
     if asked.pop("switching") != "store-and-forward":
         raise ModelError("--bytes of several sizes go with --switching store-and-forward")
     for path in output:
-        picture_format(path)
+        if path.suffix.lower() != ".tex":
+            picture_format(path)
         check_writable(path)
     fields = ("counting", "bandwidth", "latency", *(("form", "whole") if function == "plan_sizes" else ()))
     asked["cost"] = {name: getattr(asked["cost"], name) for name in fields}
@@ -116,11 +181,14 @@ def print_sizes(question: Question, function: str, how: dict[str, Any], output: 
             from gossamer.plots.curves import draw_results, sizes_figure
 
             stage(f"writing {path}")
-            draw_results(sizes_figure, found, path, title)
+            if path.suffix.lower() == ".tex":
+                write_latex(path, [found.table()], title)
+            else:
+                draw_results(sizes_figure, found, path, title)
     if json:
         print_json(found.to_dict())
         return
-    print(f"{title}, ports {case.rules.ports}\n")
+    print(f"{title}, {case.rules.ports_text}\n")
     print(Table("", *found.table()).text().lstrip())
     for name, text in found.remarks():
         print(text if name == "crossover" else f"{name}: {text}")
@@ -152,17 +220,17 @@ def _sound_rows(found: Any, sound: Any) -> list[tuple[str, str]]:
     if known is None:
         return []
     if sound is None:
-        return [("without failures", f"{known.sound.spec}: not planned")]
+        return [("no failures", f"{known.sound.spec}: not planned")]
     time = sound.switching.time_text(sound.case.cost, sound.completion_time)
     before, after = (o.completion_time if o.seconds is None else o.seconds for o in (sound, found))
-    slower = f"; {float(after / before):.4g} x as long" if before else ""
-    return [("without failures", f"{known.sound.spec}: {time}, by {sound.algorithm}{slower} without {known.words}")]
+    slower = f"; {float(after / before):.4g} times that without {known.words}" if before else ""
+    return [("no failures", f"{time}, by {sound.algorithm}{slower}")]
 
 
-def _plan_job(question: Question, output: list[Path], json: bool, search: dict[str, Any]) -> None:
+def _plan_job(question: Question, output: list[Path], json: bool, verbose: bool, search: dict[str, Any]) -> None:
     """Plan a job, print the schedule of all its collectives and the times of each, and write it or its timeline."""
-    from gossamer.networks import as_network
     from gossamer.planning.collective_jobs import plan_job
+    from gossamer.planning.planner import as_usual
     from gossamer.questions.rules import Rules
     from gossamer.questions.tasks.job import read_job
     from gossamer.studies.reproductions.table import Table
@@ -178,10 +246,10 @@ def _plan_job(question: Question, output: list[Path], json: bool, search: dict[s
     if any(path.suffix.lower() == ".html" for path in output):
         raise FileFormatError("a job is shown by no page; write its schedule with -o, and explore that")
     files = check_plan(output)
-    net = as_network(question.network)
+    net = read_network(question.network)
     job = read_job(question.task, net)
     cost = {name: value for name, value in given.items() if name in ("bandwidth", "latency")}
-    rules = Rules(**{name: value for name, value in given.items() if name not in cost})
+    rules = Rules(**{name: value for name, value in given.items() if name not in cost}, **as_usual(net, given))
     with progress() as stage:
         found = plan_job(net, job, cost=cost, rules=rules, seed=question.seed, progress=stage, **search)
         for file in filter(is_picture, files):
@@ -194,8 +262,10 @@ def _plan_job(question: Question, output: list[Path], json: bool, search: dict[s
     if json:
         print_json(found.to_dict())
         return
-    print_rows(found.outcome.rows(), files)
-    print("\n" + Table("", *found.table()).text().lstrip())
+    print_summary(found.summary)
+    print_rows(found.outcome.rows(verbose), files)
+    print("\n" + Table("", *found.table()).text().lstrip() + "\n")
+    print_next(found.outcome, files, [typed_again("-o", "plan.parquet")])
 
 
 @pictured
@@ -213,9 +283,10 @@ def replan(
     ],
     seed: Seed = 0,
     output: PlanOutput = None,
+    verbose: Verbose = False,
     json: Json = False,
 ) -> None:
-    """Repair a schedule after links failed, instead of planning anew."""
+    """Repair a schedule after links failed, instead of planning again."""
     from gossamer.networks.derived import without as left
     from gossamer.planning import replanning, switching
 
@@ -227,8 +298,9 @@ def replan(
     if json:
         print_json(found.to_dict() | {"before": float(before.completion_time)})
         return
-    told = f"{before.network.spec}: {before.completion_time} steps, by {before.algorithm}"
-    print_rows([*found.rows(), ("before", told)], files)
+    time = found.switching.time_text(before.cost, before.completion_time)
+    told = f"{time} on {before.network.spec}, by {before.algorithm}"
+    print_plan(found, [*found.rows(verbose), ("before", told)], files, [typed_again("-o", "repaired.parquet")])
 
 
 @asks(
@@ -245,7 +317,7 @@ def faults(
     json: Json = False,
 ) -> None:
     """Plan a task without each cable of the network: the worst and the mean slowdown."""
-    from gossamer.atomic_files import check_writable
+    from gossamer.atomic_files import check_writable, written_together
     from gossamer.studies.reproductions.table import Table
     from gossamer.studies.sweeps import TABLE_FORMATS, table_format, write_table
     from gossamer.studies.sweeps.link_failures import faults as plan_faults
@@ -257,18 +329,20 @@ def faults(
     how = {"options": algorithm_options(options), "seed": question.seed, **failing, **search}
     with progress() as stage:
         found = plan_faults(**question.read(), **how, progress=stage)
-        for path in files:
-            stage(f"writing {path}")
-            if path.suffix.lower() == ".json":
-                write_json(found.to_dict(), path)
-            else:
-                write_table(found.faults, path)
+        with written_together():
+            for path in files:
+                stage(f"writing {path}")
+                if path.suffix.lower() == ".json":
+                    write_json(found.to_dict(), path)
+                else:
+                    write_table(found.faults, path)
     if json:
         print_json(found.to_dict())
         return
+    print_summary(found.summary)
     print_rows(found.rows(), files)
     if len(found.planned) > 1:
-        columns = ("without", "stands for", "time", "bound", "x sound", "algorithm")
+        columns = ("without", "stands for", "time", "bound", "slowdown", "algorithm")
         told = tuple(
             (f.links, f"{f.stands_for:,}", *map(found.time_text, (f.time, f.bound)), f"{f.slowdown:.4g}", f.algorithm)
             for f in found.planned[:_SHOWN]

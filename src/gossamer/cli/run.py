@@ -89,10 +89,10 @@ def _print(text: str, ranks: int, found: list[Any], json: bool) -> None:
         return
     print(f"{text}, {ranks} ranks")
     compared = any(row.equal is not None for row in found)
-    print(f"{'message':>14} {'time':>12}" + (f" {'MPI own':>12} {'speedup':>7}  bytes" if compared else ""))
+    print(f"{'message':>14} {'time':>12}" + (f" {'MPI':>12} {'x MPI':>7}  bytes" if compared else ""))
     for row in found:
         line = f"{row.message_bytes:>12,} B {row.seconds * 1e6:>9,.1f} us"
         if row.equal is not None:
-            ratio = row.own_seconds / row.seconds
-            line += f" {row.own_seconds * 1e6:>9,.1f} us {ratio:>7.2f}  {'equal' if row.equal else 'DIFFERENT'}"
+            ratio = f"{row.seconds / row.own_seconds:.2f}" if row.own_seconds else "-"
+            line += f" {row.own_seconds * 1e6:>9,.1f} us {ratio:>7}  {'equal' if row.equal else 'DIFFERENT'}"
         print(line)

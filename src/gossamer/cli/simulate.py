@@ -72,7 +72,7 @@ def simulate_schedule(
     json: Json = False,
 ) -> None:
     """Replay a schedule in the model of a machine, beside the time of its slots and what MPI has."""
-    from gossamer.atomic_files import check_writable, whole_folder
+    from gossamer.atomic_files import check_writable, quantity, whole_folder
     from gossamer.execution import machine_model_replay
     from gossamer.interchange.smpi import write_platform
     from gossamer.plots.picture_files import picture_format
@@ -110,14 +110,14 @@ def simulate_schedule(
     if json:
         print_json({"what": text, "model": model.value, "runs": [asdict(row) for row in rows]})
         return
-    print(f"{text}, {schedule.slot_count} slots, {model.value}")
+    print(f"{text}: {quantity(schedule.slot_count, 'slot')}, {model.value}")
     _print_replays(rows)
     print_written(*([] if platform is None else [platform]), *(output or []))
 
 
 def _print_replays(rows: list[Any]) -> None:
     """Print a line for each size, or, beside MPI's own algorithms, a line for each of these and each size."""
-    print(f"{'message':>14} {'simulated':>14} {'slots':>14} {'ratio':>7} {'/ bound':>8}" + "  by" * bool(rows[0].own))
+    print(f"{'message':>14} {'simulated':>14} {'slots':>14} {'x slots':>7} {'x bound':>8}" + "  by" * bool(rows[0].own))
     for row in rows:
         ratio = row.seconds / row.slots_seconds if row.slots_seconds else 1.0
         line = f"{row.message_bytes:>12,} B {_micro(row.seconds)} {_micro(row.slots_seconds)} {ratio:>7.3f} "

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["commands"]
 
-_PAGES = (".html", ".csv")
+_PAGES = (".html", ".csv", ".tex")
 
 commands = group("sweep", "Run many points: 'gossamer sweep study.toml' runs, resumes and extends a study.")
 
@@ -228,7 +228,8 @@ def report(
     columns: Annotated[str | None, typer.Option(help="What the tables show.", metavar="COLUMNS")] = None,
     rows: Annotated[int | None, typer.Option(help="Rows of a table. Default 12.", metavar="N")] = None,
     output: Annotated[
-        list[Path] | None, written("Write a page (.html), pictures (.svg, .png, .pdf) or all rows (.csv)")
+        list[Path] | None,
+        written("Write a page (.html), pictures (.svg, .png, .pdf), its tables for LaTeX (.tex) or all rows (.csv)"),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -240,7 +241,7 @@ def report(
     lists = {"by": by, "against": against, "columns": columns}
     shown: dict[str, Any] = {name: tuple(text.split(",")) for name, text in lists.items() if text}
     shown |= {name: value for name, value in (("measure", measure), ("rows", rows)) if value is not None}
-    check_outputs(output or [], _PAGES, "a report is .html, .csv, or a picture ({})")
+    check_outputs(output or [], _PAGES, "a report is .html, .csv, .tex, or a picture ({})")
     known = read_study(study) if study is not None else Study(file.stem, ())
     asked = dataclasses.replace(known.shown, **shown)
     results = SweepResults(read_results(file))
@@ -275,6 +276,10 @@ def _write(found: Any, path: Path) -> None:
 
         with whole_file(path) as part:
             csv.write_csv(found.results.table, part)
+    elif path.suffix.lower() == ".tex":
+        from gossamer.atomic_files import write_latex
+
+        write_latex(path, [group.table(found.shown.rows) for group in found.groups], found.title)
     else:
         from gossamer.plots.curves import draw_results, report_figure
 

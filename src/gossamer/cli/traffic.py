@@ -147,7 +147,7 @@ def simulate_traffic(
     json: Json = False,
 ) -> None:
     """Latency and throughput of random traffic, flit by flit; exit status 1 if it deadlocks."""
-    from gossamer.atomic_files import check_writable
+    from gossamer.atomic_files import check_writable, written_together
     from gossamer.networks import as_network
     from gossamer.studies.sweeps import read_loads, write_table
 
@@ -168,7 +168,7 @@ def simulate_traffic(
     check_pages(shown, len(networks) * len(loads or ()))
     nets = [as_network(text) for text in networks]
     proofs = _freedom_proofs(nets, asked)
-    with progress() as stage:
+    with progress() as stage, written_together():
         curves, found = _simulated(nets, where, loads, asked, jobs, stage)
         runs = [run for curve in curves.values() for run in curve]
         for table in tables:

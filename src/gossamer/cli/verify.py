@@ -1,4 +1,4 @@
-"""``gossamer verify`` and ``gossamer explain``: what a schedule is worth, and what happens in it."""
+"""``gossamer verify`` and ``gossamer explain``: what a schedule is worth, and what could make it faster."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from gossamer.cli.console import print_json, progress
+from gossamer.cli.console import hush_libraries, print_json, print_summary, print_written, progress
 from gossamer.cli.files import check_schedule, message_sizes, read_schedule
 from gossamer.cli.options import Collective, Foreign, Json, Limit, OtherBytes, ScheduleFile, written
-from gossamer.errors import ScheduleError
+from gossamer.errors import FileFormatError, ScheduleError
 
 __all__ = ["explain", "verify"]
 
@@ -31,8 +31,10 @@ def verify(
     """Check a schedule file, one in seconds for any number of bytes; exit status 1 if invalid."""
     from gossamer.atomic_files import seconds_text
     from gossamer.planning import planner, switching
+    from gossamer.planning.outcome import measured_text
     from gossamer.planning.plan_resizing import least_seconds
     from gossamer.questions.costs import Clock
+    from gossamer.questions.tasks import in_packets
     from gossamer.reading import whole
 
     whole(limit, "--limit", 1, None, error=ScheduleError)
@@ -95,18 +97,21 @@ def verify(
             }
         )
     else:
-        time = kind.time_text(schedule.cost, schedule.completion_time)
-        print(f"{schedule.task.describe()} on {schedule.network.spec} in {time}")
+        time = schedule.completion_time
+        told = measured_text(kind, schedule.network, in_packets(schedule.task, 1), schedule.cost, time)
+        print_summary(told, "")
         if isinstance(schedule.cost, Clock):
-            print(_clock_text(schedule.cost, schedule.completion_time))
+            print(schedule.cost.describe())
         print(found)
         if bound is not None:
             ratio = float(schedule.completion_time / bound.value) if bound.value else 1.0
             holds = f", for {bound.scope}" if bound.scope else ""
-            print(f"lower bound {bound.value_text} ({bound.name}{holds}); ratio {ratio:.3g}")
+            least_text = kind.time_text(schedule.cost, bound.value)
+            print(f"{ratio:.4g} x the lower bound {least_text} ({bound.name}{holds})")
         if least is not None:
             ratio = float(schedule.cost.seconds(schedule.completion_time) / least.value) if least.value else 1.0
-            print(f"lower bound {seconds_text(least.value)} ({least.name}), however it is cut; ratio {ratio:.4g}")
+            text = f"{ratio:.4g} x the lower bound {seconds_text(least.value)} ({least.name})"
+            print(f"{text}, however messages are segmented")
         if own is not None:
             took, best = schedule.completion_time, own.completion_time
             word = "the same time as" if took == best else "faster than" if took < best else "slower than"
@@ -145,8 +150,8 @@ def _sizes(file: Path, sizes: list[int], json: bool) -> bool:
     if json:
         print_json(rows)
     else:
-        print(f"{plan.task.describe()} on {plan.network.spec}, by {plan.algorithm}, for other sizes")
-        print(f"{'bytes':>10} {'time':>10} {'bandwidth':>11} {'/ bound':>8} {'packets':>8} {'generations':>12}  valid")
+        print(f"{plan.task.word} on {plan.network.spec}, by {plan.algorithm}, for other sizes")
+        print(f"{'bytes':>10} {'time':>10} {'bandwidth':>11} {'x bound':>8} {'packets':>8} {'generations':>12}  valid")
         for row in rows:
             rate, ratio = row["algorithm_bandwidth"], row["ratio"]
             told = "-" if rate is None else bandwidth_text(rate)
@@ -157,15 +162,6 @@ def _sizes(file: Path, sizes: list[int], json: bool) -> bool:
                 f"{row['packets']:>8,} {row['generations']:>12,}  {valid}"
             )
     return all(row["valid"] for row in rows)
-
-
-def _clock_text(clock: Any, time: Fraction) -> str:
-    """Return what a schedule in seconds moves, and how fast."""
-    from gossamer.atomic_files import bandwidth_text
-
-    rates = [("algorithm", clock.bandwidth(time)), ("bus", clock.bus_bandwidth(time))]
-    told = [f"{name} bandwidth {bandwidth_text(rate)}" for name, rate in rates if rate is not None]
-    return "; ".join([clock.describe(), ", ".join(told)] if told else [clock.describe()])
 
 
 def _in_seconds(cost: Any, time: Fraction) -> dict[str, Any]:
@@ -183,31 +179,95 @@ def _in_seconds(cost: Any, time: Fraction) -> dict[str, Any]:
 
 
 def explain(
-    file: ScheduleFile,
+    file: Annotated[
+        Path,
+        typer.Argument(help="Schedule file that plan --output wrote; with --algorithm a network.", metavar="FILE"),
+    ],
+    of: Annotated[
+        str | None,
+        typer.Argument(help="With --algorithm: the task; by default the first that it covers.", metavar="[TASK]"),
+    ] = None,
+    algorithm: Annotated[
+        str | None,
+        typer.Option(
+            help="Explain this algorithm on a network instead: idea, first slots, bound, source, steps of the code. "
+            "A name of 'gossamer list algorithms', or ring, tree, bruck, rabenseifner, ...",
+            metavar="NAME",
+        ),
+    ] = None,
     slot: Annotated[
         int | None,
         typer.Option("--slot", "--step", help="Who sends what to whom in this slot, or wormhole step.", metavar="N"),
     ] = None,
     rank: Annotated[
-        str | None, typer.Option(help="What this node sends and gets: a number, or coordinates.", metavar="NODE")
+        str | None,
+        typer.Option(
+            "--rank", "--node", help="What this node sends and gets: a number, or coordinates.", metavar="NODE"
+        ),
     ] = None,
     message: Annotated[int | None, typer.Option(help="The way of the message of this number.", metavar="N")] = None,
+    slots: Annotated[bool, typer.Option("--slots", help="What happens slot by slot.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Plan no changes, and compare no usual algorithms.")] = False,
+    budget: Annotated[
+        float | None,
+        typer.Option(help="Seconds for planning changes. Default: 60, and none on large networks.", metavar="SECONDS"),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        written(
+            "Page to write: .html, .md or .txt; with --algorithm also its pictures, .svg, .png or .pdf", several=False
+        ),
+    ] = None,
     limit: Limit = 100,
     network: Foreign = None,
     task: Collective = None,
     bytes: OtherBytes = None,
     json: Json = False,
 ) -> None:
-    """Say what happens slot by slot, in a slot, at a node or to a message, and why it cannot be faster."""
+    """Say what limits a schedule, where its time goes and what would help; or how an algorithm works."""
+    if algorithm is not None:
+        _explain_algorithm(algorithm, str(file), of or task, output, json)
+        return
+    if of is not None:
+        raise ScheduleError(f"{of!r} goes with --algorithm; a schedule is explained by its file alone")
+    from gossamer.atomic_files import check_writable
     from gossamer.planning import explaining
     from gossamer.reading import whole
+    from gossamer.reading.values import fraction
 
     whole(limit, "--limit", 1, None, error=ScheduleError)
+    if budget is not None:
+        budget = float(fraction(budget, "--budget", allowed="a number of seconds that is 0 or more"))
+    part = slots or (slot, rank, message) != (None, None, None)
+    if part and (output or quick or budget is not None):
+        raise ScheduleError(
+            "--output, --quick and --budget go with the page, not with --slot, --rank, --message, --slots"
+        )
+    if quick and budget is not None:
+        raise ScheduleError("--quick plans nothing, so that --budget does not go with it")
+    if output is not None:
+        if output.suffix.lower() not in (".html", ".md", ".txt"):
+            raise FileFormatError(f"{str(output)!r} is of no known kind; a page is .html, .md or .txt")
+        check_writable(output)
+        hush_libraries()
     with progress() as stage:
         stage(f"reading {file}")
         schedule = read_schedule(file, network, task, bytes)
         stage("explaining")
-        found = explaining.explain(schedule, slot=slot, rank=rank, message=message)
+        found = explaining.explain(
+            schedule, slot=slot, rank=rank, message=message, slots=slots, quick=quick, budget=budget, progress=stage
+        )
+        if output is not None and isinstance(found, explaining.Advice):
+            stage(f"writing {output}")
+            found.save(output)
+    if isinstance(found, explaining.Advice):
+        if json:
+            print_json(found.to_dict())
+        elif output is None:
+            print(found)
+        else:
+            print_written(output)
+        return
     if json:
         bound = found.bound
         print_json(
@@ -231,3 +291,27 @@ def explain(
     if len(found.lines) > limit:
         print(f"  ... and {len(found.lines) - limit} more; --limit shows them")
     print("\n".join(found.why))
+
+
+def _explain_algorithm(name: str, network: str, task: str | None, output: Path | None, json: bool) -> None:
+    """Explain an algorithm on a network, in the terminal or as a page."""
+    from gossamer.atomic_files import check_writable
+    from gossamer.planning.explaining.algorithms import explain_algorithm
+
+    if output is not None:
+        check_writable(output)
+    with progress() as stage:
+        stage(f"explaining {name}")
+        found = explain_algorithm(name, network, task)
+        if output is not None:
+            from gossamer.plots import write_page
+
+            stage(f"drawing {output}")
+            files = write_page(found, output)
+    if json:
+        print_json(found.to_dict())
+    elif output is None:
+        print(found)
+    else:
+        for path in files:
+            print_written(path)

@@ -508,6 +508,8 @@ def replay(
         network, given = _links_of_plan(schedule.network, clock)
     rate, delay = link_speeds(network, *given)
     alike = network.link_count > 0 and bool(np.all(rate == rate[0]) and np.all(delay == delay[0]))
+    if model == "loggp" and not network.link_count:
+        raise NotApplicableError(f"{network.spec} has no links, and LogGP has a bandwidth and a latency; take smpi")
     if model == "loggp" and not alike and not own_links:
         raise NotApplicableError(
             f"the links of {network.spec} differ, and LogGP has one bandwidth and latency; take smpi, or give both"

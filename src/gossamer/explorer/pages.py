@@ -32,7 +32,7 @@ from gossamer.explorer.scenes import (
 from gossamer.planning import planner, switching
 from gossamer.planning.outcome import Outcome
 from gossamer.plots.appearance import CATEGORICAL, by_number, sequential
-from gossamer.plots.timeline_routes import NodePairs
+from gossamer.plots.link_groups import NodePairs
 from gossamer.questions.tasks import COPY, MOVE
 from gossamer.schedules import CONTROL, Schedule
 from gossamer.simulation.flits.recording import FlitRecording, record_run

@@ -19,7 +19,7 @@ from gossamer.errors import NotApplicableError
 from gossamer.networks.network import Network
 from gossamer.planning.explaining.hop_lines import count_sums
 from gossamer.plots.layouts import lay_out
-from gossamer.plots.timeline_routes import NodePairs, routes
+from gossamer.plots.link_groups import NodePairs, routes
 from gossamer.questions.tasks import COPY, MOVE
 from gossamer.schedules import Schedule, Timeline
 

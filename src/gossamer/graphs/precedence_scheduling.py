@@ -310,15 +310,23 @@ class HopGraph(NamedTuple):
         ([0, 2, 2, 2], [1, 2])
         """
         children = np.flatnonzero(parent >= 0)
-        first = np.zeros(link.size + 1, np.int64)
-        np.cumsum(np.bincount(parent[children], minlength=link.size), out=first[1:])
-        following = children[np.argsort(parent[children], kind="stable")]
-        return cls(link, packet, first, following.astype(np.int32))
+        return cls.of_edges(link, packet, parent[children].astype(np.int64), children)
 
     @property
     def need(self) -> IntArray:
         """How many hops each hop waits for, int32[H]."""
         return np.bincount(self.following, minlength=self.link.size).astype(np.int32)
+
+    @classmethod
+    def of_edges(cls, link: IntArray, packet: IntArray, before: Longs, behind: Longs) -> HopGraph:
+        """Return the graph of hops of which ``behind[i]`` waits for the earlier hop ``before[i]``."""
+        first = np.zeros(link.size + 1, np.int64)
+        np.cumsum(np.bincount(before, minlength=link.size), out=first[1:])
+        return cls(link, packet, first, behind[np.argsort(before, kind="stable")].astype(np.int32))
+
+    def edges(self) -> tuple[Longs, Longs]:
+        """Return the hops that others wait for and, for each, one that waits: before and behind."""
+        return np.repeat(np.arange(self.link.size), np.diff(self.first)), self.following.astype(np.int64)
 
     def turned_round(self) -> HopGraph:
         """Return the graph of the hops in opposite order, each waiting for those that waited for it."""
@@ -437,7 +445,9 @@ def scheduled(
 
     Notes
     -----
-    O(H log H) time for each try and each direction; about 60 bytes a hop.
+    O(H log H) time for each try and each direction; about 60 bytes a hop. Copies of a packet that go through the same
+    switches in one slot, some one way and some the other, are told apart by nobody: of such ways one waits until the
+    other is over, and all is scheduled again.
 
     References
     ----------
@@ -453,6 +463,27 @@ def scheduled(
     """
     if not graph.link.size:
         return StartTimes(0, np.zeros(0, np.int64))
+    best = _shortest(graph, roads, least, tries, rounds, orders, seed)
+    hop = np.arange(graph.link.size)  # the hop that each was called at first
+    while (parted := _parted(graph, roads, best.start)) is not None:
+        graph, order = parted
+        hop = hop[order]
+        orders = None if orders is None else [values[order] for values in orders]
+        best = _shortest(graph, roads, least, tries, rounds, orders, seed)
+    start = np.empty_like(best.start)
+    start[hop] = best.start
+    return StartTimes(best.slots, start)
+
+
+def _shortest(
+    graph: HopGraph,
+    roads: LinkResources,
+    least: int,
+    tries: int,
+    rounds: int,
+    orders: Sequence[npt.NDArray[np.float64]] | None,
+    seed: int,
+) -> StartTimes:
     found: list[StartTimes] = []
     runs = tries + 2 * rounds if orders is None else len(orders) + 2 * rounds * _KEPT
     for rank in _ranks(graph, roads, tries, orders, np.random.default_rng(seed)):
@@ -467,6 +498,50 @@ def scheduled(
         if tight.slots < best.slots:
             best = tight
     return best
+
+
+def _parted(graph: HopGraph, roads: LinkResources, start: Longs) -> tuple[HopGraph, Longs] | None:
+    """Return hops that wait for more, and which hop each was, if hops of a packet in one slot run in a circle.
+
+    A way of a packet begins and ends at nodes that do not cut through. Where ways through the same switches make a
+    circle, each but the first waits for the end of the one before.
+    """
+    source, target = roads.source[graph.link], roads.target[graph.link]
+    among = roads.cut[source] & roads.cut[target] & (roads.latency[graph.link] == 0)
+    left = np.flatnonzero(among)
+    group = graph.packet.astype(np.int64) * (int(start.max()) + 1) + start
+    while left.size:
+        leaves, comes = (group[left] * roads.cut.size + ends[left] for ends in (source, target))
+        kept = left[np.isin(leaves, comes) & np.isin(comes, leaves)]
+        if kept.size == left.size:
+            break
+        left = kept
+    if not left.size:
+        return None
+    hops = graph.link.size
+    before, behind = graph.edges()
+    inner = roads.cut[source[behind]] & (target[before] == source[behind])
+    way, known = np.arange(hops), np.full(hops, -1)  # the hop with which the way of each begins
+    way[behind[inner]] = -1
+    while not np.array_equal(way, known):
+        known = way.copy()
+        np.maximum.at(way, behind[inner], known[before[inner]])
+    met = np.unique(np.stack([group[left], way[left]]), axis=1)
+    together = met[0, 1:] == met[0, :-1]
+    ends = np.flatnonzero(~roads.cut[target])
+    waits = {
+        (end, later)
+        for earlier, later in zip(met[1, :-1][together].tolist(), met[1, 1:][together].tolist(), strict=True)
+        for end in ends[way[ends] == earlier].tolist()
+    } - set(zip(before.tolist(), behind.tolist(), strict=True))
+    if not waits:
+        return None
+    more = np.array(sorted(waits), np.int64)
+    order = np.lexsort((np.arange(hops), way))
+    place = np.empty_like(order)
+    place[order] = np.arange(hops)
+    before, behind = (place[np.append(x, more[:, k])] for k, x in enumerate((before, behind)))
+    return HopGraph.of_edges(graph.link[order], graph.packet[order], before, behind), order
 
 
 def _ranks(

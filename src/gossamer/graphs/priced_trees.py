@@ -402,7 +402,7 @@ class TreeGrowth:
             Keep trees that use nothing of that load or more.
         at_once : bool
             Whether the ways of one tree, too, get dearer as links are used: where nodes that pass things on make no
-            copies, a tree may use a link often. Then ways are looked for anew for each target.
+            copies, a tree may use a link often. Then ways are looked for again for each target.
         inward : bool
             Whether trees lead to the origins rather than from them.
         visit : int64[P], optional

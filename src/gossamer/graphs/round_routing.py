@@ -47,7 +47,7 @@ class Ways(NamedTuple):
 
 @njit(cache=True, nogil=True, small=100_000)
 def _walk(step, source, goal, distance, node_of_goal, first_link, link_target, weight, busy, load, begin, path):
-    """Write the links of a shortest way for each transfer, of several links the one that is used least in its step.
+    """Write the links of a shortest path for each transfer, of several links the one that is used least in its step.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def _walk(step, source, goal, distance, node_of_goal, first_link, link_target, w
 
 
 def shared_ways(network: Network, step: Longs, source: Longs, target: Longs, share: float = 1.0) -> Ways:
-    """Return shortest ways for what is sent in rounds, which what is sent in the same round shares.
+    """Return shortest paths for what is sent in rounds, which what is sent in the same round shares.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from gossamer.jit import njit
 from gossamer.programs import Operations, Program, lower
 from gossamer.programs.layout import blocks_of_message
-from gossamer.questions.tasks import Grouped
+from gossamer.questions.tasks import Grouped, Task
 from gossamer.schedules import Schedule, Timeline, timeline
 
 __all__ = ["Format", "Plan", "RowText", "earlier_on_link", "format_rows", "no_limits"]
@@ -81,6 +81,8 @@ class Format:
         Whether it is a folder of files.
     sized : bool
         Whether the bytes of a message stand in it.
+    tasks : tuple of types of tasks
+        The tasks that it has words for; empty where it has words for all.
     groups : bool
         Whether it can hold a task that is carried out in groups.
     loops : bool
@@ -93,6 +95,7 @@ class Format:
     limits: Callable[[Plan], Iterator[str]] = no_limits
     folder: bool = False
     sized: bool = False
+    tasks: tuple[type[Task], ...] = ()
     groups: bool = True
     loops: bool = False
 
@@ -201,7 +204,7 @@ class RowText:
             chosen, *numbers = (c.reshape(-1)[a : a + _ROWS] for c in arrays)
             table = np.ascontiguousarray(np.stack(numbers)) if numbers else np.zeros((1, chosen.size), np.int64)
             size = format_rows(
-                np.ascontiguousarray(chosen, np.int64), table, self._first, self._start, self._column,
+                np.array(chosen, np.int64), table, self._first, self._start, self._column,
                 self._literals, out,
             )  # fmt: skip
             yield out[:size].tobytes()

@@ -23,6 +23,7 @@ from gossamer.interchange.smpi import SMPI
 from gossamer.networks import as_network
 from gossamer.networks.network import Network
 from gossamer.programs.files import write_program
+from gossamer.programs.layout import plain_task
 from gossamer.questions.costs import Clock
 from gossamer.questions.tasks import Grouped
 from gossamer.questions.tasks.demand_table import TABLE_ENDINGS, read_table
@@ -204,8 +205,8 @@ def export(
     Raises
     ------
     NotApplicableError
-        If the schedule is beyond a limit of what reads the format; it is named. If it is of a task in groups, and the
-        format has no word for these.
+        If the schedule is beyond a limit of what reads the format; it is named. If the format has no word for its task,
+        or for groups; it has none with `limits` false either.
     ScheduleError, VerificationError, FileFormatError
         If there is no such format, the schedule is not valid, or the file cannot be written.
 
@@ -235,6 +236,9 @@ def export(
     task = plan.schedule.task
     if isinstance(task, Grouped) and not format.groups:
         raise NotApplicableError(f"{format.name} has no word for groups, only for all ranks; not {task.describe()}")
+    if format.tasks and type(plain_task(task)) not in format.tasks:
+        known = ", ".join(kind.name for kind in format.tasks)
+        raise NotApplicableError(f"{format.name} has words for {known}; not for {task.name}")
     if not format.folder:
         check_writable(path)  # refuse before the work
     plan.program  # noqa: B018 - verified here

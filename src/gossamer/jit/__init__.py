@@ -4,7 +4,7 @@
 is first called, so that a kernel stands in the file of what calls it and costs nothing to who does not (`kernel`).
 Small work is done by the function itself, as Python, while nothing is compiled for it: seconds of compiling are not
 worth microseconds of work (`budgeted_interpreter`). Compiled code is kept in a folder for each state of the sources;
-where it cannot be read or written the kernel is compiled anew. What is compiled is told before it begins
+where it cannot be read or written the kernel is compiled again. What is compiled is told before it begins
 (`compile_events`).
 
 With ``GOSSAMER_PLAIN_NUMBA=1`` in the environment there are none of these but the first: `njit` is Numba's.

@@ -117,7 +117,7 @@ class Kernel:
         return dispatcher
 
     def _compile(self, args: tuple[Any, ...], kws: dict[str, Any]) -> None:
-        """Compile for some arguments, or load what is kept; what cannot be read or written is compiled anew."""
+        """Compile for some arguments, or load what is kept; what cannot be read or written is compiled again."""
         if kws:
             self._ready = True
             return

@@ -43,6 +43,7 @@ from gossamer.networks.gpu_servers import dgx_1, dgx_a100, servers
 from gossamer.networks.grids import array, hypercube, linear_array, ring, torus
 from gossamer.networks.hypercycles import generalized_hypercube, hypercycle
 from gossamer.networks.hyperx import flattened_butterfly, hyperx
+from gossamer.networks.link_table import has_speeds
 from gossamer.networks.network import MAX_LINKS, BreadthFirst, Factors, Failed, Network
 from gossamer.networks.networkx_conversion import from_networkx, to_networkx
 from gossamer.networks.permutation_networks import bubble_sort, macro_star, pancake, star
@@ -55,6 +56,8 @@ from gossamer.networks.slim_fly import slim_fly
 from gossamer.networks.spec import as_network, network_size
 from gossamer.networks.spec import network as parse
 from gossamer.networks.structures import (
+    Assumption,
+    Assumptions,
     CayleyGroup,
     Coordinates,
     Grid,
@@ -63,6 +66,7 @@ from gossamer.networks.structures import (
     RatedLinks,
     Speeds,
     Structure,
+    SwitchAbilities,
     Tiers,
 )
 from gossamer.networks.swapped_networks import cyclic_network, hierarchical_swapped
@@ -72,6 +76,8 @@ __all__ = [
     "FAMILIES",
     "MAX_LINKS",
     "AbelianGroup",
+    "Assumption",
+    "Assumptions",
     "BreadthFirst",
     "CayleyGroup",
     "Coordinates",
@@ -94,6 +100,7 @@ __all__ = [
     "Size",
     "Speeds",
     "Structure",
+    "SwitchAbilities",
     "Tiers",
     "array",
     "as_network",
@@ -119,6 +126,7 @@ __all__ = [
     "generalized_hypercube",
     "generalized_kautz",
     "half_duplex",
+    "has_speeds",
     "hierarchical_swapped",
     "hypercube",
     "hypercycle",

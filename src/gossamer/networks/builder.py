@@ -227,23 +227,11 @@ def attributed(where: str, given: Mapping[str, Any], error: type[GossamerError])
 
 
 def _rate(value: Any, name: str, error: type[GossamerError]) -> float:
-    return float(bandwidth(_with_unit(value, name, "50GB/s or 400Gbit/s", error), name, error=error))
+    return float(bandwidth(value, name, error=error))
 
 
 def _delay(value: Any, name: str, error: type[GossamerError]) -> float:
-    return float(duration(_with_unit(value, name, "2us or 1.5ms", error), name, error=error))
-
-
-def _with_unit(value: Any, name: str, example: str, error: type[GossamerError]) -> Any:
-    """Refuse a bare number in a text: nobody knows of what."""
-    if isinstance(value, str):
-        try:
-            bare = float(value) != 0
-        except ValueError:
-            bare = False
-        if bare:
-            raise error(f"{name} must have a unit, such as {example}, got {shown(value)}")
-    return value
+    return float(duration(value, name, error=error))
 
 
 def _whole(where: str, name: str, value: Any, least: int, error: type[GossamerError]) -> int:

@@ -17,7 +17,7 @@ from gossamer.networks.recognition import recognition
 from gossamer.networks.recognition.free_groups import graph_of
 from gossamer.networks.shared_ports import SharedPorts
 from gossamer.networks.spec import as_network
-from gossamer.networks.structures import RatedLinks, Speeds
+from gossamer.networks.structures import Assumptions, RatedLinks, Speeds, SwitchAbilities
 
 __all__ = ["Description", "automorphism_count", "describe", "node_kinds", "symmetry_words"]
 
@@ -152,6 +152,7 @@ class Description(Rows):
             "degrees": _counts(net.out_degree),
             "capacities": _counts(net.link_capacity),
             "speeds": _speeds(net),
+            **_told_of_machine(net),
             "shared_ports": port_attributes(net),
             **attributes(self, "structure symmetry connected diameter mean_distance"),
             "distances_exact": self.exact,
@@ -181,6 +182,7 @@ class Description(Rows):
             ("structure", self.structure),
             ("symmetry", self.symmetry),
             ("distances", self._distances()),
+            *self._machine_rows(),
         ]
         if self.cut is not None:
             found.append(("bottleneck", self._cut(self.cut)))
@@ -219,6 +221,12 @@ class Description(Rows):
             more = len(rows) - _SHOWN
             found.append(("speeds", "; ".join(texts) + (f"; {more:,} more speeds" if more > 0 else "")))
         return found
+
+    def _machine_rows(self) -> list[tuple[str, str]]:
+        """Return what switches can do, and what was assumed."""
+        abilities, assumed = self.network.find(SwitchAbilities), self.network.find(Assumptions)
+        found = [] if abilities is None else [("switches", abilities.words)]
+        return found + [("assumed", str(each)) for each in (() if assumed is None else assumed.every)]
 
     def _distances(self) -> str:
         if not self.connected:
@@ -334,6 +342,17 @@ def _ports(ports: SharedPorts) -> str:
             for rate, count in list(zip(rates.tolist(), counts.tolist(), strict=True))[::-1][:_SHOWN]
         )
     return told
+
+
+def _told_of_machine(network: Network) -> dict[str, Any]:
+    """Return what switches can do and what was assumed, as plain values; nothing where nothing is known."""
+    abilities, assumed = network.find(SwitchAbilities), network.find(Assumptions)
+    found: dict[str, Any] = {}
+    if abilities is not None:
+        found["switches"] = {"copies": abilities.copies, "combines": abilities.combines}
+    if assumed is not None:
+        found["assumptions"] = [each._asdict() for each in assumed.every]
+    return found
 
 
 def _speeds(network: Network) -> list[dict[str, Any]]:

@@ -17,6 +17,8 @@ from gossamer.networks.grids import ARRAY, HYPERCUBE, RING, TORUS
 from gossamer.networks.hypercycles import GENERALIZED_HYPERCUBE, HYPERCYCLE
 from gossamer.networks.hyperx import FLATTENED_BUTTERFLY, HYPERX
 from gossamer.networks.lifts import LIFT
+from gossamer.networks.machine_tori import TORI
+from gossamer.networks.machines import BOXES
 from gossamer.networks.optically_switched_cubes import SWITCHED_CUBES
 from gossamer.networks.permutation_networks import BUBBLE_SORT, MACRO_STAR, PANCAKE, STAR
 from gossamer.networks.polarfly import POLARFLY
@@ -66,11 +68,13 @@ FAMILIES: tuple[Family, ...] = (
     K_ARY_N_TREE,
     GENERALIZED_FAT_TREE,
     SERVERS,
-    DGX_A100,
-    DGX_1,
     SWITCHED_CUBES,
     PRODUCT,
     TRANSPOSED,
+    DGX_1,
+    DGX_A100,
+    *BOXES[1:],
+    *TORI,
     *FILE_FAMILIES,
 )
 """Every family, in the order in which they are shown."""

@@ -60,6 +60,10 @@ class Family:
         Other names that the parser accepts.
     reads_file : bool
         Whether a spec of the family names a file.
+    machine : bool
+        Whether its members are machines that are built, with published speeds.
+    bare : bool
+        Whether the name alone is a spec: every parameter has a default.
     """
 
     name: str
@@ -73,10 +77,18 @@ class Family:
     small: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     reads_file: bool = False
+    machine: bool = False
+    bare: bool = False
+
+    @property
+    def kind(self) -> str:
+        """The heading under which it is listed: families, machines or files."""
+        return "files" if self.reads_file else "machines" if self.machine else "families"
 
     def usage(self) -> str:
         """Return the clause that ends a message about a malformed spec."""
-        return f"the form is {self.name}:{self.parameters}"
+        alone = f"{self.name} or " if self.bare else ""
+        return f"the form is {alone}{self.name}:{self.parameters}"
 
 
 Form = Callable[[Family, str], list[object]]

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
 import numpy as np
 
 from gossamer.errors import NetworkError
 from gossamer.networks import spec_parameters
 from gossamer.networks.family import MAX_CAPACITY, Family, Size, checked_size, whole_number
+from gossamer.networks.machines import BOXES
 from gossamer.networks.network import Network
 from gossamer.networks.router_networks import both_ways, router_network
 from gossamer.networks.structures import RatedLinks, Structure, Tiers
@@ -107,7 +112,9 @@ def dgx_a100(servers: int, rails: int = 8, spines: int = 0) -> Network:
         Spec ``dgx-a100:servers=S``, with ``rails=...`` and ``spines=...`` where they are not 8 and 0: that of
         `servers` with 8 GPUs, ``inside=12`` and ``outside=1``. Capacity 1 is 25 GB/s each way: an NVLink of the third
         generation, of which a GPU has 12, or an InfiniBand port of 200 Gbit/s, of which there is one for each GPU. Who
-        asks for seconds gets them at this speed, and others with a bandwidth of one's own.
+        asks for seconds gets them at this speed, and others with a bandwidth of one's own, of which a link inside then
+        has 12 times as much. ``dgx-a100:S`` without ``servers=`` is the machine with speeds and latencies of its own,
+        which are options.
 
     Raises
     ------
@@ -165,7 +172,7 @@ def dgx_1(gpu: str) -> Network:
     low, high = np.array(pairs).T
     source, target, capacity = both_ways(low, high, width)
     order = np.lexsort((target, source))
-    rated = RatedLinks(25_000_000_000 if gpu == "v100" else 20_000_000_000)
+    rated = RatedLinks(25_000_000_000 if gpu == "v100" else 20_000_000_000, usual=True)
     return router_network(f"dgx-1:{gpu}", 8, [(source[order], target[order], capacity[order])], structures=[rated])
 
 
@@ -233,17 +240,35 @@ DGX_1 = Family(
     example="dgx-1:v100",
     source="Li et al. 2020",
     small=("dgx-1:v100",),
+    machine=True,
 )
-DGX_A100 = Family(
-    name="dgx-a100",
-    function=dgx_a100,
-    size=_dgx_a100_size,
-    form=spec_parameters.named(
-        dict.fromkeys(("servers", "rails", "spines"), spec_parameters.integer), rails=8, spines=0
-    ),
-    parameters="servers=S,rails=8,spines=0",
-    summary="servers of 8 GPUs, whose links to the switch inside are 12 times as fast as those to the rails",
-    example="dgx-a100:servers=2",
-    source="Choquette, Gandhi, Giroux, Stam and Krashinsky 2021",
+_RELATIVE = spec_parameters.named(
+    dict.fromkeys(("servers", "rails", "spines"), spec_parameters.integer), rails=8, spines=0
+)
+
+
+def _a100_form(family: Family, text: str) -> list[object]:
+    """Read ``servers=S,...``, of relative speeds, or the figures of a machine."""
+    relative = re.search(r"(?i)(?:^|,)\s*servers\s*=", text)
+    return _RELATIVE(family, text) if relative else BOXES[0].form(family, text)
+
+
+def _a100(*given: int | Mapping[str, object]) -> Network:
+    known = given[0]
+    return BOXES[0].function(known) if isinstance(known, Mapping) else dgx_a100(*given)  # type: ignore[arg-type]
+
+
+def _a100_size(*given: int | Mapping[str, object]) -> Size:
+    known = given[0]
+    return BOXES[0].size(known) if isinstance(known, Mapping) else _dgx_a100_size(*given)  # type: ignore[arg-type]
+
+
+DGX_A100 = replace(
+    BOXES[0],
+    function=_a100,
+    size=_a100_size,
+    form=_a100_form,
+    parameters=f"{BOXES[0].parameters}|servers=S,rails=8,spines=0",
+    summary=f"{BOXES[0].summary}; with servers=S in relative speeds: links inside of capacity 12, those outside of 1",
     small=("dgx-a100:servers=1,rails=0",),
 )

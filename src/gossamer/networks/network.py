@@ -386,7 +386,7 @@ class Network(NamedNodes, Pictured):
 
     @property
     def transposed(self) -> Network:
-        """The network with every link turned round: itself where every link has an opposite.
+        """The network with every link reversed: itself where every link has an opposite.
 
         Of a one-way network nodes, labels, coordinates and group stay. Its spec is ``transposed:(SPEC)``, and the
         transposed of that is this network again.

@@ -16,7 +16,7 @@ from gossamer.networks.network import Network
 from gossamer.networks.networkx_conversion import from_networkx
 from gossamer.networks.spec_parameters import Nested
 
-__all__ = ["as_network", "names_family", "network", "network_size", "reads_file"]
+__all__ = ["as_network", "is_path", "names_family", "network", "network_size", "reads_file"]
 
 MAX_DEPTH = 20
 """How deep products may be nested in a spec."""
@@ -28,9 +28,10 @@ def network(spec: str) -> Network:
     Parameters
     ----------
     spec : str
-        ``family:parameters``, for instance ``torus:8x8``, ``extended-ring:14,2``, ``fat-tree:k=2,h=4`` or
-        ``product:(ring:5)x(complete:4)``. Upper case, spaces, underscores in family names and commas between sides are
-        accepted; the network's own `spec` is the canonical form and parses back to an equal network.
+        ``family:parameters``, for instance ``torus:8x8``, ``extended-ring:14,2``, ``fat-tree:k=2,h=4``, ``dgx-h100:4``
+        or ``product:(ring:5)x(complete:4)``; of some machines the name alone, ``nvl72``. Upper case, spaces,
+        underscores in family names and commas between sides are accepted; the network's own `spec` is the canonical
+        form and parses back to an equal network.
 
     Returns
     -------
@@ -104,7 +105,7 @@ def _evaluate(text: str, question: Callable[[Family], Callable[..., Any]], depth
     name, colon, parameters = text.partition(":")
     family = _family(name, text)
     parameters = parameters.strip()
-    if not colon or not parameters:
+    if not (colon and parameters) and not family.bare:
         raise NetworkError(f"{family.name}: parameters are missing; {family.usage()}")
     arguments = family.form(family, parameters)
     if depth == MAX_DEPTH and any(isinstance(a, Nested) for a in arguments):
@@ -114,13 +115,26 @@ def _evaluate(text: str, question: Callable[[Family], Callable[..., Any]], depth
 
 
 def names_family(text: str) -> bool:
-    """Return whether what stands before the first colon of a text is the name of a family.
+    """Return whether a text begins with the name of a family and a colon, or is the name of a machine.
 
-    >>> names_family("edges:networks/ring.txt"), names_family("networks/ring.txt")
-    (True, False)
+    >>> names_family("edges:networks/ring.txt"), names_family("networks/ring.txt"), names_family("nvl72")
+    (True, False, True)
     """
     name, colon, _ = text.partition(":")
-    return bool(colon) and _key(name) in _families()
+    family = _families().get(_key(name))
+    return family is not None and (bool(colon) or family.machine)
+
+
+def is_path(text: str) -> bool:
+    """Return whether a text is the path of a file of links rather than a spec."""
+    if names_family(text) or "\0" in text:
+        return False
+    if Path(text).suffix.lower() in suffixes():
+        return True
+    try:
+        return Path(text).is_file()
+    except OSError:
+        return False
 
 
 def reads_file(spec: str) -> bool:
@@ -161,8 +175,9 @@ def as_network(value: object) -> Network:
     Parameters
     ----------
     value : Network, str, path or NetworkX graph
-        A network; a spec such as ``torus:8x8``; the path of a file that `read_network` reads (a text is a path if it
-        ends in one of the suffixes and names no family); a graph, undirected or directed, parallel edges or not.
+        A network; a spec such as ``torus:8x8``, or the name of a machine such as ``nvl72``; the path of a file that
+        `read_network` reads (a text that begins with no family is a path if there is such a file, or it ends in one of
+        the suffixes); a graph, undirected or directed, parallel edges or not.
 
     Returns
     -------
@@ -184,8 +199,7 @@ def as_network(value: object) -> Network:
     if isinstance(value, Network):
         return value
     if isinstance(value, str):
-        is_path = Path(value).suffix.lower() in suffixes() and not names_family(value)
-        return read_network(value) if is_path else network(value)
+        return read_network(value) if is_path(value) else network(value)
     if isinstance(value, PathLike):
         return read_network(value)
     if hasattr(value, "adjacency") and hasattr(value, "is_directed"):

@@ -7,8 +7,9 @@ idea of its own brings its own record. Products have theirs, `Factors`, beside t
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,8 @@ from gossamer.errors import NetworkError
 from gossamer.networks.finite_groups import Group
 
 __all__ = [
+    "Assumption",
+    "Assumptions",
     "CayleyGroup",
     "Coordinates",
     "Grid",
@@ -26,6 +29,7 @@ __all__ = [
     "RatedLinks",
     "Speeds",
     "Structure",
+    "SwitchAbilities",
     "Tiers",
     "int_array",
 ]
@@ -262,9 +266,12 @@ class RatedLinks(Structure):
     ----------
     bandwidth : int
         Bytes a second for each packet that a link carries at once; of so many packets, so many times as much.
+    usual : bool
+        Whether plans are in seconds unless steps are asked for, as where links have `Speeds`.
     """
 
     bandwidth: int
+    usual: bool = field(default=False, compare=False)
 
     of_nodes = True
 
@@ -311,3 +318,74 @@ class Speeds(Structure):
     def remaining(self, nodes: IntArray, links: IntArray) -> Structure:
         """Keep those of the links that remain."""
         return Speeds(self.bandwidth[links], self.latency[links])
+
+
+class Assumption(NamedTuple):
+    """Something that a file or a data sheet does not say, and was decided.
+
+    Attributes
+    ----------
+    text : str
+        What was assumed, and from what, in one clause.
+    change : str
+        The option that changes it, in words; empty if there is none.
+    """
+
+    text: str
+    change: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.text}; to change it: {self.change}" if self.change else self.text
+
+
+@dataclass(frozen=True)
+class Assumptions(Structure):
+    """What was assumed when the network was read or made, such as the speed of links that a file only counts.
+
+    Attributes
+    ----------
+    every : tuple of Assumption
+        In the order of their weight.
+    """
+
+    every: tuple[Assumption, ...]
+
+    of_nodes = True
+
+    def remaining(self, nodes: IntArray, links: IntArray) -> Structure:
+        """Keep them: they hold for what is left."""
+        return self
+
+
+@dataclass(frozen=True)
+class SwitchAbilities(Structure):
+    """What the switches of a machine can do with packets beside passing them on.
+
+    A plan whose rules are left open takes `copies` for `Rules.replication`, and no reductions in switches.
+
+    Attributes
+    ----------
+    copies : bool
+        Whether they send several copies of a packet that they received once (multicast).
+    combines : bool
+        Whether they can combine contributions (reduction in the network).
+    """
+
+    copies: bool
+    combines: bool
+
+    of_nodes = True
+
+    def remaining(self, nodes: IntArray, links: IntArray) -> Structure:
+        """Keep it: it holds for the switches that are left."""
+        return self
+
+    @property
+    def words(self) -> str:
+        """What they can do, and which option says that they should, or should not.
+
+        >>> SwitchAbilities(True, True).words
+        'copy packets (--no-replication: not) and can reduce (--reduction)'
+        """
+        copy = "copy packets (--no-replication: not)" if self.copies else "do not copy packets (--replication: do)"
+        return f"{copy} and can reduce (--reduction)" if self.combines else f"{copy} and do not reduce"

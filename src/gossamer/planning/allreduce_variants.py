@@ -116,17 +116,21 @@ def forms_of(network: Network, task: Task, rules: Rules | None, cost: TimeCost) 
     --------
     >>> from gossamer.networks import array
     >>> cost = TimeCost(1000, bandwidth="1GB/s", latency="1us")
-    >>> [form.words for form in forms_of(array(5), Allreduce(), None, cost)][:4]
-    ['a block for each rank', 'through root (2)', 'whole buffers to all', 'partial sums in 80 chunks']
+    >>> for form in [*forms_of(array(5), Allreduce(), None, cost)][:4]:
+    ...     print(form.words)
+    reduce-scatter + allgather
+    reduce + broadcast at (2)
+    allgather and reduce locally
+    partial sums in 80 chunks
     """
     groups = _ranks_of(network, task)
     if not groups and cost.form not in ("best", "blocks"):
-        raise ModelError(f"form {cost.form!r} is one of an allreduce, not of {task.name}")
+        raise ModelError(f"form {cost.form!r} is one of an allreduce, not of {task.word}")
     if cost.form == "blocks" or max(map(len, groups), default=0) < 2:
         yield AllreduceVariant("blocks", "", task, cost)
         return
     if cost.form == "best":
-        yield AllreduceVariant("blocks", "a block for each rank", task, cost)
+        yield AllreduceVariant("blocks", "reduce-scatter + allgather", task, cost)
     # messages are whole buffers, and forms are close to each other
     whole = FineTimeCost(cost.bytes, bandwidth=cost.bandwidth, latency=cost.latency, form=cost.form)
 
@@ -137,10 +141,12 @@ def forms_of(network: Network, task: Task, rules: Rules | None, cost: TimeCost) 
     case = Case(timed, among(MultinodeBroadcast()), rules)
     if cost.form in ("best", "root") and len(groups) <= _MOST_ROOTS:
         roots = [_middle(case, row) for row in groups]
-        words = f"through root {network.node_name(groups[0][roots[0]])}" if len(groups) == 1 else "through roots"
+        words = "reduce + broadcast"
+        if len(groups) == 1:
+            words += f" at {network.node_name(groups[0][roots[0]])}"
         yield AllreduceVariant("root", words, _through(task, groups, roots), whole)
     if cost.form in ("best", "gather"):
-        yield AllreduceVariant("gather", "whole buffers to all", case.task, whole)
+        yield AllreduceVariant("gather", "allgather and reduce locally", case.task, whole)
     if cost.form in ("best", "sums"):
         seen = set[int]()
         for chunks in _likely(timed, case.rules, groups):
@@ -233,16 +239,16 @@ def told_time(time: Fraction, cost: Cost) -> Fraction:
 
 
 def asked_scopes(case: Case, bounds: Iterable[Bound], cost: AskedCost | None = None) -> frozenset[str]:
-    """Return the scopes to which what was asked is restricted: all, where it was steps of whole messages.
+    """Return the scopes to which what was asked is restricted: all, where it was steps of unsegmented messages.
 
-    Where seconds or split messages are asked for, cutting and form are the planner's, unless a form was asked for.
+    Where seconds or segmented messages are asked for, cutting and form are the planner's, unless a form was asked for.
     """
     scopes = frozenset(bound.scope for bound in bounds)
     if case.whole and not isinstance(case.cost, Clock):
         return scopes
     if not isinstance(cost, TimeCost):
         return frozenset()
-    form = ("schedules with ", "schedules through ") if cost.form != "best" else ()
+    form = ("schedules by ",) if cost.form != "best" else ()
     return frozenset(s for s in scopes if s.startswith((*form, *([WHOLE] if cost.whole else ()))))
 
 
@@ -320,5 +326,4 @@ def _of_form(bound: Bound, case: Case, words: str, least: Fraction) -> Bound:
     if sums_of(case.network, case.task):  # an allreduce of blocks or partial sums says itself what it is
         parts = case.related(rules=replace(case.rules, segmented=True))
         return bound if bound.scope else bound.within(case_scope(parts) or case_scope(case))
-    phrase = words if words.startswith("through ") else f"with {words}"
-    return bound.within(f"{bound.scope or 'schedules'} {phrase}")
+    return bound.within(f"{bound.scope or 'schedules'} by {words}")

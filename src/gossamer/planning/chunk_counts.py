@@ -43,9 +43,9 @@ def count_words(packets: int) -> str:
     """Return a number of packets in words.
 
     >>> count_words(1), count_words(64)
-    ('whole messages', '64 packets a message')
+    ('unsegmented', '64 packets a message')
     """
-    return "whole messages" if packets == 1 else f"{quantity(packets, 'packet')} a message"
+    return "unsegmented" if packets == 1 else f"{quantity(packets, 'packet')} a message"
 
 
 class Planned(NamedTuple):
@@ -65,7 +65,7 @@ def best_counts(
     plan : callable
         From a number of packets, two or more, to what the best plan takes; None if there is none.
     whole : Planned
-        What whole messages take.
+        What unsegmented messages take.
     least : Fraction
         Seconds that no schedule takes less than, however messages are cut.
     size : int
@@ -75,9 +75,9 @@ def best_counts(
 
     Notes
     -----
-    Tried first is the number at which what whole messages take beyond the bound would be 1 % if it fell as packets
-    do; if that gains nothing, the one at which what falls and what grows with the number would be alike. From there
-    numbers grow fourfold while that gains, or fall fourfold while that does, until the time is near the bound or
+    Tried first is the number at which what unsegmented messages take beyond the bound would be 1 % if it fell as
+    packets do; if that gains nothing, the one at which what falls and what grows with the number would be alike. From
+    there numbers grow fourfold while that gains, or fall fourfold while that does, until the time is near the bound or
     schedules have more hops than are worth it; then, unless the best is close, one between it and its better neighbor,
     and if that gains nothing one towards the other.
 

@@ -81,6 +81,11 @@ class JobOutcome(Tabled):
             rows.append((c.name, *(seconds_text(self.clock.seconds(t)) for t in times)))
         return columns, tuple(rows)
 
+    @property
+    def summary(self) -> str:
+        """What a person wants to know, in a sentence."""
+        return self.outcome.summary
+
     def rows(self) -> list[tuple[str, str]]:
         """Return what a person wants to read, as (label, text) rows."""
         return [*self.outcome.rows(), *super().rows()]

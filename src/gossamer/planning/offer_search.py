@@ -116,7 +116,7 @@ class Search:
         else:
             names = few_of(algorithm, of_task) or "none yet"
             hint = nearest(algorithm, of_task) or f"; there are: {names}"
-            raise NotApplicableError(f"no {self.kind.noun} {shown(algorithm)} for {task.name}{hint}")
+            raise NotApplicableError(f"no {self.kind.noun} {shown(algorithm)} for {task.word}{hint}")
         found: list[Candidate[Any]] = []
         for each in named:
             offers = each.offers(self.planned, streamed=streamed)
@@ -140,9 +140,9 @@ class Search:
 
     def _nothing(self, algorithm: str, known: bool) -> str:
         case = self.case
-        where = f"{case.task.name} on {case.network.spec}"
+        where = f"{case.task.word} on {case.network.spec}"
         if not known:
-            return f"no {self.kind.noun} for {case.task.name} yet; its lower bounds are known (gossamer bounds)"
+            return f"no {self.kind.noun} for {case.task.word} yet; its lower bounds are known (gossamer bounds)"
         if algorithm != "best":
             return f"algorithm {algorithm!r} does not cover {where}: it {self.refusals[algorithm]}"
         told = "; ".join(f"{name} {why}" for name, why in self.refusals.items())

@@ -18,24 +18,28 @@ from gossamer.atomic_files import (
     Tabled,
     attributes,
     bandwidth_text,
+    bytes_text,
     html_rows,
+    html_summary,
     html_table,
     memory_text,
     plain,
+    quantity,
     seconds_text,
 )
 from gossamer.bounds import Bound
 from gossamer.display_registry import display
 from gossamer.errors import ScheduleError
 from gossamer.networks.derived import Renumbered
+from gossamer.networks.network import Network
 from gossamer.planning.allreduce_variants import VariantTime
-from gossamer.planning.switching import Facts, Switching
+from gossamer.planning.switching import SHORT, Facts, Switching
 from gossamer.questions.cases import Case, Offer
-from gossamer.questions.costs import Clock
-from gossamer.questions.tasks import Allreduce, Task, in_packets, includes
+from gossamer.questions.costs import Clock, Cost
+from gossamer.questions.tasks import Allreduce, Task, Together, in_packets, includes
 from gossamer.verification import Verification
 
-__all__ = ["Comparison", "Expense", "Outcome", "peak_memory"]
+__all__ = ["Comparison", "Expense", "Outcome", "measured_text", "peak_memory"]
 
 
 @dataclass(frozen=True)
@@ -203,10 +207,25 @@ class Outcome(Rows):
         return table if show is None else str(show(self, table))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON; times in the unit of the cost, exact ones also as fractions in text."""
+        """Return plain values for JSON, those of the sentence first; times in the unit of the cost.
+
+        Exact times are fractions in text.
+        """
         case = self.case
         return {
+            "summary": self.summary,
+            "asked_task": self.word,
             "network": case.network.spec,
+            **self.in_seconds(),
+            "completion_time": plain(self.completion_time),
+            "unit": case.cost.unit,
+            "bound": plain(self.bound),
+            **attributes(self, "ratio optimal"),
+            "optimal_among": self.among or ("all schedules" if self.among == "" else None),
+            **attributes(self, "bound_name bound_scope"),
+            "bound_witness": self.bounds[0].witness if self.bounds else "",
+            "completion_time_exact": str(self.completion_time),
+            "bound_exact": str(self.bound),
             "nodes": case.network.node_count,
             "task": case.task.name,
             "task_in_words": case.task.describe(),
@@ -216,14 +235,6 @@ class Outcome(Rows):
             "algorithm": self.algorithm,
             "options": dict(self.options),
             "effort": self.offer.effort,
-            "unit": case.cost.unit,
-            "completion_time": plain(self.completion_time),
-            "completion_time_exact": str(self.completion_time),
-            "bound": plain(self.bound),
-            "bound_exact": str(self.bound),
-            **attributes(self, "bound_name bound_scope ratio optimal"),
-            "optimal_among": self.among or ("all schedules" if self.among == "" else None),
-            **self.in_seconds(),
             **attributes(self, "claim claim_is_bound"),
             "verified": self.verification.ok,
             "stopped": self.stopped or None,
@@ -245,26 +256,83 @@ class Outcome(Rows):
         }
         return {name: None if value is None else float(value) for name, value in values.items()}
 
-    def rows(self) -> list[tuple[str, str]]:
-        """Return what a person wants to read, as (label, text) rows."""
-        network = self.case.network
-        links = f"{network.link_count:,} links"
-        options = "".join(f", {name} = {value}" for name, value in self.options.items())
+    @property
+    def word(self) -> str:
+        """What the task is called in reports: as it was asked for, else by its customary name."""
+        return self.task.word
+
+    @property
+    def task(self) -> Task:
+        """The task as it was asked for, whatever the planner made of it."""
+        return self.case.task if self.asked is None else self.asked
+
+    @property
+    def measured(self) -> str:
+        """What was asked and how long it takes, with the bandwidth where times are seconds."""
+        return measured_text(self.switching, self.case.network, self.task, self.case.cost, self.completion_time)
+
+    @property
+    def summary(self) -> str:
+        """What a person wants to know, in a sentence: time, bandwidth, how near it is to the bound, and what binds."""
+        told = self.measured
+        why = f": {self.bounds[0].witness}" if self.bounds else ""
+        return f"{told}{', ' if self.optimal else '; '}{self._verdict()}{why}"
+
+    def _verdict(self) -> str:
+        """Return how near the time is to the bound, and among which schedules there is no faster one."""
+        among = "" if self.among is None else f"optimal{f' among {self.among}' if self.among else ''}"
+        if self.optimal or self.ratio is None:
+            return among or "no bound"
+        return f"{self.ratio:.4g} x the bound{f', {among}' * bool(among)}"
+
+    def _time_text(self, time: Fraction, slots: bool = False) -> str:
+        return self.switching.time_text(self.case.cost, time, slots=slots)
+
+    def rows(self, verbose: bool = False) -> list[tuple[str, str]]:
+        """Return what a person wants to read, as (label, text) rows: a dozen, or all if `verbose`."""
+        return self._all_rows() if verbose else self._short_rows()
+
+    def _short_rows(self) -> list[tuple[str, str]]:
+        described = self.task.describe()
         found = [
-            ("network", f"{network.spec}: {network.node_count:,} nodes, {links}"),
+            self._network_row(),
+            *self._known_row(),
+            *([("task", described)] if described != self.word else []),
+            ("rules", self.switching.describe(self.case)),
+            ("algorithm", self._algorithm_text() + (f", {self.forms[0].words}" if self.forms else "")),
+            ("time", self._against_bound()),
+            *(row for row in self.facts.rows if row[0] in SHORT),
+            self._verified_row(),
+        ]
+        return [*found, ("stopped", self.stopped)] if self.stopped else found
+
+    def _all_rows(self) -> list[tuple[str, str]]:
+        clock = [] if self.clock is None else [("slots", self.clock.slot_text())]
+        found = [
+            self._network_row(),
             *self._known_row(),
             ("task", self._task_text()),
             *self._form_rows(),
             ("rules", self.switching.describe(self.case)),
-            ("algorithm", self.algorithm + options),
+            *clock,
+            ("algorithm", self._algorithm_text()),
             *self._time_rows(),
             *self.facts.rows,
-            ("verified", f"yes: {self.verification.hops:,} hops replayed, no violation"),
+            self._verified_row(),
             self._expense_row(),
         ]
-        if self.stopped:
-            found.append(("stopped", self.stopped))
-        return found
+        return [*found, ("stopped", self.stopped)] if self.stopped else found
+
+    def _network_row(self) -> tuple[str, str]:
+        network = self.case.network
+        size = f"{quantity(network.node_count, 'node')}, {quantity(network.link_count, 'link')}"
+        return ("network", f"{network.spec}: {size}")
+
+    def _algorithm_text(self) -> str:
+        return self.algorithm + "".join(f", {name} = {value}" for name, value in self.options.items())
+
+    def _verified_row(self) -> tuple[str, str]:
+        return ("verified", f"yes: {quantity(self.verification.hops, 'transfer')} checked, no violation")
 
     def _known_row(self) -> list[tuple[str, str]]:
         """Return what a list of links turned out to be."""
@@ -275,11 +343,14 @@ class Outcome(Rows):
         return [("recognized", f"{known.original.spec}{'' if same else ', with its nodes renumbered'}")]
 
     def _task_text(self) -> str:
-        """Return the task, and as what it is carried out where that is another one."""
+        """Return the task, and as what it is carried out where that is another one, with their names here."""
         own, asked = self.case.task, self.asked
         if asked is None or asked in (own, in_packets(own, 1)):
-            return own.describe()
-        return f"{asked.describe()}, as {own.describe()}"
+            told, names = own.describe(), [own]
+        else:
+            told, names = f"{asked.describe()}, as {own.describe()}", [asked, own]
+        other = [task.name for task in names if task.name != task.word]
+        return told + (f" ({', '.join(dict.fromkeys(other))})" if other else "")
 
     def _form_rows(self) -> list[tuple[str, str]]:
         """Return what form of the task that was asked for this is, and how long the others take."""
@@ -291,22 +362,23 @@ class Outcome(Rows):
         label = "form" if self.asked is not None and includes(self.asked, Allreduce) else "packets"
         return [(label, first.words + (f"; {', '.join(told)}" if told else ""))]
 
-    def _time_rows(self) -> list[tuple[str, str]]:
-        def text(time: Fraction) -> str:
-            return self.switching.time_text(self.case.cost, time)
+    def _against_bound(self) -> str:
+        """Return the time beside the bound."""
+        holds = f", for {self.bound_scope}" if self.bound_scope else ""
+        beside = "" if self.optimal or self.ratio is None else f" ({self.ratio:.4g} x)"
+        return f"{self._time_text(self.completion_time)}; lower bound {self._time_text(self.bound)}{beside}{holds}"
 
-        ratio = "-" if self.ratio is None else f"{self.ratio:.4g}"
-        among = "" if self.among is None else f"optimal{f' among {self.among}' if self.among else ''}"
-        verdict = f"meets the bound: {among}" if self.optimal else f"{ratio} x the bound{f', {among}' * bool(among)}"
-        claim, bound = "none", text(self.bound)
+    def _time_rows(self) -> list[tuple[str, str]]:
+        text = partial(self._time_text, slots=True)
+        guaranteed, bound = "none", text(self.bound)
         if self.claim is not None:
-            claim = f"{'at most ' if self.claim_is_bound else ''}{text(self.claim)}"
+            guaranteed = f"{'at most ' if self.claim_is_bound else ''}{text(self.claim)}"
         if self.bounds:
             bound += f" ({self.bounds[0].text})"
         narrow = [("narrower bound", f"{text(b.value)} ({b.text})") for b in self._narrower()]
         found = [
-            ("claim", claim),
-            ("completion time", f"{text(self.completion_time)} - {verdict}"),
+            ("guaranteed time", guaranteed),
+            ("time", f"{text(self.completion_time)}; {self._verdict()}"),
             ("lower bound", bound),
             *narrow,
         ]
@@ -322,9 +394,7 @@ class Outcome(Rows):
         return ("took", f"{took}; {kept}, process {memory_text(e.peak_memory)}")
 
     def __repr__(self) -> str:
-        case = self.case
-        time = f"{self.completion_time} {case.cost.unit}{'' if self.completion_time == 1 else 's'}"
-        return f"<Outcome {case.task.name} on {case.network.spec}: {time}, bound {self.bound}, {self.algorithm}>"
+        return self.summary
 
 
 @dataclass(frozen=True)
@@ -355,6 +425,11 @@ class Comparison(Tabled):
         """The fastest."""
         return self.outcomes[0]
 
+    @property
+    def summary(self) -> str:
+        """What is fastest, in a sentence."""
+        return f"{self.best.summary}; by {self.best.algorithm}, the fastest of {quantity(len(self), 'algorithm')}"
+
     def __iter__(self) -> Iterator[dict[str, Any]]:
         for outcome in self.outcomes:
             buffer, held = outcome.facts.buffer, outcome.facts.held
@@ -378,6 +453,8 @@ class Comparison(Tabled):
         """Return plain values for JSON."""
         best = self.best
         return {
+            "summary": self.summary,
+            "asked_task": best.word,
             "network": self.case.network.spec,
             "task": self.case.task.name,
             "switching": best.switching.name,
@@ -392,12 +469,16 @@ class Comparison(Tabled):
 
     def table(self) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
         """Return columns and rows for people: an algorithm a row, the fastest first."""
-        unit = self.case.cost.unit
-        columns = ("algorithm", f"{unit}s", "x bound", "promise", "used", "buffers", "CPU s")
+        cost = self.case.cost
+        clock = cost if isinstance(cost, Clock) else None
+        columns = (
+            *("algorithm", f"{cost.unit}s" if clock is None else "time", "x bound", "guarantee"),
+            *("links busy", "buffers", "CPU s"),
+        )
         rows = tuple(
             (
                 outcome.algorithm + "".join(f" {k}={v}" for k, v in outcome.options.items()),
-                f"{float(outcome.completion_time):,.6g}",
+                f"{float(outcome.completion_time):,.6g}" if clock is None else seconds_text(outcome.seconds or 0),
                 outcome.ratio_text,
                 outcome.offer.promise,
                 f"{float(outcome.facts.utilization):.1%}",
@@ -417,11 +498,29 @@ class Comparison(Tabled):
 
     def _repr_html_(self) -> str:
         remarks = self.remarks()
-        return html_table(*self.table()) + (html_rows(remarks) if remarks else "")
+        return html_summary(self.summary) + html_table(*self.table()) + (html_rows(remarks) if remarks else "")
 
     def __repr__(self) -> str:
-        case = self.case
-        return f"<Comparison {case.task.name} on {case.network.spec}: {len(self)} algorithms, best {self.best!r}>"
+        return f"<Comparison of {quantity(len(self), 'algorithm')}, best: {self.best!r}>"
+
+
+def measured_text(kind: Switching[Any, Any], network: Network, task: Task, cost: Cost, time: Fraction) -> str:
+    """Return what was asked and how long it takes, with the bandwidth where times are seconds.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> s = gossamer.plan("ring:8", "alltoall").schedule
+    >>> measured_text(gossamer.planning.switching.of(s), s.network, s.task, s.cost, s.completion_time)
+    'alltoall on ring:8: 8 steps'
+    """
+    words, told = task.word, kind.time_text(cost, time)
+    if isinstance(cost, Clock) and not isinstance(task, Together):
+        words += f" of {bytes_text(cost.asked_bytes or cost.message_bytes)}"
+        rate, bus = cost.bandwidth(time), cost.bus_bandwidth(time)
+        told += "" if rate is None else f", {bandwidth_text(rate)}"
+        told += "" if bus is None or bus == rate else f" (bus {bandwidth_text(bus)})"
+    return f"{words} on {network.spec}: {told}"
 
 
 class _Shown:

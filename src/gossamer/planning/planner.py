@@ -21,8 +21,10 @@ from gossamer.errors import GossamerError, ModelError, NotApplicableError, Sched
 from gossamer.graphs.modulo_scheduling import Generation
 from gossamer.networks import as_network
 from gossamer.networks.derived import Renumbered
+from gossamer.networks.link_table import has_speeds
 from gossamer.networks.network import Network
 from gossamer.networks.recognition import recognized
+from gossamer.networks.structures import SwitchAbilities
 from gossamer.planning.allreduce_variants import (
     VariantTime,
     counted_alike,
@@ -40,14 +42,14 @@ from gossamer.planning.switching import SWITCHINGS, named
 from gossamer.planning.switching.resource_limits import FittingCandidates, ResourceLimits, limits
 from gossamer.processes.search_trials import MOST, Trials
 from gossamer.questions.cases import EFFORTS, Case, Offer
-from gossamer.questions.costs import AskedCost, Clock, TimeCost
+from gossamer.questions.costs import USUAL_BYTES, AskedCost, Clock, TimeCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import PartialSumAllreduce, Task, in_packets, includes, packets_of
 from gossamer.questions.tasks.chunked import MAX_CHUNKS
 from gossamer.reading import choice, whole
 from gossamer.reading.quantities import Bytes
 
-__all__ = ["compare", "lower_bounds", "plan", "rules_and_cost"]
+__all__ = ["as_usual", "compare", "lower_bounds", "plan", "rules_and_cost"]
 
 # Rules and costs in words, as the command line and studies have them: which belong to which switching.
 
@@ -82,6 +84,25 @@ def _flag(name: str) -> str:
     return name.replace("_", "-")
 
 
+def as_usual(network: Network, rules: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the rules of a question are on a machine, where they leave it open: whether its switches copy."""
+    known = network.find(SwitchAbilities)
+    return {} if known is None or known.copies or "replication" in rules else {"replication": False}
+
+
+def _left_open(
+    network: Any, switching: str, rules: Rules | None, cost: AskedCost | None
+) -> tuple[Network, Rules | None, AskedCost | None]:
+    """Return network, rules and cost of a question, with what is left open as it is usual for the network."""
+    net = as_network(network)
+    if switching == "store-and-forward":
+        if cost is None and has_speeds(net):
+            cost = TimeCost(USUAL_BYTES)
+        if rules is None and (usual := as_usual(net, {})):
+            rules = Rules(**usual)
+    return net, rules, cost
+
+
 def plan(
     network: Network | Any,
     task: Task | str,
@@ -110,10 +131,12 @@ def plan(
     switching : {"store-and-forward", "wormhole"}
         How messages travel.
     rules : Rules, optional
-        What the schedule must respect. Default: all ports, whole messages, no limit of the buffers.
+        What the schedule must respect. Default: all ports, unsegmented messages, no limit of the buffers; switches copy
+        packets, except those of machines that cannot (`gossamer.networks.SwitchAbilities`).
     cost : StepCost, TimeCost or LinearCost, optional
         What the schedule costs: steps, or seconds for so many bytes (store and forward), or start-ups and bytes
-        (wormhole). Default: the defaults of StepCost and LinearCost.
+        (wormhole). Default: seconds for 64 MiB where the links of the network have speeds, ``StepCost()`` for steps
+        all the same; else the defaults of StepCost and LinearCost.
     algorithm : str
         ``"best"`` for the fastest that covers the case, or a name.
     options : mapping, optional
@@ -173,6 +196,7 @@ def plan(
     >>> gossamer.plan("torus:3x3", "broadcast", switching="wormhole", cost=cost).bound
     Fraction(124, 5)
     """
+    network, rules, cost = _left_open(network, switching, rules, cost)
     allowed = limits(memory, budget, choice(effort, "effort", EFFORTS))
     with Trials(whole(jobs, "jobs", 1, MOST), allowed.memory, progress) as tries:
         question = asked_case(network, task, switching, rules, cost, seed, allowed.budget, tries)
@@ -261,7 +285,7 @@ def _forms(
             )
         return
     sums = split_sums(asked) if search.kind.name == "store-and-forward" else None
-    yield "" if sums is None else "a block for each rank", search
+    yield "" if sums is None else "reduce-scatter + allgather", search
     if sums is not None:
         yield "partial sums", _like(search, network, sums, rules, cost, progress)
 
@@ -468,9 +492,9 @@ class _Found(NamedTuple):
         """Return the form, and how messages are cut where there are plans of several cuts."""
         schedule, form = self.outcome.schedule, self.form
         if schedule is not None and getattr(schedule, "repetition", None) is not None:
-            each = quantity(schedule.repetition.packets, "packet")
-            generations = f"{schedule.generations:,} generations of {each} a message"
-            return ", ".join(filter(None, [form.partition(" in ")[0], generations]))
+            packets, times = schedule.repetition.packets, schedule.generations
+            repeated = f"{count_words(packets * times)} ({times:,} times {packets:,})"
+            return ", ".join(filter(None, [form.partition(" in ")[0], repeated]))
         return ", ".join(filter(None, [form, count_words(packets_of(self.search.case.task)) if several else ""]))
 
 
@@ -503,7 +527,13 @@ class _Packets:
         self._best = self._least = Fraction(1, 10**12)
 
     def plan_whole(self, known: tuple[Bound, ...]) -> Fraction:
-        """Plan whole messages, of which bounds are known, and return the time; NotApplicableError if there is none."""
+        """Plan unsegmented messages, of which bounds are known, and return the time.
+
+        Raises
+        ------
+        NotApplicableError
+            If there is no plan.
+        """
         self._whole = self._planned(1, self.search, Bounds(known))
         return self._whole.seconds
 
@@ -607,6 +637,7 @@ def compare(
     >>> [(row["algorithm"], row["time"]) for row in gossamer.compare("ring:6", "broadcast")][0]
     ('shortest-path-tree', 3)
     """
+    network, rules, cost = _left_open(network, switching, rules, cost)
     allowed = limits(memory, budget)
     _in_blocks(cost)
     search = Search(asked_case(network, task, switching, rules, cost, seed, allowed.budget), progress)
@@ -658,6 +689,7 @@ def lower_bounds(
     >>> print(gossamer.lower_bounds("torus:8x8", "alltoall")[0])
     64 steps, total hops: all messages together need 16,384 hops, made over 256 links
     """
+    network, rules, cost = _left_open(network, switching, rules, cost)
     search = Search(asked_case(network, task, switching, rules, cost, 0), None)
     asked = _Asked(network, search, rules, cost)
     words, first = next(_forms(search, network, rules, cost, None))  # its own form, or the one that is asked for

@@ -34,16 +34,16 @@ __all__ = ["replan"]
 def replan(
     schedule: Schedule | Outcome, network: Network | Any, *, seed: int = 0, progress: ProgressCallback | None = None
 ) -> Outcome:
-    """Repair a schedule after links failed instead of planning anew: in a tenth of the time, and about as good.
+    """Repair a schedule after links failed instead of planning again: in a tenth of the time, and about as good.
 
     Parameters
     ----------
     schedule : Schedule or Outcome
-        What was planned on the sound network, store and forward, in whole messages.
+        What was planned on the sound network, store and forward, in unsegmented messages.
     network : Network
         What is left of it, `Network.without` links.
     seed : int
-        For the order in which packets are led elsewhere.
+        For the order in which packets are rerouted.
     progress : callable, optional
         Called with the name of each stage as it begins.
 
@@ -73,7 +73,7 @@ def replan(
     """
     found = schedule.schedule if isinstance(schedule, Outcome) else schedule
     if not isinstance(found, Schedule):
-        raise NotApplicableError("only store-and-forward schedules that were kept are repaired; plan anew")
+        raise NotApplicableError("only store-and-forward schedules that were kept are repaired; plan again")
     left = as_network(network)
     link = _links_left(found.network, left)
     kind = switchings.named(found.switching)
@@ -123,7 +123,7 @@ def _sums_anew(kind: Switching[Any, Any], case: Case, found: Schedule, link: Int
         return
     task = plain_task(case.task)
     if not isinstance(task, PartialSumAllreduce):
-        raise NotApplicableError("a node sends partial sums to several others, which are not led elsewhere; plan anew")
+        raise NotApplicableError("a node sends partial sums to several others, which cannot be rerouted; plan again")
     for algorithm in kind.algorithms(type(task)):
         offers = algorithm.offers(case)
         if not isinstance(offers, Refusal):
@@ -170,7 +170,7 @@ def _links_left(network: Network, left: Network) -> IntArray:
     if failed is None or failed.sound != network:
         raise NotApplicableError(f"{left.spec} is not what is left of {network.spec} after links failed")
     if left.node_count != network.node_count or left.terminal_count != network.terminal_count:
-        raise NotApplicableError("a schedule is repaired after links failed, not nodes; plan anew")
+        raise NotApplicableError("a schedule is repaired after links failed, not nodes; plan again")
     number = np.full(network.link_count, -1, np.int32)
     number[failed.links] = np.arange(left.link_count)
     return np.asarray(number[numbers], np.int32)

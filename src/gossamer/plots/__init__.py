@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from gossamer.plots.link_occupancy import occupancy_figure
     from gossamer.plots.picture_files import FORMATS, KINDS, draw
     from gossamer.plots.scatter_areas import regions_figure
+    from gossamer.plots.slot_pictures import slots_figure, write_page
     from gossamer.plots.terminal import text_picture
-    from gossamer.plots.timetables import queue_figure, timetable_figure
+    from gossamer.plots.tikz import load_tikz
+    from gossamer.plots.timetables import queue_figure, ranks_figure, timetable_figure
     from gossamer.plots.wormhole_timetables import channels_figure, worms_figure
 
 __all__ = [
@@ -35,14 +37,18 @@ __all__ = [
     "dressed_as",
     "heat_figure",
     "load_figure",
+    "load_tikz",
     "look",
     "occupancy_figure",
     "queue_figure",
+    "ranks_figure",
     "regions_figure",
+    "slots_figure",
     "text_picture",
     "timetable_figure",
     "tree_figure",
     "worms_figure",
+    "write_page",
 ]
 
 __getattr__ = lazy(
@@ -53,8 +59,10 @@ __getattr__ = lazy(
     animation="MOVING_FORMATS animate",
     link_occupancy="occupancy_figure",
     scatter_areas="regions_figure",
+    slot_pictures="slots_figure write_page",
     terminal="text_picture",
-    timetables="queue_figure timetable_figure",
+    tikz="load_tikz",
+    timetables="queue_figure ranks_figure timetable_figure",
     broadcast_trees="tree_figure",
     wormhole_timetables="channels_figure worms_figure",
 )

@@ -22,7 +22,7 @@ from gossamer.errors import FileFormatError, NotApplicableError
 from gossamer.planning.switching import verify as switching_verify
 from gossamer.plots.appearance import CONTROL_COLOR, FAINT, INK, MUTED, PAPER, by_number, sequential, settings, write
 from gossamer.plots.layouts import ARC, STUB, lay_out
-from gossamer.plots.timeline_routes import NodePairs, routes
+from gossamer.plots.link_groups import NodePairs, routes
 from gossamer.questions.tasks import MOVE
 from gossamer.reading import number
 from gossamer.schedules import CONTROL, Schedule, Timeline

@@ -8,10 +8,15 @@ import textwrap
 import warnings
 from collections.abc import Iterator
 from contextvars import ContextVar
+from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
-from gossamer.atomic_files import quantity
+from gossamer.atomic_files import bandwidth_text, bytes_text, quantity, seconds_text
 from gossamer.errors import FileFormatError, nearest
+from gossamer.networks.files import FILE_FAMILIES
+from gossamer.networks.network import Network
+from gossamer.questions.costs import Clock
 from gossamer.reading import number, text
 from gossamer.schedules import Schedule
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
@@ -42,10 +47,13 @@ __all__ = [
     "headline",
     "load_unit",
     "look",
+    "measured",
     "rounded",
     "sequential",
     "settings",
+    "spec_text",
     "text_width",
+    "time_text",
     "tint",
     "write",
 ]
@@ -84,17 +92,18 @@ def sequential() -> Colormap:
 
 
 def by_number(count: int) -> list[str]:
-    """Return colors for so many things in an order, such as nodes: around the circle of hues, equally light.
+    """Return colors for so many things in an order, such as nodes: through the hues from dark to light, none twice.
 
     >>> by_number(2)
-    ['#d05a6a', '#00a0a1']
+    ['#781d58', '#928e00']
     """
     import numpy as np
     from matplotlib.colors import to_hex
 
-    angle = 2 * np.pi * (np.arange(count) / max(count, 1)) + 0.25
-    # a circle in Oklab, of lightness .62
-    light, a, b = np.full(count, 0.62), 0.15 * np.cos(angle), 0.15 * np.sin(angle)
+    share = np.arange(count) / max(count - 1, 1)
+    angle = 2 * np.pi * (0.96 - 0.66 * share)  # from red over violet, blue and green to olive, not around
+    # an arc in Oklab, of lightness .40 to .63
+    light, a, b = 0.40 + 0.23 * share, 0.14 * np.cos(angle), 0.14 * np.sin(angle)
     cone = np.stack([light + 0.3963377774 * a + 0.2158037573 * b, light - 0.1055613458 * a - 0.0638541728 * b,
                      light - 0.0894841775 * a - 1.2914855480 * b]) ** 3  # fmt: skip
     matrix = np.array([[4.0767416621, -3.3077115913, 0.2309699292], [-1.2684380046, 2.6097574011, -0.3413193965],
@@ -264,6 +273,20 @@ def _check_axes(ax: Any) -> None:
         raise FileFormatError(f"ax must be plain axes, got {ax.name} axes")
 
 
+def spec_text(network: Network) -> str:
+    """Return the spec of a network as a picture shows it: of a file without its folder.
+
+    >>> import gossamer
+    >>> spec_text(gossamer.network("torus:4x4"))
+    'torus:4x4'
+    """
+    kind, _, rest = network.spec.partition(":")
+    if "/" not in rest or kind not in {family.name for family in FILE_FAMILIES}:
+        return network.spec
+    path, comma, options = rest.partition(",")
+    return f"{kind}:{path.rpartition('/')[2]}{comma}{options}"
+
+
 @contextlib.contextmanager
 def dressed_as(style: str | None = None, width: float | None = None, title: str | None = None) -> Iterator[None]:
     """Dress all figures made within alike, if they do not say otherwise.
@@ -297,18 +320,27 @@ def write(area: Any, x: float, y: float, text: str, size: float = _SMALL, **styl
 
 
 def load_unit(schedule: Schedule) -> str:
-    """Return what a link's load counts.
+    """Return what a link's load counts: the share of the time in which it is busy.
 
     >>> import gossamer
     >>> net = gossamer.network("array:2")
     >>> load_unit(gossamer.Schedule(net, gossamer.task("broadcast"), gossamer.Rules(), [0], [0], [0]))
-    'load of a link: packets over the whole schedule'
+    'time that a link is busy, % of 1 step'
     """
-    what = "packets" if schedule.parts == 1 else f"packets (1/{schedule.parts} message each)"
-    if not schedule.network.plain:
-        what = "slots in which packets occupy it"
-    shared = "" if schedule.network.uniform_capacity == 1 else ", divided by its capacity"
-    return f"load of a link: {what} over the whole schedule{shared}"
+    return f"time that a link is busy, % of {time_text(schedule, schedule.completion_time)}"
+
+
+def time_text(schedule: Schedule, time: Fraction) -> str:
+    """Return a time of a schedule: in seconds where its slots have a length, else in steps.
+
+    >>> import gossamer
+    >>> from fractions import Fraction
+    >>> time_text(gossamer.plan("ring:5", "allgather").schedule, Fraction(3, 2))
+    '3/2 steps'
+    """
+    if isinstance(schedule.cost, Clock):
+        return seconds_text(schedule.cost.seconds(time))
+    return f"{time} step{'' if time == 1 else 's'}"
 
 
 def heading(
@@ -317,7 +349,7 @@ def heading(
     """Write task, network, algorithm and completion time at the top; return the inches used."""
     if dress.bare and not dress.title:
         return 0.1
-    first = dress.title or f"{schedule.task.describe()} on {schedule.network.spec}"
+    first = dress.title or f"{schedule.task.describe()} on {spec_text(schedule.network)}"
     facts = _worm_facts(schedule) if isinstance(schedule, WormholeSchedule) else _facts(schedule)
     return headline(figure, first, " · ".join(facts), width, height, dress)
 
@@ -328,11 +360,13 @@ def _worm_facts(schedule: WormholeSchedule) -> list[str]:
 
 
 def _facts(schedule: Schedule) -> list[str]:
-    network = schedule.network
-    facts = [schedule.algorithm or "unnamed algorithm", f"{schedule.completion_time} steps"]
-    if schedule.completion_time == 1:
-        facts[-1] = "1 step"
-    if schedule.slot_count != schedule.completion_time:
+    network, time, cost = schedule.network, schedule.completion_time, schedule.cost
+    facts = [schedule.algorithm or "unnamed algorithm", time_text(schedule, time)]
+    if isinstance(cost, Clock):
+        rate, bus = cost.bandwidth(time), cost.bus_bandwidth(time)
+        facts += [bandwidth_text(rate) + (f" (bus {bandwidth_text(bus)})" if bus else "")] if rate else []
+        facts.append(bytes_text(cost.asked_bytes or cost.message_bytes))
+    elif schedule.slot_count != time:
         facts.append(quantity(schedule.slot_count, "slot"))
     if schedule.parts > 1:
         facts.append(f"messages in {schedule.parts} parts")
@@ -385,5 +419,25 @@ def text_width(text: str, size: float) -> float:
     return len(text) * size * _EM * 1.08
 
 
+@lru_cache(maxsize=20_000)
+def measured(text: str, size: float) -> tuple[float, float]:
+    """Return width and height of a text in points, as it is drawn in DejaVu Sans.
+
+    >>> wide, high = measured("GPU0", 6.0)
+    >>> 14 < wide < 18, 5 < high < 8
+    (True, True)
+    """
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextToPath
+
+    wide, _, _ = TextToPath().get_text_width_height_descent(text, FontProperties(size=size), ismath=False)
+    return float(wide), 1.2 * size
+
+
 def _lines(text: str, size: float, width: float) -> list[str]:
-    return textwrap.wrap(text, max(20, int((width - 0.4) / (size * _EM))))
+    """Return the lines of a text that fit into a width in inches."""
+    room = (width - 0.3) * 72
+    most = max(8, int((width - 0.4) / (size * _EM)))
+    while most > 8 and any(measured(line, size)[0] > room for line in textwrap.wrap(text, most)):
+        most -= 1
+    return textwrap.wrap(text, most)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Unpack
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import seconds_text
 from gossamer.errors import TaskError
 from gossamer.networks.network import Network
 from gossamer.plots.appearance import (
@@ -17,12 +19,15 @@ from gossamer.plots.appearance import (
     PAPER,
     Dress,
     look,
+    measured,
     sequential,
-    text_width,
     write,
 )
-from gossamer.plots.layouts import ARC, STUB, lay_out, oblique
+from gossamer.plots.layouts import ARC, STUB, Layout, lay_out, oblique
+from gossamer.plots.layouts.layout import link_lines
+from gossamer.plots.node_names import LEAST_SIZE, fitted, paint_nodes, shortened
 from gossamer.plots.panels import page
+from gossamer.questions.costs import Clock
 from gossamer.reading import whole
 from gossamer.schedules import Schedule
 from gossamer.schedules.hop_table import hop_ends
@@ -34,7 +39,9 @@ if TYPE_CHECKING:
 __all__ = ["SpreadTree", "short_name", "spread_tree", "tree_figure"]
 
 _SIDE = 4.2
-_TEXT = 7.0
+_TEXT, _RADIUS = 7.0, 0.27
+_WIDEST = 14.0
+"""Inches of the widest tree."""
 _FLAT = 144
 """Larger networks are not drawn beside their tree."""
 
@@ -50,7 +57,7 @@ class SpreadTree:
     parent : int64[N]
         The node from which each node gets the packet; -1 at its origin and where it does not come.
     step : int64[N]
-        The slot in which it comes, counted from 1; 0 at its origin, -1 where it does not come.
+        The slots after which it is there: 0 at its origin, -1 where it does not come.
     """
 
     network: Network
@@ -118,7 +125,7 @@ def tree_figure(schedule: Schedule, packet: int = 0, **dressing: Unpack[Dress]) 
     -------
     matplotlib.figure.Figure
         On the left the network, with the links of the tree as arrows in the color of their step, if its links are
-        lines in the plane; on the right the tree, each node at the height of the step in which the packet comes.
+        lines in the plane; on the right the tree, the nodes in rows by the time after which the packet is there.
 
     Raises
     ------
@@ -133,77 +140,110 @@ def tree_figure(schedule: Schedule, packet: int = 0, **dressing: Unpack[Dress]) 
     >>> task = gossamer.task("broadcast", root=0)
     >>> figure = tree_figure(gossamer.plan("hypercube:3", task).schedule)
     >>> [axes.get_title(loc="left") for axes in figure.axes]
-    ['on the network', 'by steps']
+    ['on the network', 'by time']
     """
     dress = look(**dressing)
     verify(schedule).raise_if_invalid()
     tree = spread_tree(schedule, packet)
+    rows, row = np.unique(tree.step[tree.step >= 0], return_inverse=True)
+    level = np.full(tree.step.size, -1.0)
+    level[tree.step >= 0] = row
     place = _places(tree)
-    levels = np.stack([place, -tree.step.astype(float)], axis=1)
-    if (ax := dress.ax) is not None:
-        _paint_steps(ax, tree, levels, 0.05)
-        return ax.figure  # type: ignore[no-any-return]
+    levels = np.stack([place, -level], axis=1)
     reached = np.flatnonzero(tree.step >= 0)
-    names = [short_name(tree.network, int(v)) for v in reached]
     leaves = float(place[reached].max()) + 1
-    gap = max(text_width(name, _TEXT) for name in names) + 0.12
-    wide = max(2.6, gap * leaves + 0.5)
+    named = _Names([short_name(tree.network, int(v)) for v in reached], leaves)
+    labels = _labels(schedule, rows)
+    aside = 0.2 + max(measured(label, 7.5)[0] for label in labels) / 72
+    if (ax := dress.ax) is not None:
+        box = ax.get_window_extent()
+        _paint_steps(ax, tree, levels, labels, named.fitted(box.width / ax.figure.dpi), 0.05)
+        return ax.figure  # type: ignore[no-any-return]
     layout = oblique(tree.network) or lay_out(tree.network)
     flat = not bool((layout.shape == STUB).any()) and tree.network.node_count <= _FLAT
     flat = flat and (dress.width is None or dress.width >= 5)
     left = _SIDE if flat else 0.0
     if dress.width is not None:
         left = min(left, 0.45 * dress.width)
-        wide = dress.width - left - 0.5
-    across, height = max(6.0, left + wide + 0.5), 5.0 if flat else 1.6 + 0.75 * float(tree.step.max() + 1)
+    wide = min(max(2.6, named.width(_TEXT) + 0.3), _WIDEST) if dress.width is None else dress.width - left - aside - 0.3
+    how = named.fitted(wide)
+    pitch = (0.42 if dress.width is not None else 0.75) if len(rows) <= 8 else max(0.2, 4.5 / len(rows))
+    pitch = max(pitch, how.high + 0.16)
+    across, height = left + aside + wide + 0.3, max(5.0 if flat else 0.0, 1.6 + pitch * len(rows))
     if dress.width is not None:
-        across, height = dress.width, max(0.6 + 0.42 * float(tree.step.max() + 1), left)
-    figure, height, top, foot = page(schedule, _note(tree.network), across, height, dress)
+        across, height = dress.width, max(1.0 + pitch * len(rows), left)
+    note = " ".join([_note(tree.network, flat), *how.notes])
+    figure, height, top, foot = page(schedule, note, across, height, dress)
     box = (foot + 0.15) / height, (height - top - foot - 0.4) / height
     if flat:
         axes = figure.add_axes((0.1 / across, box[0], (left - 0.25) / across, box[1]))
-        _paint(axes, tree, layout.positions, "on the network", layout.shape)
-        axes.set_aspect("equal", anchor="N")
-    aside = 0.55
-    room = across - left - aside - (0.25 if dress.width is None else 0.05)
+        _paint_network(axes, tree, layout, (left - 0.25, box[1] * height))
+    room = across - left - aside - 0.1
     axes = figure.add_axes(((left + aside) / across, box[0], room / across, box[1]))
-    _paint_steps(axes, tree, levels, 0.35 / room)
-    if dress.width is not None:
-        _shrink(axes, room / (leaves + 0.2) / gap)
+    _paint_steps(axes, tree, levels, labels, how, 0.08 / room)
     return figure
 
 
-def _shrink(axes: Any, share: float) -> None:
-    """Write the names of nodes smaller where they have less room than they need, and not at all below 3 points."""
-    for text in axes.texts:
-        if text.get_bbox_patch() is not None:
-            size = _TEXT * min(1.0, share)
-            text.set_fontsize(max(size, 1.0))
-            if size < 3:
-                text.set_text("")
+class _Manner(NamedTuple):
+    """How names of nodes are written in a tree: names, type size, degrees, inches of the highest, what was left out."""
+
+    names: list[str]
+    size: float
+    turn: int
+    high: float
+    notes: tuple[str, ...]
 
 
-def _paint_steps(axes: Any, tree: SpreadTree, levels: npt.NDArray[np.float64], aside: float) -> None:
-    """Paint the tree with each node at the height of its step; numbers of steps stand aside, in widths of the axes."""
+class _Names:
+    """Names of the nodes of a tree with so many leaves: side by side, one below the other's end, or not at all."""
+
+    def __init__(self, names: list[str], leaves: float) -> None:
+        self.names, self.leaves = names, leaves
+
+    def width(self, size: float, names: list[str] | None = None) -> float:
+        """Return the inches that all leaves take side by side."""
+        return (max(measured(name, size)[0] for name in names or self.names) + 1.3 * size) / 72 * self.leaves
+
+    def fitted(self, wide: float) -> _Manner:
+        """Return the first manner that has room in so many inches."""
+        short, note = shortened(self.names)
+        for names, words in ((self.names, ""), (short, note)):
+            said = (f"Nodes are named {words}.",) if words else ()
+            for size in (_TEXT, 6.5, LEAST_SIZE + 0.5):
+                if self.width(size, names) <= wide:
+                    return _Manner(names, size, 0, 1.9 * size / 72, said)
+            longest = max(measured(name, 6.0)[0] for name in names)
+            if longest < 72 and wide * 72 / self.leaves > 12:
+                return _Manner(names, 6.0, 90, (longest + 8) / 72, said)
+        return _Manner([], 0.0, 0, 0.08, (f"No room for the names of {len(self.names)} nodes.",))
+
+
+def _labels(schedule: Schedule, rows: npt.NDArray[np.int64]) -> list[str]:
+    """Return when the packet is at the nodes of each row."""
+    if isinstance(schedule.cost, Clock):
+        return ["origin", *(seconds_text(schedule.cost.seconds(Fraction(int(slot)))) for slot in rows[1:])]
+    return ["origin", *(f"{slot:,} slot{'' if slot == 1 else 's'}" for slot in rows[1:].tolist())]
+
+
+def _paint_steps(axes: Any, tree: SpreadTree, levels: npt.NDArray[np.float64], labels: list[str], how: _Manner,
+                 aside: float) -> None:  # fmt: skip
+    """Paint the tree with each node at the height of its step; times stand aside, in widths of the axes."""
     reached = np.flatnonzero(tree.step >= 0)
-    _paint(axes, tree, levels, "by steps")
-    _label_steps(axes, int(tree.step.max()), -aside)
+    _paint(axes, tree, levels, how)
+    pitch = axes.get_window_extent().height / axes.figure.dpi * 72 / (len(labels) + 0.5)
+    shown = max(1, -(-10 // max(int(pitch), 1)))
+    for row, label in enumerate(labels):
+        if row % shown == 0:
+            axes.text(-aside, -row, label, transform=axes.get_yaxis_transform(), fontsize=7.5, color=MUTED, va="center",
+                      ha="right")  # fmt: skip
     axes.set_xlim(float(levels[reached, 0].min()) - 0.6, float(levels[reached, 0].max()) + 0.6)
 
 
-def _note(network: Network) -> str:
+def _note(network: Network, flat: bool) -> str:
     """Return what a reader of the figure must know."""
-    note = "Arrows and rims have the color of the step in which the packet comes."
+    note = f"Arrows {'and rims ' * (not flat)}have the color of the time after which the packet is there."
     named = network.coordinates is not None and network.coordinates.shape[1] > 1
     return f"{note} Nodes are named by their coordinates." if named else note
-
-
-def _label_steps(axes: Any, last: int, x: float) -> None:
-    """Write the number of each step beside its row, at `x` in widths of the axes."""
-    for step in range(last + 1):
-        label = "origin" if step == 0 else str(step)
-        place = axes.get_yaxis_transform()
-        axes.text(x, -step, label, transform=place, fontsize=7.5, color=MUTED, va="center", ha="center")
 
 
 def _places(tree: SpreadTree) -> npt.NDArray[np.float64]:
@@ -228,43 +268,57 @@ def _places(tree: SpreadTree) -> npt.NDArray[np.float64]:
     return place
 
 
-def _paint(
-    axes: Any, tree: SpreadTree, positions: npt.NDArray[np.float64], title: str, shape: npt.ArrayLike | None = None
-) -> None:
-    """Paint nodes with their names and the links of the tree; with shapes of links, also the other links."""
+def _shades(tree: SpreadTree) -> Any:
+    last = max(int(tree.step.max()), 1)
+    return sequential()((np.maximum(tree.step, 0) + 1) / (last + 1))
+
+
+def _arrow(axes: Any, ends: Any, bend: float, color: Any, shrink: float) -> None:
     from matplotlib.patches import FancyArrowPatch
 
-    network, last = tree.network, max(int(tree.step.max()), 1)
-    shades = sequential()([(step + 1) / (last + 1) for step in range(last + 1)])
-    bent = {}
-    if shape is not None:
-        shapes = np.broadcast_to(np.asarray(shape), network.link_source.shape)
-        for a, b, form in zip(network.link_source.tolist(), network.link_target.tolist(), shapes.tolist(), strict=True):
-            bent[a, b] = 0.25 if form == ARC else 0.0
-            if a < b and tree.parent[a] != b and tree.parent[b] != a:
-                style = f"arc3,rad={bent[a, b]}"
-                line = FancyArrowPatch(positions[a], positions[b], arrowstyle="-", connectionstyle=style, color=FAINT)
-                axes.add_patch(line)
+    axes.add_patch(FancyArrowPatch(
+        *ends, arrowstyle="-|>", mutation_scale=9, shrinkA=shrink, shrinkB=shrink, linewidth=1.4,
+        connectionstyle=f"arc3,rad={bend}", color=color,
+    ))  # fmt: skip
+
+
+def _paint_network(axes: Any, tree: SpreadTree, layout: Layout, room: tuple[float, float]) -> None:
+    """Paint the network, the links of the tree as arrows."""
+    from matplotlib.patches import FancyArrowPatch
+
+    network, shades = tree.network, _shades(tree)
+    lines = link_lines(network, layout, _RADIUS, 0.0)
+    stand = fitted(network, layout, lines, _RADIUS, (room[0] * 72, room[1] * 72), 65.0)
+    axes.set(xlim=(stand.low[0], stand.high[0]), ylim=(stand.low[1], stand.high[1]))
+    axes.set_aspect("equal", anchor="N")
+    start, end = layout.line_ends(network)
+    shrink = _RADIUS * stand.unit
+    for link, (a, b) in enumerate(zip(network.link_source.tolist(), network.link_target.tolist(), strict=True)):
+        bend = 0.25 if layout.shape[link] == ARC else 0.0
+        if tree.parent[b] == a:
+            _arrow(axes, (start[link], end[link]), bend, shades[b], shrink)
+        elif a < b and tree.parent[a] != b:
+            style = f"arc3,rad={bend}"
+            axes.add_patch(FancyArrowPatch(start[link], end[link], arrowstyle="-", connectionstyle=style, color=FAINT))
+    paint_nodes(axes, network, layout, stand, _RADIUS)
+    axes.set_title("on the network", fontsize=8.5, color=MUTED, loc="left")
+    axes.axis("off")
+
+
+def _paint(axes: Any, tree: SpreadTree, positions: npt.NDArray[np.float64], how: _Manner) -> None:
+    """Paint nodes with their names and the links of the tree, by steps."""
+    shades = _shades(tree)
     for node in np.flatnonzero(tree.parent >= 0).tolist():
-        above = int(tree.parent[node])
-        axes.add_patch(
-            FancyArrowPatch(
-                positions[above],
-                positions[node],
-                arrowstyle="-|>",
-                mutation_scale=9,
-                shrinkA=9,
-                shrinkB=9,
-                linewidth=1.4,
-                connectionstyle=f"arc3,rad={bent.get((above, node), 0.0)}",
-                color=shades[tree.step[node]],
-            )
-        )
-    for node in np.flatnonzero(tree.step >= 0).tolist():
-        rim = {"boxstyle": "round,pad=0.25", "facecolor": PAPER, "edgecolor": shades[tree.step[node]], "linewidth": 1.2}
+        ends = (positions[int(tree.parent[node])], positions[node])
+        _arrow(axes, ends, 0.0, shades[node], 9 if how.names else 3)
+    reached = np.flatnonzero(tree.step >= 0)
+    if not how.names:
+        axes.scatter(*positions[reached].T, s=12, c=shades[reached], zorder=3, linewidths=0)
+    for node, name in zip(reached.tolist(), how.names, strict=False):
+        rim = {"boxstyle": "round,pad=0.25", "facecolor": PAPER, "edgecolor": shades[node], "linewidth": 1.2}
         x, y = positions[node].tolist()
-        write(axes, x, y, short_name(network, node), _TEXT, color=INK, ha="center", va="center", bbox=rim)
+        write(axes, x, y, name, how.size, color=INK, ha="center", va="center", bbox=rim, rotation=how.turn)
     axes.set_xlim(float(positions[:, 0].min()) - 0.5, float(positions[:, 0].max()) + 0.5)
     axes.set_ylim(float(positions[:, 1].min()) - 0.5, float(positions[:, 1].max()) + 0.5)
-    axes.set_title(title, fontsize=8.5, color=MUTED, loc="left")
+    axes.set_title("by time", fontsize=8.5, color=MUTED, loc="left")
     axes.axis("off")

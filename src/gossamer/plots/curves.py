@@ -358,7 +358,7 @@ def replays_figure(replays: Sequence[Replay], heading: str = "", **dressing: Unp
     sizes = [row.message_bytes for row in replays]
 
     def draw(name: str, times: Sequence[float | None], k: int) -> None:
-        points = [(size, t * 1e6) for size, t in zip(sizes, times, strict=True) if t]
+        points = [(size, t * 1e6) for size, t in zip(sizes, times, strict=True) if t is not None]
         x, y = [at for at, _ in points], [t for _, t in points]
         panel.plot(x, y, label=name, color=CATEGORICAL[k], marker=MARKERS[k], linewidth=1.4, markersize=4)
 
@@ -371,8 +371,9 @@ def replays_figure(replays: Sequence[Replay], heading: str = "", **dressing: Unp
     if bound:
         panel.plot(*zip(*bound, strict=True), color=MUTED, linewidth=1, linestyle="--", label="lower bound")
     panel.set_xscale("log", base=2)
-    panel.set_yscale("log")
-    panel.yaxis.set_minor_formatter(NullFormatter())
+    if all(row.seconds > 0 for row in replays):  # what sends nothing takes no time
+        panel.set_yscale("log")
+        panel.yaxis.set_minor_formatter(NullFormatter())
     shown = sizes[:: max(1, -(-len(sizes) // 7))]
     panel.set_xticks(shown, [bytes_text(size) for size in shown])
     panel.set_xticks([], minor=True)

@@ -1,16 +1,20 @@
-"""The picture of link load: how many packets cross each link over the whole schedule, by its capacity."""
+"""The picture of link load: how much of the time each link is busy, which are the busiest, and the cut of the bound."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from fractions import Fraction
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from gossamer.atomic_files import quantity
+from gossamer.bounds.proofs import Cut, Partition
+from gossamer.errors import GossamerError
 from gossamer.networks.network import Network
 from gossamer.plots.appearance import (
+    CONTROL_COLOR,
     FAINT,
     INK,
     MUTED,
@@ -24,19 +28,20 @@ from gossamer.plots.appearance import (
     heading,
     load_unit,
     look,
+    measured,
     sequential,
     text_width,
+    time_text,
+    tint,
     write,
 )
-from gossamer.plots.layouts import STRAIGHT, Layout, Points, lay_out
+from gossamer.plots.layouts import STRAIGHT, Layout, lay_out
+from gossamer.plots.layouts.layout import STUB_LENGTH, Lines, arrowheads, link_lines
 from gossamer.plots.link_groups import LinkGroups, link_groups
-from gossamer.plots.link_lines import STUB_LENGTH, Lines, arrowheads, link_lines
-from gossamer.plots.panels import Inside
-from gossamer.schedules import Schedule
+from gossamer.plots.node_names import LEAST_SIZE, Page, fitted, paint_nodes
+from gossamer.plots.panels import Figure, Inside
+from gossamer.schedules import CONTROL, Schedule
 from gossamer.verification import link_busy, verify
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = [
     "NODE_LIMIT",
@@ -58,60 +63,71 @@ __all__ = [
 
 # The colors of loads, and the bar that explains them: alike on the network and on a heat map.
 
-_LEVELS = 8
-"""Up to this many whole loads have a color each."""
+_TOPS = (1, 2, 5, 10, 20, 25, 30, 40, 50, 60, 75, 100)
+"""Percents at which a scale of colors may end."""
 
 
 def load_scale(load: Cells) -> tuple[Any, str]:
-    """Return the mapping from loads to colors, and what scale that is if it is not the plain one.
+    """Return the mapping from percents of time to colors, and what scale that is if it is not the plain one.
 
-    >>> load_scale(np.array([0.0, 1.0, 2.0]))[0].norm.boundaries.tolist()
-    [0.5, 1.5, 2.5]
+    >>> load_scale(np.array([0.0, 10.0, 45.0]))[0].norm.vmax
+    50.0
     """
     from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import BoundaryNorm, Normalize, PowerNorm
+    from matplotlib.colors import Normalize, PowerNorm
 
-    levels, most = _levels(load), max(float(load.max(initial=0)), 1.0)
+    most = float(load.max(initial=0))
+    top = next((top for top in _TOPS if top >= most - 1e-6), 100)
     colors = sequential().with_extremes(under=FAINT)
-    if levels:
-        return ScalarMappable(BoundaryNorm(np.arange(0.5, levels + 1), colors.N), colors), ""
     used = load[load > 0]
     if used.size > 20 and np.quantile(used, 0.9) < most / 6:
-        return ScalarMappable(PowerNorm(0.5, 1e-9, most), colors), "on a square-root scale"
-    return ScalarMappable(Normalize(1e-9, most), colors), ""
+        return ScalarMappable(PowerNorm(0.5, 1e-9, top), colors), "on a square-root scale"
+    return ScalarMappable(Normalize(1e-9, top), colors), ""
 
 
-def _levels(load: Cells) -> int:
-    """Return how many loads other than 0 have a color of their own, 0 where colors run into each other."""
-    most = max(int(load.max(initial=0)), 1)
-    return most if most <= _LEVELS and bool((load == np.rint(load)).all()) else 0
+def percent(load: float) -> str:
+    """Return a share of time for people.
+
+    >>> percent(100.0), percent(33.333), percent(0.01)
+    ('100 %', '33 %', 'below 0.1 %')
+    """
+    if 0 < load < 0.1:
+        return "below 0.1 %"
+    return f"{load:.0f} %" if load >= 10 or load == round(load) else f"{load:.1f} %"
 
 
 def color_bar(figure: Any, scale: Any, load: Cells, schedule: Schedule, place: tuple[float, float, float]) -> None:
-    """Explain the colors at a place: the width and height of the figure, and where the bar begins, in inches."""
+    """Explain the colors at a place: the width and height of the figure, and where the bar begins, in inches.
+
+    Of loads that are all alike the color is shown by itself.
+    """
     from matplotlib.ticker import MaxNLocator
 
     width, height, bottom = place
-    levels = _levels(load)
     if not load.any():
         write(figure, 0.2 / width, (bottom + 0.055) / height, "No message packet crosses a link.", va="center")
         return
-    length = min(2.6, 0.45 * levels) if levels else 2.6
+    used = load[load > 0]
+    alike = float(np.ptp(used)) < 0.005 * float(used.max())
+    length = 0.3 if alike else min(2.6, width - 0.6)
     axes = figure.add_axes((0.25 / width, bottom / height, length / width, 0.11 / height))
-    bar = figure.colorbar(scale, cax=axes, orientation="horizontal")
-    bar.outline.set_visible(False)
-    if levels:
-        bar.set_ticks(range(1, levels + 1))
-    else:
-        bar.ax.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=load.max() > 5))
-    bar.ax.minorticks_off()
-    bar.ax.tick_params(labelsize=7.5, length=2, width=0.6, color=MUTED, labelcolor=INK, pad=2)
-    aside = 0.25 + length + 0.15
     text = load_unit(schedule)
-    if aside + text_width(text, 8.5) < width - 0.1:
-        write(figure, aside / width, (bottom + 0.055) / height, text, va="center")
+    if alike:
+        axes.set(facecolor=scale.to_rgba(float(used.max())), xticks=[], yticks=[])
+        axes.spines[:].set_visible(False)
+        text = f"each link that is used: {percent(float(used.max()))} of {text.partition('% of ')[2]}"
     else:
-        text = text if text_width(text, 7) < width - 0.2 else text.replace(" over the whole schedule", "")
+        bar = figure.colorbar(scale, cax=axes, orientation="horizontal")
+        bar.outline.set_visible(False)
+        bar.ax.xaxis.set_major_locator(MaxNLocator(nbins=5))
+        bar.ax.xaxis.set_major_formatter("{x:g}")
+        bar.ax.minorticks_off()
+        bar.ax.tick_params(labelsize=7.5, length=2, width=0.6, color=MUTED, labelcolor=INK, pad=2)
+    aside = 0.25 + length + 0.18
+    size = 8.5 if measured(text, 8.5)[0] / 72 < width - aside - 0.1 else 7
+    if measured(text, size)[0] / 72 < width - aside - 0.1:
+        write(figure, aside / width, (bottom + 0.055) / height, text, size, va="center")
+    else:
         write(figure, 0.2 / width, (bottom + 0.15) / height, text, 7, va="bottom")
 
 
@@ -129,6 +145,7 @@ _GRAY = "Gray: no packet crosses the link; white: no link."
 _UNUSUAL = "Colors are on a square-root scale."
 
 Cells = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
 
 
 class HeatPanel(NamedTuple):
@@ -310,8 +327,10 @@ def _paint_panel(axes: Any, panel: HeatPanel, scale: Any, strips: bool, *, singl
 
 def _span(cells: Cells) -> str:
     """Return the least and the largest load of a panel."""
-    ends = [f"{v:,.0f}" if v == round(v) else f"{v:,.2f}" for v in (np.nanmin(cells), np.nanmax(cells))]
-    return ends[0] if ends[0] == ends[1] else " to ".join(ends)
+    if np.isnan(cells).all():
+        return "no links"
+    ends = [percent(float(v)) for v in (np.nanmin(cells), np.nanmax(cells))]
+    return ends[0] if ends[0] == ends[1] else " to ".join([ends[0].removesuffix(" %"), ends[1]])
 
 
 # Link loads of networks too large to draw: a bar for each group of links, or a histogram where there are none.
@@ -366,16 +385,14 @@ def _bars(axes: Any, groups: LinkGroups, load: Cells, names: tuple[str, ...]) ->
     axes.hlines(row, least[: row.size], most[: row.size], color=INK, linewidth=1.1)
     for r in range(len(names)):
         text = (
-            _number(mean[r]) if least[r] == most[r] else f"{mean[r]:,.1f} ({_number(least[r])} to {_number(most[r])})"
+            percent(mean[r])
+            if least[r] == most[r]
+            else f"{percent(mean[r])} ({percent(least[r])} to {percent(most[r])})"
         )
         write(axes, max(float(most[r]), float(mean[r])), r, f" {text}", 7.5, va="center")
     axes.set(xlim=(0, max(1.0, float(load.max(initial=0))) * 1.3), ylim=(row.size - 0.4, -0.6), yticks=row)
     axes.set_yticklabels(names, fontsize=8.5, parse_math=False)
     axes.tick_params(axis="y", length=0)
-
-
-def _number(load: float) -> str:
-    return f"{load:,.0f}" if load == round(load) else f"{load:,.1f}"
 
 
 def _histogram(axes: Any, load: Cells) -> None:
@@ -393,7 +410,6 @@ NODE_LIMIT = 20_000
 """Networks with more nodes, or ten times as many links, are not drawn; `gossamer.plots.link_load` stands in."""
 _CROWDED, _CROWDED_PLANE, _TANGLED = 500, 2_500, 100
 """With more links, links of an array or torus in the plane, or links that cross others, a heat map is clearer."""
-_NAMED = 64
 _ARROWS = 800
 _MERGED = 2_000
 """With more lines than this, those of one load become one path, in chunks that renderers take."""
@@ -403,15 +419,19 @@ _RASTER = 60_000
 _PAGE = (8.8, 8.2)
 _THIN = 0.18
 """The widest line covers no more than this share of the paper beside it: a crowded picture is of thin lines."""
-_NOWHERE = np.zeros(2)
+_FEW = 0.6
+"""Links are marked as the busiest if they are less than this share of those in use."""
+_BOUNDED = 400
+"""Lower bounds are computed again for networks of at most so many links."""
+_WRITTEN_OUT = 5_000_000
 
 
 def load_figure(schedule: Schedule, **dressing: Unpack[Dress]) -> Figure:
     """Draw the network with every link colored and widened by its load, or as a heat map if there are many links.
 
-    The load of a link is the number of packets that cross it, divided by its capacity: the slots in which it is busy
-    if it is full in each of them. So links of different capacity can be compared. Where packets occupy a link for
-    several slots, each counts as often.
+    The load of a link is the percent of the whole time in which it is busy: what crosses it, over what it could carry.
+    So links of different speeds can be compared. The busiest links have an orange ground, and bars cross the links of
+    the cut that the largest lower bound looks at, whose nodes on one side are tinted.
 
     Parameters
     ----------
@@ -446,10 +466,8 @@ def load_figure(schedule: Schedule, **dressing: Unpack[Dress]) -> Figure:
     >>> s = gossamer.Schedule(net, gossamer.task("broadcast"), gossamer.Rules(), [0, 1], [0, 1], [0, 0])
     >>> figure = load_figure(s)
     >>> figure.axes[0].collections[0].get_array().tolist()
-    [0.0, 0.0, 1.0, 1.0]
+    [0.0, 0.0, 50.0, 50.0]
     """
-    from gossamer.plots.notebook_figure import Figure
-
     dress = look(**dressing)
     verify(schedule).raise_if_invalid()
     if (ax := dress.ax) is not None:
@@ -488,21 +506,19 @@ def heat_figure(schedule: Schedule, **dressing: Unpack[Dress]) -> Figure:
     >>> import gossamer
     >>> figure = heat_figure(gossamer.plan("torus:4x4", "allgather").schedule)
     >>> [axes.get_title(loc="left") for axes in figure.axes[:2]]
-    ['dim 0 +: 4', 'dim 0 −: 4']
+    ['dim 0 +: 100 %', 'dim 0 −: 100 %']
     """
-    from gossamer.plots.notebook_figure import Figure
-
     dress = look(**dressing)
     verify(schedule).raise_if_invalid()
     if dress.ax is not None:
         area = Inside(dress.ax)
         bare = Look("paper", area.width)
-        paint_heat(area, schedule, _load(schedule), bare, *heat_size(schedule, bare))
+        paint_heat(area, schedule, load_of(schedule), bare, *heat_size(schedule, bare))
         drawn: Figure = area.figure
         return drawn
     size = heat_size(schedule, dress)
     figure = Figure(figsize=size, facecolor=PAPER)
-    paint_heat(figure, schedule, _load(schedule), dress, *size)
+    paint_heat(figure, schedule, load_of(schedule), dress, *size)
     return figure
 
 
@@ -520,23 +536,84 @@ def crowded(network: Network) -> bool:
     return not flat and int((shape != STRAIGHT).sum()) > _TANGLED
 
 
+class Marks(NamedTuple):
+    """The busiest links and those across the cut of the bound, bool[L]; nodes on one side of it, bool[N]; in words."""
+
+    busiest: Flags
+    across: Flags
+    nodes: Flags
+    words: tuple[str, ...]
+
+
+def bound_marks(schedule: Schedule, load: Cells) -> Marks:
+    """Return which links are busiest, and what the largest lower bound looks at, where it is a cut or a partition.
+
+    Bounds are computed for networks of at most 400 links.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> schedule = gossamer.plan("array:4", "scatter").schedule
+    >>> bound_marks(schedule, load_of(schedule)).words[0]
+    'Orange: the busiest links, 1 link at 100 %.'
+    """
+    network = schedule.network
+    none, words = np.zeros(network.link_count, bool), []
+    busiest, used = none, load > 0
+    if used.any():
+        most = float(load.max())
+        top = load > 0.995 * most
+        if top.sum() < _FEW * used.sum():
+            busiest = top
+            words.append(f"Orange: the busiest links, {quantity(int(top.sum()), 'link')} at {percent(most)}.")
+    nodes, across = np.zeros(network.node_count, bool), none
+    found = _largest_bound(schedule) if network.link_count <= _BOUNDED else None
+    if found is not None:
+        sets, of_links, value = found
+        nodes = ~sets if 2 * sets.sum() > sets.size else sets
+        across = of_links
+        ratio = f"{float(schedule.completion_time / value):.4g} x as long" if value else "longer"
+        least = time_text(schedule, value)
+        words.append(f"Bars cross the cut of the lower bound for any schedule, {least}; this one takes {ratio}.")
+    return Marks(busiest, across, nodes, tuple(words))
+
+
+def _largest_bound(schedule: Schedule) -> tuple[Flags, Flags, Fraction] | None:
+    """Return nodes and links of the cut that the largest bound looks at, and the bound; None where that is no cut."""
+    from gossamer.planning.planner import lower_bounds
+
+    network = schedule.network
+    try:
+        bounds = lower_bounds(network, schedule.task, rules=schedule.rules, cost=schedule.cost)
+    except GossamerError:
+        return None
+    best = max((b.value for b in bounds if not b.scope), default=Fraction(0))
+    for bound in bounds:
+        proof = bound.proof
+        if bound.value != best or bound.scope:
+            continue
+        inside = np.zeros(network.node_count, bool)
+        if isinstance(proof, Cut) and proof.nodes is not None and 0 < len(proof.nodes) < network.node_count:
+            inside[proof.nodes] = True
+            one, other = inside[network.link_source], inside[network.link_target]
+            return inside, (other & ~one) if proof.enter else (one & ~other), best
+        if isinstance(proof, Partition):
+            part = np.asarray(proof.part)
+            return inside, part[network.link_source] != part[network.link_target], best
+    return None
+
+
 class LoadSheet(NamedTuple):
-    """The page of a picture: its size in inches, the layout if the network is drawn, and the part of the plane seen."""
+    """The page of a picture: its size in inches, and where the network stands if it is drawn; what is marked."""
 
     width: float
     height: float
     layout: Layout | None = None
-    low: Points = _NOWHERE
-    high: Points = _NOWHERE
+    page: Page | None = None
+    radius: float = 0.27
+    marks: Marks | None = None
     dress: Look = SCREEN
     heat: bool = False
-
-    @property
-    def unit(self) -> float:
-        """Points of the page for one unit of the layout."""
-        spans = self.high - self.low
-        wide = _PAGE[0] if self.dress.width is None else self.dress.width - 0.1
-        return 72 * float(min(wide / spans[0], _PAGE[1] / spans[1], 1.0 if self.dress.width is None else 9.0))
 
 
 def load_sheet(schedule: Schedule, dress: Look = SCREEN, *, heat: bool | None = None) -> LoadSheet:
@@ -546,44 +623,69 @@ def load_sheet(schedule: Schedule, dress: Look = SCREEN, *, heat: bool | None = 
         return LoadSheet(*bars_size(schedule, dress), dress=dress)
     if crowded(network) if heat is None else heat:
         return LoadSheet(*heat_size(schedule, dress), dress=dress, heat=True)
-    layout = lay_out(network)
-    sheet = LoadSheet(0, 0, layout, *_seen(network, layout), dress)
-    size = (sheet.high - sheet.low) * sheet.unit / 72
+    room = ((_PAGE[0] if dress.width is None else dress.width - 0.1) * 72, _PAGE[1] * 72)
+    sheet = _standing(schedule, room, 72 * (1.0 if dress.width is None else 9.0))._replace(dress=dress)
+    size = _inches(sheet)
     wide = dress.width or max(float(size[0]) + 0.4, 6.4)
     usual = float(size[1]) + (0.75 if dress.bare else 1.75)
     sheet = sheet._replace(width=wide, height=usual)
-    top, foot, _ = _written(UNWRITTEN, schedule, sheet, _load(schedule))
-    return sheet._replace(height=max(usual, float(size[1]) + top + foot + 0.66))
+    top, foot, _ = _written(UNWRITTEN, schedule, sheet, load_of(schedule))
+    return sheet._replace(height=max(usual, float(size[1]) + top + foot + 0.74))
 
 
-def _seen(network: Network, layout: Layout) -> tuple[Points, Points]:
-    """Return the corners of the part of the plane that shows all nodes and links."""
-    lines = [lines.points.reshape(-1, 2) for lines in link_lines(network, layout, 0.27, 0.1)]
-    seen = np.concatenate([layout.positions - 0.3, layout.positions + 0.3, *lines])
-    low, high = seen.min(axis=0) - 0.1, seen.max(axis=0) + 0.1
-    if layout.blocks:
-        high[1] += 0.7
-    return low, high
+def _standing(schedule: Schedule, room: tuple[float, float], most: float) -> LoadSheet:
+    """Return where the network stands in a room in points; nodes are small where they have no names inside."""
+    network = schedule.network
+    layout = lay_out(network)
+    radius = 0.27
+    page = fitted(network, layout, link_lines(network, layout, radius, 0.1), radius, room, most)
+    if not any(t and m == "in" for t, m in zip(page.names.text, page.names.manner, strict=True)) and not layout.bars:
+        radius = float(np.clip(2.4 / page.unit, 0.06, 0.2))
+        page = fitted(network, layout, link_lines(network, layout, radius, 0.05), radius, room, most)
+    return LoadSheet(0, 0, layout, page, radius, bound_marks(schedule, load_of(schedule)))
 
 
-def _load(schedule: Schedule) -> Cells:
-    return np.asarray(link_busy(schedule) / schedule.network.link_capacity, np.float64)
+def _inches(sheet: LoadSheet) -> Cells:
+    assert sheet.page is not None
+    return (sheet.page.high - sheet.page.low) * sheet.page.unit / 72
+
+
+def load_of(schedule: Schedule) -> Cells:
+    """Return the percent of the time in which each link is busy, float64[L].
+
+    >>> import gossamer
+    >>> load_of(gossamer.plan("array:3", "broadcast").schedule).tolist()
+    [50.0, 50.0, 0.0, 0.0]
+    """
+    capacity, whole = np.asarray(schedule.network.link_capacity, np.float64), schedule.completion_time
+    if not whole:
+        return np.zeros(capacity.size)
+    lengths = {p.slot_length for p in schedule.phases if p.slots}
+    if len(lengths) > 1 and schedule.hop_count <= _WRITTEN_OUT:
+        explicit = schedule.expand()
+        phase = np.searchsorted([p.first_slot for p in explicit.phases if p.slots], explicit.slot, side="right") - 1
+        each = np.array([float(p.slot_length) for p in explicit.phases if p.slots])[phase]
+        mine = explicit.packet != CONTROL
+        busy = np.bincount(explicit.link[mine], each[mine], minlength=capacity.size)
+    else:
+        busy = link_busy(schedule) * float(whole / max(schedule.slot_count, 1))
+    return np.asarray(100 * busy / capacity / float(whole), np.float64)
 
 
 def paint_load(figure: Any, schedule: Schedule, sheet: LoadSheet) -> None:
     """Paint the picture on a figure, or part of one, of the size of the sheet."""
-    load, layout, dress = _load(schedule), sheet.layout, sheet.dress
+    load, dress = load_of(schedule), sheet.dress
     width, height = sheet.width, sheet.height
     if sheet.heat:
         paint_heat(figure, schedule, load, dress, width, height)
         return
-    if layout is None:
+    if sheet.layout is None:
         paint_bars(figure, schedule, load, width, height, dress)
         return
     top, foot, scale = _written(figure, schedule, sheet, load)
     bar_at = foot + 0.36
-    size = (sheet.high - sheet.low) * sheet.unit / 72
-    left, low = (width - size[0]) / 2, bar_at + 0.2 + (height - top - bar_at - 0.2 - size[1]) / 2
+    size = _inches(sheet)
+    left, low = (width - size[0]) / 2, bar_at + 0.28 + (height - top - bar_at - 0.28 - size[1]) / 2
     axes = figure.add_axes((left / width, low / height, size[0] / width, size[1] / height))
     _paint_network(axes, schedule, sheet, load, scale, size)
     color_bar(figure, scale, load, schedule, (width, height, bar_at))
@@ -595,48 +697,66 @@ def _written(figure: Any, schedule: Schedule, sheet: LoadSheet, load: Cells) -> 
     scale, unusual = load_scale(load)
     notes = ["A link is drawn to the right of its direction of travel, gray if nothing crosses it."]
     notes += [*(layout.notes if layout else ()), *([f"Colors and widths are {unusual}."] if unusual else [])]
+    notes += [*(sheet.marks.words if sheet.marks else ()), *(sheet.page.names.notes if sheet.page else ())]
     top = heading(figure, schedule, width, height, dress)
     return top, caption(figure, " ".join(notes), width, height, dress), scale
 
 
 def _paint_on(axes: Any, schedule: Schedule) -> None:
     """Paint the network on somebody else's axes."""
-    network = schedule.network
-    layout = lay_out(network)
-    sheet = LoadSheet(0, 0, layout, *_seen(network, layout))
     box = axes.get_window_extent()
-    inches = np.array([box.width, box.height]) / axes.figure.dpi
-    unit = float((inches / (sheet.high - sheet.low)).min())
-    size = unit * (sheet.high - sheet.low)
-    sheet = sheet._replace(dress=Look(width=float(size[0]) + 0.1))
-    load = _load(schedule)
+    sheet = _standing(schedule, (box.width / axes.figure.dpi * 72, box.height / axes.figure.dpi * 72), 1e6)
+    load = load_of(schedule)
     axes.set_aspect("equal")
-    _paint_network(axes, schedule, sheet, load, load_scale(load)[0], size)
+    _paint_network(axes, schedule, sheet, load, load_scale(load)[0], _inches(sheet))
 
 
 def _paint_network(axes: Any, schedule: Schedule, sheet: LoadSheet, load: Cells, scale: Any,
                    size: Cells) -> None:  # fmt: skip
     """Paint links, nodes and names on axes of a size in inches."""
-    layout = sheet.layout
+    layout, page, radius = sheet.layout, sheet.page, sheet.radius
     assert layout is not None
+    assert page is not None
     axes.set_axis_off()
-    axes.set(xlim=(sheet.low[0], sheet.high[0]), ylim=(sheet.low[1], sheet.high[1]))
+    axes.set(xlim=(page.low[0], page.high[0]), ylim=(page.low[1], page.high[1]))
 
-    unit = sheet.unit
-    names = _node_names(schedule, unit)
-    radius = 0.27 if names else float(np.clip(2.4 / unit, 0.06, 0.2))
+    unit = page.unit
     widest = float(np.clip(0.13 * unit, 0.5, 3.4))
-    offset = min((0.5 * widest + max(0.035 * unit, 0.25)) / unit, 0.12)
+    offset = min((0.5 * widest + max(0.035 * unit, 0.25)) / unit, 0.12, 0.75 * radius)
     lines = link_lines(schedule.network, layout, radius, offset)
     ink = sum(float(np.hypot(*np.diff(g.points, axis=1).T).sum()) for g in lines) * unit
     room = (size * 72).prod() / max(ink, 1.0)  # points of paper beside a line, if all lay side by side
     widest = min(widest, max(_THIN * room, 0.8))
     thin = float(np.clip(0.4 * room, 0.25, 0.5 * widest))
     _paint_lines(axes, lines, load, scale, (thin, widest), unit)
-    _paint_nodes(axes, schedule, layout, names, radius, unit)
+    tints: list[str | None] = []
+    if sheet.marks is not None:
+        _paint_marks(axes, lines, sheet.marks, widest, unit)
+        tints = [tint(CONTROL_COLOR, 0.25) if side else None for side in sheet.marks.nodes]
+    paint_nodes(axes, schedule.network, layout, page, radius, tints)
     for x, y, text in layout.blocks:
-        above, size_of_type = y + radius + STUB_LENGTH + 0.08, float(np.clip(0.6 * unit, 3, 8))
+        above, size_of_type = y + radius + STUB_LENGTH + 0.08, float(np.clip(0.6 * unit, LEAST_SIZE, 8))
         write(axes, x, above, text, size_of_type, color=MUTED, ha="center", va="bottom")
+
+
+def _paint_marks(axes: Any, lines: list[Lines], marks: Marks, widest: float, unit: float) -> None:
+    """Paint an orange ground below the busiest links, and a bar across those of the cut."""
+    from matplotlib.collections import LineCollection
+
+    for group in lines:
+        chosen = marks.busiest[group.link]
+        ground = {"colors": tint(CONTROL_COLOR, 0.55), "zorder": 0.9, "gid": "busiest"}
+        axes.add_collection(LineCollection(list(group.points[chosen]), linewidths=widest + 2.6, **ground))
+        points = group.points[marks.across[group.link]]
+        if not len(points):
+            continue
+        k = (points.shape[1] - 1) // 2
+        before, after = points[:, k], points[:, k + 1]
+        way = (after - before) / np.maximum(np.hypot(*(after - before).T), 1e-12)[:, None]
+        side = np.stack([-way[:, 1], way[:, 0]], axis=1) * (0.5 * widest + 2.2) / unit
+        middle = before + (after - before) * (0.35 if points.shape[1] == 2 else 0.5)
+        bars = np.stack([middle - side, middle + side], axis=1)
+        axes.add_collection(LineCollection(list(bars), linewidths=1.3, colors=INK, zorder=1.7, gid="cut"))
 
 
 def _paint_lines(axes: Any, groups: list[Lines], load: Cells, scale: Any,
@@ -676,37 +796,3 @@ def _merged(points: Cells, loads: Cells) -> tuple[list[Cells], Cells]:
             paths.append(np.concatenate([part, gap], axis=1).reshape(-1, 2)[:-1])
             values.append(loads[a])
     return paths, np.array(values)
-
-
-def _node_names(schedule: Schedule, unit: float) -> list[str] | None:
-    """Return short names of the nodes if they are few and the names fit inside."""
-    network = schedule.network
-    if network.node_count > _NAMED:
-        return None
-    names = [network.node_name(u).removeprefix("(").removesuffix(")") for u in range(network.node_count)]
-    if network.grid is not None and all(s <= 2 for s in network.grid.sides):
-        names = [name.replace(",", "") for name in names]
-    return names if _type_size(names, unit) >= 4.5 else None
-
-
-def _type_size(names: list[str], unit: float) -> float:
-    """Return the type size at which the longest name fits into a node, in points."""
-    return float(min(0.5 * unit / (0.62 * max(map(len, names))), 0.26 * unit, 9.0))
-
-
-def _paint_nodes(axes: Any, schedule: Schedule, layout: Layout, names: list[str] | None, radius: float,
-                 unit: float) -> None:  # fmt: skip
-    network = schedule.network
-    area = (2 * radius * unit * 0.94) ** 2
-    for part, marker in ((slice(network.terminal_count), "o"), (slice(network.terminal_count, None), "s")):
-        x, y = layout.positions[part].T
-        if not x.size:
-            continue
-        look = {"s": area * 0.5, "facecolor": MUTED if unit > 14 else FAINT, "edgecolor": "none"}
-        if names:
-            look = {"s": area if marker == "o" else area * 0.8, "facecolor": PAPER, "edgecolor": MUTED}
-        axes.scatter(x, y, marker=marker, linewidth=0.7, zorder=2, gid="nodes", **look)
-    if names:
-        size = _type_size(names, unit)
-        for (x, y), name in zip(layout.positions, names, strict=True):
-            write(axes, x, y, name, size, ha="center", va="center_baseline", zorder=3)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from gossamer.atomic_files import quantity
 from gossamer.errors import FileFormatError
+from gossamer.networks.network import Network
 from gossamer.plots.appearance import (
     CONTROL_COLOR,
     FAINT,
@@ -18,17 +19,21 @@ from gossamer.plots.appearance import (
     MUTED,
     PAPER,
     SCREEN,
+    UNWRITTEN,
     Dress,
     Look,
     by_number,
     caption,
     heading,
     look,
+    measured,
     sequential,
     text_width,
     write,
 )
-from gossamer.plots.link_groups import link_groups
+from gossamer.plots.link_groups import LinkGroups, link_groups
+from gossamer.plots.node_names import shortened
+from gossamer.questions.costs import Clock
 from gossamer.schedules import CONTROL, Phase, Schedule
 from gossamer.verification import verify
 
@@ -116,7 +121,7 @@ def occupancy(schedule: Schedule, rows: int = ROWS, columns: int = COLUMNS) -> O
     """
     schedule = schedule.unrolled()
     network, symmetry = schedule.network, schedule.symmetry
-    known = link_groups(network)
+    known = by_source(network) if symmetry is None else link_groups(network)
     if symmetry is None:
         group, capacity = known.group, np.asarray(network.link_capacity, np.int64)
     else:
@@ -142,6 +147,20 @@ def occupancy(schedule: Schedule, rows: int = ROWS, columns: int = COLUMNS) -> O
     room = np.bincount(row_of, capacity, minlength=count).astype(np.int64)[:, None] * lasting
     packets, control_hops = bins.reshape(2, count, width)
     return Occupancy(packets, control_hops, room, groups, row_of, slots)
+
+
+def by_source(network: Network) -> LinkGroups:
+    """Return the groups of a network's links, by the nodes that they leave where nothing else is known of them.
+
+    >>> import gossamer
+    >>> by_source(gossamer.network("kautz:2,2")).names[:2]
+    ('from 0', 'from 1')
+    """
+    known = link_groups(network)
+    if len(known.names) > 1 or network.link_count == 0:
+        return known
+    nodes, group = np.unique(network.link_source, return_inverse=True)
+    return LinkGroups(tuple(f"from {network.node_name(v)}" for v in nodes.tolist()), group.astype(np.int32))
 
 
 def _spread(schedule: Schedule, part: slice, row: Counts, shape: tuple[int, int, int]) -> Counts:
@@ -276,7 +295,7 @@ def occupancy_figure(schedule: Schedule, *, color: str = "share", **dressing: Un
         schedule = schedule.expand()
     sheet = occupancy_sheet(schedule, dress=dress, color=color)
     if (ax := dress.ax) is not None:
-        _paint_image(ax, sheet, max(schedule.slot_count, 1))
+        _paint_image(ax, sheet, max(schedule.slot_count, 1), schedule)
         ax.set_xlabel(_slot_axis(schedule, sheet.counts))
         ax.set_ylabel(_row_axis(sheet))
         figure: Figure = ax.figure
@@ -297,9 +316,11 @@ class OccupancySheet(NamedTuple):
     counts: Occupancy
     left: float
     line_names: tuple[str, ...]
+    group_names: tuple[str, ...]
     headed: bool
     dress: Look = SCREEN
     origins: Origins | None = None
+    note: str = ""
 
 
 def occupancy_sheet(
@@ -308,21 +329,65 @@ def occupancy_sheet(
     """Return the page for the picture of a schedule's occupancy, with the counts."""
     count = occupancy(schedule)
     rows, columns = count.packets.shape
-    names: tuple[str, ...] = ()
-    if not count.binned and schedule.symmetry is None and rows <= _NAMED_ROWS:
-        line = np.argsort(count.row_of)
-        names = tuple(schedule.network.link_name(int(i)).replace("->", "\N{RIGHTWARDS ARROW}") for i in line)
     image = rows * (0.3 if rows <= 12 else 0.16) if rows <= _NAMED_ROWS else float(np.clip(rows * 0.02, 4.0, 5.6))
-    labels = max(text_width(name, 8) for name, _, _ in count.groups) if len(count.groups) > 1 else 0.0
-    inner = max((text_width(name, 7) for name in names), default=0.0)
+    names, groups, notes = _row_names(schedule, count, dress)
+    labels = max((_inches(name, 8) for name in groups), default=0.0)
+    inner = max((_inches(name, 7) for name in names), default=0.0)
     left = 0.62 + labels + (inner + 0.1 if names else 0.0)
-    if dress.width is not None and left > 0.45 * dress.width:  # no room for names
-        names, inner, left = (), 0.0, 0.62 + labels
     width = dress.width or max(left + float(np.clip(0.3 * columns, 3.4, 7.0)) + 0.3, 6.4)
     levels = 1 + max((level for _, level in _phase_names(schedule, width - left - 0.3)[0]), default=-1)
     height = (1.45 if dress.bare else 2.35 if headed else 1.85) + _STRIP + image + levels * _PITCH
     began = origins(schedule, count) if color == "origin" else None
-    return OccupancySheet(width, height, count, left, names, headed, dress, began)
+    sheet = OccupancySheet(width, height, count, left, names, groups, headed, dress, began, notes)
+    words = " ".join(_notes(schedule, count, 1, notes))
+    more = caption(UNWRITTEN, words, width, 1.0, dress) - (0.08 if dress.bare else 0.28)
+    more += (heading(UNWRITTEN, schedule, width, 1.0, dress) - (0.1 if dress.bare else 0.62)) if headed else 0.0
+    return sheet._replace(height=height + max(more, 0.0))
+
+
+def _inches(text: str, size: float) -> float:
+    return measured(text, size)[0] / 72
+
+
+def _row_names(schedule: Schedule, count: Occupancy, dress: Look) -> tuple[tuple[str, ...], tuple[str, ...], str]:
+    """Return the names of single links, if they are few, and of the groups, shortened where they take too much room."""
+    rows = len(count.packets)
+    groups = [name for name, _, _ in count.groups]
+    sources = bool(groups) and groups[0].startswith("from ")
+    names: list[str] = []
+    if not count.binned and schedule.symmetry is None and rows <= _NAMED_ROWS:
+        line = np.argsort(count.row_of)
+        names = [schedule.network.link_name(int(i)).replace("->", "\N{RIGHTWARDS ARROW}") for i in line]
+        groups = [] if sources else groups
+    groups = groups if len(groups) > 1 else []
+    room = 0.45 * (dress.width or 9.0) - 0.72
+
+    def wide(*texts: list[str]) -> float:
+        return sum(
+            max((_inches(text, size) for text in each), default=0.0) for each, size in zip(texts, (7, 8), strict=True)
+        )
+
+    if wide(names, groups) <= room:
+        return tuple(names), tuple(groups), ""
+    short, note = _short_links(schedule, count) if names else ([], "")
+    if wide(short, groups) <= room:
+        return tuple(short), tuple(groups), f"Nodes are named {note}."
+    less, note = shortened(groups)
+    if wide([], less) <= room:
+        return (), tuple(less), f"Links are named {note or 'by their groups'}."
+    return (), (), "No room for the names of links."
+
+
+def _short_links(schedule: Schedule, count: Occupancy) -> tuple[list[str], str]:
+    """Return the names of links with shorter names of their nodes, and what these are."""
+    network = schedule.network
+    full = [network.node_name(v) for v in range(network.node_count)]
+    ends, note = shortened(full)
+    if ends == full or max(map(len, ends)) > 8:
+        ends, note = [str(v) for v in range(network.node_count)], "by number"
+    pairs = zip(network.link_source.tolist(), network.link_target.tolist(), strict=True)
+    names = [f"{ends[a]} \N{RIGHTWARDS ARROW} {ends[b]}" for a, b in pairs]
+    return [names[i] for i in np.argsort(count.row_of).tolist()], note
 
 
 def paint_occupancy(figure: Any, schedule: Schedule, sheet: OccupancySheet) -> None:
@@ -332,7 +397,11 @@ def paint_occupancy(figure: Any, schedule: Schedule, sheet: OccupancySheet) -> N
     labels, missing = _phase_names(schedule, span)
     top = heading(figure, schedule, width, height, sheet.dress) if sheet.headed else 0.1
     top += 0.06 + _PITCH * (1 + max((level for _, level in labels), default=-1))
-    foot = caption(figure, " ".join(_notes(schedule, count, missing)), width, height, sheet.dress)
+    notes = _notes(schedule, count, missing, sheet.note)
+    image_height = height - top - _STRIP - 0.1 - caption(UNWRITTEN, " ".join(notes), width, 1.0, sheet.dress) - 0.85
+    if skipped := _skipped(sheet, image_height):
+        notes.append(f"{quantity(skipped, 'name')} between those shown {'has' if skipped == 1 else 'have'} no room.")
+    foot = caption(figure, " ".join(notes), width, height, sheet.dress)
     bottom = foot + 0.85
     image_height = height - top - _STRIP - 0.1 - bottom
 
@@ -343,7 +412,7 @@ def paint_occupancy(figure: Any, schedule: Schedule, sheet: OccupancySheet) -> N
     image = axes_at(bottom, image_height)
     slots = max(schedule.slot_count, 1)
     _paint_strip(strip, count, slots)
-    scale = _paint_image(image, sheet, slots)
+    scale = _paint_image(image, sheet, slots, schedule)
     _label_rows(image, figure, sheet, image_height, bottom)
     image.set_xlabel(_slot_axis(schedule, count), fontsize=8.5, color=INK, labelpad=3)
     for axes in (strip, image):
@@ -359,7 +428,7 @@ def paint_occupancy(figure: Any, schedule: Schedule, sheet: OccupancySheet) -> N
 # -- the image -----------------------------------------------------------------------------------------------
 
 
-def _paint_image(axes: Any, sheet: OccupancySheet, slots: int) -> Any:
+def _paint_image(axes: Any, sheet: OccupancySheet, slots: int, schedule: Schedule) -> Any:
     """Draw the cells: packets on the common scale, control packets in their own color; return the scale."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LinearSegmentedColormap, ListedColormap, Normalize
@@ -385,26 +454,46 @@ def _paint_image(axes: Any, sheet: OccupancySheet, slots: int) -> Any:
             extent=(0, count.packets.shape[1] * count.slots, rows, 0), gid=name,
         )  # fmt: skip
     axes.set(xlim=(0, slots), ylim=(rows, 0))
-    if slots <= _PARTED and count.slots == 1:
+    if slots <= _PARTED and count.slots == 1 and not isinstance(schedule.cost, Clock):
         axes.vlines(np.arange(1, slots), 0, rows, color=PAPER, linewidth=0.8)
     if rows <= _PARTED:
         axes.hlines(np.arange(1, rows), 0, slots, color=PAPER, linewidth=0.8 if rows <= _NAMED_ROWS else 0.4)
-    for _, first, _ in count.groups[1:]:
+    for _, first, _ in count.groups[1:] if len(count.groups) <= _NAMED_ROWS else ():
         axes.axhline(first, color=MUTED, linewidth=0.5)
-    _slot_ticks(axes, slots)
+    slot_ticks(axes, schedule)
     return scale
 
 
-def _slot_ticks(axes: Any, slots: int) -> None:
-    """Put slot numbers in the middle of their columns when they are few, else at round places."""
+def slot_ticks(axes: Any, schedule: Schedule) -> None:
+    """Put the numbers of slots in the middle of their columns when they are few, else at round places; or times."""
     from matplotlib.ticker import MaxNLocator
 
-    if slots <= 30:
-        ticks = np.arange(0, slots, 1 if slots <= 16 else 2)
-        axes.set_xticks(ticks + 0.5, [str(t) for t in ticks])
+    slots = max(schedule.slot_count, 1)
+    many = max(2, int(axes.get_window_extent().width / axes.figure.dpi / 0.55))
+    if isinstance(schedule.cost, Clock):
+        each, (scale, _) = float(schedule.cost.slot_seconds), time_unit(schedule)
+        ticks = MaxNLocator(min(8, many)).tick_values(0, slots * each / scale)
+        ticks = ticks[(ticks >= 0) & (ticks <= slots * each / scale * (1 + 1e-9))]
+        axes.set_xticks(ticks * scale / each, [f"{tick:g}" for tick in ticks])
+    elif slots <= 30:
+        apart = next(k for k in (1, 2, 5, 10) if slots / k <= max(2, 2.2 * many))
+        shown = np.arange(0, slots, apart)
+        axes.set_xticks(shown + 0.5, [str(t) for t in shown])
     else:
-        axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
+        axes.xaxis.set_major_locator(MaxNLocator(min(8, many), integer=True))
         axes.xaxis.set_major_formatter("{x:,.0f}")
+
+
+def time_unit(schedule: Schedule) -> tuple[float, str]:
+    """Return the seconds of the unit in which the times of a schedule are told, and its name.
+
+    >>> import gossamer
+    >>> cost = gossamer.TimeCost("1MiB", bandwidth="50GB/s")
+    >>> time_unit(gossamer.plan("ring:4", "allgather", cost=cost).schedule)
+    (1e-06, 'us')
+    """
+    whole = float(schedule.cost.seconds(schedule.completion_time)) if isinstance(schedule.cost, Clock) else 0.0
+    return next((unit for unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")) if whole >= unit[0]), (1e-9, "ns"))
 
 
 def _paint_strip(axes: Any, count: Occupancy, slots: int) -> None:
@@ -430,18 +519,30 @@ def _label_rows(axes: Any, figure: Any, sheet: OccupancySheet, image_height: flo
     inner = 0.0
     if sheet.line_names:
         axes.set_yticks(np.arange(rows) + 0.5, sheet.line_names, fontsize=7, parse_math=False)
-        inner = 0.1 + max(text_width(name, 7) for name in sheet.line_names)
-    pitch = image_height / rows
-    free = -1.0
-    for name, first, size in count.groups:
-        middle = (first + size / 2) * pitch
-        if middle - free < 0.12 or len(count.groups) == 1:
-            continue
-        free = middle
+        inner = 0.1 + max(_inches(name, 7) for name in sheet.line_names)
+    for name, middle in _placed_groups(sheet, image_height):
         x, y = (sheet.left - inner - 0.08) / sheet.width, (bottom + image_height - middle) / sheet.height
         write(figure, x, y, name, 8, ha="right", va="center")
     write(figure, 0.2 / sheet.width, (bottom + image_height / 2) / sheet.height, _row_axis(sheet), 8.5, rotation=90,
           ha="center", va="center")  # fmt: skip
+
+
+def _placed_groups(sheet: OccupancySheet, high: float) -> list[tuple[str, float]]:
+    """Return the names of groups that have room, with their inches from the top of the image."""
+    pitch = high / max(len(sheet.counts.packets), 1)
+    free, placed = -1.0, []
+    if not sheet.group_names:
+        return []
+    for name, (_, first, size) in zip(sheet.group_names, sheet.counts.groups, strict=True):
+        middle = (first + size / 2) * pitch
+        if middle - free >= 0.14:
+            free = middle
+            placed.append((name, middle))
+    return placed
+
+
+def _skipped(sheet: OccupancySheet, high: float) -> int:
+    return len(sheet.group_names) - len(_placed_groups(sheet, high))
 
 
 def _row_axis(sheet: OccupancySheet) -> str:
@@ -451,6 +552,8 @@ def _row_axis(sheet: OccupancySheet) -> str:
 
 
 def _slot_axis(schedule: Schedule, count: Occupancy) -> str:
+    if isinstance(schedule.cost, Clock):
+        return f"time, {time_unit(schedule)[1]}"
     label = "slot" if count.slots == 1 else f"slot, {count.slots} to a column"
     lengths = {p.slot_length for p in schedule.phases if p.slots}
     if len(lengths) == 1 and lengths != {1}:
@@ -462,8 +565,8 @@ def _steps(length: Fraction) -> str:
     return f"{length} step" if 0 < length <= 1 else f"{length} steps"
 
 
-def _notes(schedule: Schedule, count: Occupancy, missing: int) -> list[str]:
-    notes = ["Top: share of all links' capacity in use."]
+def _notes(schedule: Schedule, count: Occupancy, missing: int, note: str = "") -> list[str]:
+    notes = ["Top: share of all links' capacity in use.", *([note] if note else [])]
     symmetry = schedule.symmetry
     if symmetry is not None:
         notes.append(f"Invariant schedule: a row is an orbit of {quantity(symmetry.order, 'link')}, used alike.")
@@ -524,26 +627,32 @@ def _paint_key(figure: Any, scale: Any, sheet: OccupancySheet, foot: float) -> N
     used = count.share[count.packets > 0]
     origin = sheet.origins is not None
     if origin or (used.size and not (used == 1).all()):
-        text = "the node where the packet began" if origin else "of the capacity in use"
-        axes = figure.add_axes((x / width, y / height, 1.8 / width, tall / height))
+        words = ("the node where the packet began", "origin") if origin else ("of the capacity in use", "of capacity")
+        fits = [(left, long, text, size) for text in words for left, long, size in
+                ((x, 1.8, 8.5), (0.3, 1.8, 8.5), (0.3, 1.2, 7.0), (0.3, 0.9, 7.0))
+                if left + long + 0.2 + _inches(text, size) < width - 0.1]  # fmt: skip
+        x, long, text, size = fits[0] if fits else (0.3, 0.7, words[1], 7.0)
+        axes = figure.add_axes((x / width, y / height, long / width, tall / height))
         bar = figure.colorbar(scale, cax=axes, orientation="horizontal", ticks=_key_ticks(sheet))
         bar.outline.set_visible(False)
         if not origin:
             bar.ax.set_xticklabels(["0", "50", "100 %"])
         bar.ax.tick_params(labelsize=7.5, length=2, width=0.6, color=MUTED, labelcolor=INK, pad=2)
-        write(figure, (x + 1.98) / width, (y + tall / 2) / height, text, va="center")
-        x += 2.1 + text_width(text, 8.5) + 0.25
+        write(figure, (x + long + 0.18) / width, (y + tall / 2) / height, text, size, va="center")
+        x += long + 0.3 + _inches(text, size) + 0.25
     else:
         patches.append((scale.to_rgba(1.0), "packet"))
     if count.control.any():
         patches.append((CONTROL_COLOR, "control packet"))
     for color, text in patches:
+        if x + 0.24 + _inches(text, 8.5) > width - 0.05:
+            x, y = 0.3, y + 0.16
         axes = figure.add_axes((x / width, y / height, 0.16 / width, tall / height), facecolor=color)
         axes.set(xticks=[], yticks=[])
         for side in axes.spines.values():
             side.set_visible(False)
         write(figure, (x + 0.24) / width, (y + tall / 2) / height, text, va="center")
-        x += 0.24 + text_width(text, 8.5) + 0.3
+        x += 0.24 + _inches(text, 8.5) + 0.3
 
 
 def _key_ticks(sheet: OccupancySheet) -> list[float]:
@@ -551,4 +660,5 @@ def _key_ticks(sheet: OccupancySheet) -> list[float]:
     if sheet.origins is None:
         return [0, 0.5, 1]
     last = sheet.origins.nodes - 1
-    return [float(v) for v in (range(last + 1) if last < _EACH else sorted({0, last // 2, last}))]
+    narrow = sheet.dress.width is not None and sheet.dress.width < 5
+    return [float(v) for v in (range(last + 1) if last < _EACH and not narrow else sorted({0, last // 2, last}))]

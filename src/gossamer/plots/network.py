@@ -4,24 +4,36 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from dataclasses import replace
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.atomic_files import quantity
+from gossamer.atomic_files import bandwidth_text, quantity
 from gossamer.errors import FileFormatError
 from gossamer.networks.bottleneck import NarrowCut
 from gossamer.networks.derived import Renumbered
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Speeds
-from gossamer.plots.appearance import CATEGORICAL, FAINT, INK, MUTED, PAPER, Dress, caption, headline, look, write
+from gossamer.plots.appearance import (
+    CATEGORICAL,
+    MUTED,
+    PAPER,
+    UNWRITTEN,
+    Dress,
+    caption,
+    headline,
+    look,
+    measured,
+    spec_text,
+    write,
+)
 from gossamer.plots.layouts import STUB, lay_out
-from gossamer.plots.link_lines import Lines, link_lines
+from gossamer.plots.layouts.layout import Lines, link_lines
+from gossamer.plots.node_names import fitted, paint_nodes
+from gossamer.plots.panels import Figure
 from gossamer.plots.picture_files import picture_format, write_picture
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["PortArcs", "draw_network", "network_figure", "port_arcs"]
 
@@ -63,7 +75,7 @@ def port_arcs(network: Network, positions: Floats, lines: Sequence[Lines], radiu
     --------
     >>> import gossamer
     >>> from gossamer.plots.layouts import lay_out
-    >>> from gossamer.plots.link_lines import link_lines
+    >>> from gossamer.plots.layouts.layout import link_lines
     >>> net = gossamer.network("array:3")
     >>> shared = net.with_ports(gossamer.networks.SharedPorts(net.link_source, net.link_target))
     >>> layout = lay_out(shared)
@@ -104,7 +116,8 @@ def _span(angle: Floats) -> tuple[float, float]:
 
 
 NODE_LIMIT = 5_000
-_NAMED = 80
+_MOST_SPEEDS = 6
+"""Of more speeds the key has the least and the largest."""
 _RADIUS, _INK = 0.27, 0.12
 _RIM, _RIM_WIDTH = 0.33, 0.06
 """Radius and width of the arcs of shared ports."""
@@ -169,37 +182,79 @@ def network_figure(network: Network, cut: NarrowCut | None = None, **dressing: U
     >>> [text.get_text() for text in figure.axes[0].texts][:3]
     ['0,0', '0,1', '0,2']
     """
-    from gossamer.plots.notebook_figure import Figure
-
     dress = look(**dressing)
     shown, place = _shown(network)
-    layout = lay_out(shown)
-    lines = link_lines(shown, layout, _RADIUS, 0.07)
-    corners = np.concatenate(
-        [layout.positions - 0.4, layout.positions + 0.4, *(g.points.reshape(-1, 2) for g in lines)]
-    )
-    low, high = corners.min(axis=0), corners.max(axis=0)
-    span = high - low
+    found = lay_out(shown)
+    lines = link_lines(shown, found, _RADIUS, 0.07)
+    layout = found if shown is network else replace(found, positions=found.positions[place])
+    stubs = bool((layout.shape == STUB).any())
     if (axes := dress.ax) is not None:
         box = axes.get_window_extent()
-        unit = float((np.array([box.width, box.height]) / span).min()) / axes.figure.dpi
+        room = (box.width / axes.figure.dpi * 72, box.height / axes.figure.dpi * 72)
+        page = fitted(network, layout, lines, _RADIUS, room, 1e6)
         figure: Figure = axes.figure
     else:
         most = (_PAGE, _UNIT) if dress.width is None else (dress.width - 0.2, 2 * _UNIT)
-        unit = float(min(most[1], most[0] / span[0], _PAGE / span[1]))
-        width = dress.width or max(float(span[0]) * unit + 0.2, 3.2)
-        height = max(float(span[1]) * unit + 0.2, 0.6) + (0.2 if dress.bare else 0.5) + 0.4 * bool(dress.title)
-        figure = Figure((width, height))
-        top = headline(figure, dress.title, "", width, height, dress) if dress.title else 0.0
-        foot = caption(figure, _words(network, cut, bool((layout.shape == STUB).any())), width, height, dress)
+        page = fitted(network, layout, lines, _RADIUS, (most[0] * 72, _PAGE * 72), most[1] * 72)
+        size = (page.high - page.low) * page.unit / 72
+        width = dress.width or max(float(size[0]) + 0.2, 3.2)
+        key = _speeds(shown, width)
+        words = " ".join([_words(network, cut, stubs), *page.names.notes])
+        top = headline(UNWRITTEN, dress.title, "", width, 1.0, dress) if dress.title else 0.1
+        foot = caption(UNWRITTEN, words, width, 1.0, dress) + 0.06 + _KEY * len(key)
+        height = max(float(size[1]), 0.3) + top + foot + 0.1
+        figure = Figure((width, height), facecolor=PAPER)
+        if dress.title:
+            headline(figure, dress.title, "", width, height, dress)
+        caption(figure, words, width, height, dress)
+        _write_speeds(figure, key, width, height, foot)
         axes = figure.add_axes((0.0, foot / height, 1.0, 1 - (top + foot) / height))
     axes.set_axis_off()
     axes.set_aspect("equal")
-    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
-    _paint_links(axes, shown, lines, unit * 72, np.zeros(0, np.int64) if cut is None else place[cut.nodes])
-    _paint_ports(axes, shown, layout.positions, lines, unit * 72)
-    _paint_nodes(axes, network, layout.positions[place], unit * 72)
+    axes.set(xlim=(page.low[0], page.high[0]), ylim=(page.low[1], page.high[1]))
+    _paint_links(axes, shown, lines, page.unit, np.zeros(0, np.int64) if cut is None else place[cut.nodes])
+    _paint_ports(axes, shown, found.positions, lines, page.unit)
+    paint_nodes(axes, network, layout, page, _RADIUS)
     return figure
+
+
+_KEY, _SAMPLE = 0.2, 0.3
+"""Inches of a row of the key of speeds, and of the line that shows one."""
+
+
+def _speeds(network: Network, width: float) -> list[list[tuple[float, float, str]]]:
+    """Return the key of speeds, row by row: inches from the left, width of the line in points, and the words."""
+    speeds = network.find(Speeds)
+    rate = network.link_capacity * (1.0 if speeds is None else speeds.bandwidth)
+    values, first = np.unique(rate, return_index=True)
+    if values.size < 2:
+        return []
+    if values.size > _MOST_SPEEDS:
+        values, first = values[[0, -1]], first[[0, -1]]
+    wide = _widths(network)
+    rows: list[list[tuple[float, float, str]]] = [[]]
+    at = 0.2
+    for value, link in zip(values.tolist(), first.tolist(), strict=True):
+        text = f"capacity {value:,.0f}" if speeds is None else bandwidth_text(value)
+        length = _SAMPLE + 0.08 + measured(text, 7.5)[0] / 72 + 0.25
+        if rows[-1] and at + length > width:
+            rows.append([])
+            at = 0.2
+        rows[-1].append((at, float(wide[link]), text))
+        at += length
+    return rows
+
+
+def _write_speeds(
+    figure: Figure, rows: list[list[tuple[float, float, str]]], width: float, height: float, foot: float
+) -> None:
+    from matplotlib.lines import Line2D
+
+    for r, row in enumerate(rows):
+        y = (foot - _KEY * (r + 0.6)) / height
+        for x, wide, text in row:
+            figure.add_artist(Line2D([x / width, (x + _SAMPLE) / width], [y, y], color=MUTED, linewidth=wide))
+            write(figure, (x + _SAMPLE + 0.08) / width, y, text, 7.5, color=MUTED, va="center")
 
 
 def _paint_links(axes: Any, shown: Network, lines: list[Lines], unit: float, inside: npt.NDArray[np.int64]) -> None:
@@ -223,7 +278,7 @@ def _paint_links(axes: Any, shown: Network, lines: list[Lines], unit: float, ins
 def _shown(network: Network) -> tuple[Network, npt.NDArray[np.int64]]:
     """Return the network that is laid out, and where its nodes are in it: what it was recognized as, if anything."""
     known = network.find(Renumbered)
-    if known is None or known.original.link_count != network.link_count:
+    if known is None or network.terminal_count < network.node_count or known.original.link_count != network.link_count:
         return network, np.arange(network.node_count)
     return known.original, known.place.astype(np.int64)
 
@@ -246,7 +301,7 @@ def _thinned(wide: Floats, lines: list[Lines], unit: float, area: float) -> Floa
 
 
 def _words(network: Network, cut: NarrowCut | None, stubs: bool) -> str:
-    text = f"{network.spec}: {network.terminal_count:,} terminals"
+    text = f"{spec_text(network)}: {network.terminal_count:,} terminals"
     if network.terminal_count < network.node_count:
         text += f" (round) and {network.node_count - network.terminal_count:,} switches (square)"
     if cut is not None:
@@ -289,18 +344,3 @@ def _paint_ports(axes: Any, network: Network, positions: Floats, lines: list[Lin
     axes.add_collection(
         LineCollection(arcs.points, linewidths=max(_RIM_WIDTH * unit, 0.6), colors=colors, zorder=1.8, capstyle="butt")
     )
-
-
-def _paint_nodes(axes: Any, network: Network, positions: Floats, unit: float) -> None:
-    area = (2 * _RADIUS * unit) ** 2
-    names = [network.node_name(i).strip("()") for i in range(network.node_count)]
-    longest = max(map(len, names))
-    named = network.node_count <= _NAMED and longest <= 14
-    for part, marker in ((slice(network.terminal_count), "o"), (slice(network.terminal_count, None), "s")):
-        x, y = positions[part].T
-        look = {"facecolor": PAPER, "edgecolor": MUTED} if named else {"facecolor": FAINT, "edgecolor": MUTED}
-        axes.scatter(x, y, s=area * (1 if marker == "o" else 0.8), marker=marker, linewidth=0.7, zorder=2, **look)
-    if named:
-        size = min(0.5 * unit / (0.62 * longest), 0.26 * unit, 9.0)
-        for (x, y), name in zip(positions, names, strict=True):
-            write(axes, x, y, name, size, ha="center", va="center_baseline", zorder=3, color=INK)

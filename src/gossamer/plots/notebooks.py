@@ -6,20 +6,23 @@ from collections.abc import Callable, Iterable
 from html import escape
 from typing import Any
 
-from gossamer.atomic_files import html_rows, quantity
+from gossamer.atomic_files import html_rows, html_summary, quantity
 from gossamer.errors import GossamerError
+from gossamer.networks.bottleneck import NarrowCut
 from gossamer.networks.description import describe
 from gossamer.networks.network import Network
 from gossamer.planning import switching
+from gossamer.planning.outcome import measured_text
 from gossamer.plots.link_load import load_figure
 from gossamer.plots.link_occupancy import occupancy_figure
 from gossamer.plots.network import network_figure
-from gossamer.plots.notebook_figure import svg_text
+from gossamer.plots.panels import svg_text
 from gossamer.plots.wormhole_timetables import channels_figure, worms_figure
+from gossamer.questions.tasks import in_packets
 from gossamer.schedules import Schedule
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
 
-__all__ = ["html", "outcome_html"]
+__all__ = ["advice_html", "html", "outcome_html"]
 
 _MOST_NODES, _MOST_WORMS, _DRAWN = 1024, 400, 256
 _STYLE: dict[str, Any] = {"style": "paper", "width": 3.3}
@@ -44,18 +47,16 @@ def html(thing: Network | Schedule | WormholeSchedule) -> str:
         drawn = thing.node_count <= _DRAWN and thing.link_count > 0
         return _beside(html_rows(rows), [lambda: network_figure(thing)] if drawn else [], thing.spec)
     kind = switching.of(thing)
-    rows = [
-        ("task", thing.task.describe()), ("network", thing.network.spec),
-        ("algorithm", thing.algorithm or "unnamed"),
-        ("completion time", kind.time_text(thing.cost, thing.completion_time)),
-    ]  # fmt: skip
+    task = in_packets(thing.task, 1)
+    told = html_summary(measured_text(kind, thing.network, task, thing.cost, thing.completion_time))
+    rows = [("task", thing.task.describe()), ("algorithm", thing.algorithm or "unnamed")]
     verified = kind.verify(thing, 3)
     if not verified.ok:
         count = sum(verified.counts.values())
         rows += [("valid", f"no: {quantity(count, 'violation')}"), *(("", str(v)) for v in verified.violations)]
-        return html_rows(rows)
+        return told + html_rows(rows)
     rows = [*rows, ("valid", "yes"), *kind.facts(thing).rows]
-    return _beside(html_rows(rows), _pictures(thing), f"{thing.task.describe()} on {thing.network.spec}")
+    return _beside(told + html_rows(rows), _pictures(thing), f"{thing.task.describe()} on {thing.network.spec}")
 
 
 def outcome_html(outcome: Any, table: str) -> str:
@@ -78,6 +79,38 @@ def outcome_html(outcome: Any, table: str) -> str:
     if schedule is None:
         return table
     return _beside(table, _pictures(schedule), f"{schedule.task.describe()} on {schedule.network.spec}")
+
+
+def advice_html(advice: Any) -> str:
+    """Return the network with the nodes that bind on one side and its links colored, beside the load of the links.
+
+    Parameters
+    ----------
+    advice : Advice
+        Of `gossamer.explain`; an empty text where the network is too large for small pictures.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> advice_html(gossamer.explain(gossamer.plan("array:4", "alltoall"), quick=True)).count("<svg")
+    2
+    """
+    schedule, nodes = advice.schedule, advice.binding.nodes
+    network = schedule.network
+    if network.node_count > _DRAWN or not network.link_count:
+        return ""
+    cut = None
+    if 0 < nodes.size < network.node_count:
+        inside = int((nodes < network.terminal_count).sum())
+        outside, links = network.terminal_count - inside, advice.binding.links
+        cut = NarrowCut(nodes, inside, outside, links.size, int(network.link_capacity[links].sum()), None)
+    pictures: list[Callable[[], Any]] = [lambda: network_figure(network, cut, width=4.6)]
+    if not isinstance(schedule, WormholeSchedule):
+        pictures.append(lambda: load_figure(schedule, style="paper", width=4.6))
+    try:
+        return "".join(svg_text(make()) for make in pictures)
+    except GossamerError:  # a picture that cannot be is missed by nobody who reads the words
+        return ""
 
 
 def _pictures(schedule: Any) -> list[Callable[[], Any]]:

@@ -1,8 +1,11 @@
-"""What figures of curves share: panels side by side, their axes, heading and notes; and pictures drawn into axes."""
+"""What figures share: panels side by side, their axes, heading and notes; pictures in axes and in notebooks."""
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from matplotlib.figure import Figure as _Figure
 
 from gossamer.plots.appearance import (
     FAINT,
@@ -12,18 +15,36 @@ from gossamer.plots.appearance import (
     UNWRITTEN,
     Look,
     caption,
+    dressed,
     further,
     heading,
     headline,
+    settings,
 )
 from gossamer.schedules import Schedule
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-__all__ = ["Inside", "Page", "Panels", "page", "plain"]
+__all__ = ["Figure", "Inside", "Page", "Panels", "page", "plain", "svg_text"]
+
+
+class Figure(_Figure):
+    """A figure that a notebook shows as it is, whatever backend it uses."""
+
+    def _repr_html_(self) -> str:
+        return svg_text(self)
+
+
+def svg_text(figure: Any) -> str:
+    """Return a figure as an SVG element."""
+    with settings():
+        text = io.StringIO()
+        figure.savefig(text, format="svg", metadata={"Date": None})
+    svg = dressed(text.getvalue())
+    return svg[svg.index("<svg") :]
+
 
 _NARROWEST = 2.5
 """Inches of a panel: with less room panels stand one below the other."""
@@ -43,8 +64,6 @@ class Page(NamedTuple):
 
 def page(schedule: Schedule | WormholeSchedule, note: str, width: float, height: float, dress: Look) -> Page:
     """Return a figure with the heading of a schedule and a note, higher where these take more than a line each."""
-    from gossamer.plots.notebook_figure import Figure
-
     height += further(schedule, note, width, dress)
     figure = Figure(figsize=(width, height), facecolor=PAPER)
     top = heading(figure, schedule, width, height, dress)
@@ -76,8 +95,6 @@ class Panels:
     """
 
     def __init__(self, count: int, dress: Look, *, columns: int = 2, size: tuple[float, float] = (4.5, 3.3)) -> None:
-        from gossamer.plots.notebook_figure import Figure
-
         self.dress, columns = dress, min(columns, count)
         self.width = dress.width or size[0] * columns
         columns = max(1, min(columns, int(self.width / _NARROWEST)))

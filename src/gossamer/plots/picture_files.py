@@ -24,10 +24,11 @@ __all__ = ["FORMATS", "KINDS", "draw", "picture_format", "settings", "write_pict
 
 FORMATS = ("svg", "png", "pdf")
 """What a picture file's name may end in."""
-KINDS = ("load", "heat", "occupancy", "messages", "both", "tree", "timetable", "queue", "regions", "worms")
-"""The pictures: load on the network or as a heat map; links and slots, by share or by origin; load above occupancy; the
-tree of a packet; every message by link and slot; queues of the busiest links; the areas of a scatter; the steps of a
-wormhole plan. Of such a plan there are only these last and the occupancy of its channels."""
+KINDS = ("load", "heat", "occupancy", "messages", "both", "ranks", "tree", "timetable", "queue", "regions", "worms")
+"""The pictures: load on the network or as a heat map; links and slots, by share or by origin; load above occupancy;
+when each rank sends and receives; the tree of a packet; every message by link and slot; queues of the busiest links;
+the areas of a scatter; the steps of a wormhole plan. Of such a plan there are only these last and the occupancy of its
+channels."""
 
 
 def draw(
@@ -44,12 +45,14 @@ def draw(
     schedule : Schedule or WormholeSchedule
         Explicit or invariant; it is verified first.
     path : path
-        The file; its suffix ``.svg``, ``.png`` or ``.pdf`` says the format.
+        The file; its suffix ``.svg``, ``.png`` or ``.pdf`` says the format; ``.tex`` is the load of a small network as
+        TikZ.
     kind : str, optional
         One of `KINDS`; ``load`` by default, and ``worms`` for a wormhole plan.
         The load of each link, on the network or, if it is crowded, as a heat map, which ``heat`` is always; the
-        occupancy of links by slots, ``messages`` in the colors of their origins; load and occupancy on one page; the
-        tree by which the first packet spreads; every message by link and slot; the queues of the two busiest links;
+        occupancy of links by slots, ``messages`` in the colors of their origins; load and occupancy on one page; when
+        each rank sends and receives; the tree by which the first packet spreads; every message by link and slot; the
+        queues of the two busiest links;
         the areas of a scatter by area division; the steps of a wormhole plan, worms on channels.
     dpi : float
         Pixels per inch of a PNG file, and of the parts of the others that are drawn as pixels; 20..1200.
@@ -88,7 +91,9 @@ def draw(
         raise FileFormatError(
             f"the kind of a picture must be {', '.join(KINDS[:-1])} or {KINDS[-1]}, got {kind!r}{hint}"
         )
-    picture_format(path)
+    as_tikz = Path(path).suffix.lower() == ".tex"
+    if not as_tikz:
+        picture_format(path)
     dress = look(**dressing)
     if dress.ax is not None:
         raise NotApplicableError(
@@ -100,6 +105,13 @@ def draw(
         raise NotApplicableError(f"there is no picture {kind!r} of {words}")
     if not isinstance(schedule, WormholeSchedule):
         verify(schedule).raise_if_invalid()  # the others are verified as they are drawn
+    if as_tikz:
+        from gossamer.plots.tikz import write_tikz
+
+        if isinstance(schedule, WormholeSchedule) or kind != "load":
+            raise NotApplicableError(f"TikZ is written of the load of links, not of {kind!r}")
+        write_tikz(schedule, path, dress.width)
+        return
     said = dress.title or f"{kind}: {schedule.task.describe()} on {schedule.network.spec}"
     write_picture(lambda: _figure(schedule, kind, dress), path, said, dpi)
 
@@ -165,7 +177,8 @@ def _figure(schedule: Schedule | WormholeSchedule, kind: str, dress: Look) -> Fi
 
 
 _FIGURES = {
-    "load": "load_figure", "heat": "heat_figure", "occupancy": "occupancy_figure", "tree": "tree_figure",
+    "load": "load_figure", "heat": "heat_figure", "occupancy": "occupancy_figure", "ranks": "ranks_figure",
+    "tree": "tree_figure",
     "timetable": "timetable_figure", "queue": "queue_figure", "regions": "regions_figure",
 }  # fmt: skip
 """The functions of `gossamer.plots` that draw each kind."""

@@ -23,9 +23,9 @@ from gossamer.plots.appearance import (
     write,
 )
 from gossamer.plots.layouts import lay_out
-from gossamer.plots.link_lines import Lines, arrowheads, link_lines
+from gossamer.plots.layouts.layout import Lines, arrowheads, link_lines
+from gossamer.plots.link_groups import NodePairs, routes
 from gossamer.plots.panels import page
-from gossamer.plots.timeline_routes import NodePairs, routes
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
 from gossamer.verification.wormhole import verify
 
@@ -39,6 +39,8 @@ Ints = npt.NDArray[np.int64]
 
 _MOST_NODES, _MOST_PANELS, _COLUMNS = 400, 6, 3
 _RADIUS, _ASIDE = 0.16, 0.09
+_APART, _TITLE = 0.3, 0.46
+"""Inches between panels, and of what stands above each."""
 _NAMED, _NAMED_CHANNELS = 36, 48
 _RASTER = 4000
 """With more bars than this they are pixels also in a vector file."""
@@ -119,7 +121,7 @@ def worms_figure(schedule: WormholeSchedule, steps: Sequence[int] | None = None,
     wide = dress.width or 0.4 + across * (3.3 if network.node_count > 9 else 2.4)
     side = (wide - 0.3) / across
     ratio = float((high - low)[1] / (high - low)[0])
-    tall = min(side * ratio, 1.5 * side) + 0.34
+    tall = min(side * ratio, 1.5 * side) + _TITLE
     down = -(-len(chosen) // across)
     note = "A worm has the color of the node where what it carries began."
     if steps is None and len(chosen) < count:
@@ -128,9 +130,9 @@ def worms_figure(schedule: WormholeSchedule, steps: Sequence[int] | None = None,
     for place, step in enumerate(chosen):
         row, column = divmod(place, across)
         left, bottom = 0.15 + column * side, height - top - (row + 1) * tall
-        axes = figure.add_axes((left / wide, bottom / height, side * 0.96 / wide, (tall - 0.34) / height))
+        axes = figure.add_axes((left / wide, bottom / height, (side - _APART) / wide, (tall - _TITLE) / height))
         _panel(axes, low, high)
-        unit = min(side * 0.96 / float((high - low)[0]), (tall - 0.34) / float((high - low)[1])) * 72
+        unit = min((side - _APART) / float((high - low)[0]), (tall - _TITLE) / float((high - low)[1])) * 72
         _paint(axes, schedule, step, lines, layout.positions, ways, unit)
     return figure
 
@@ -179,7 +181,7 @@ def channels_figure(schedule: WormholeSchedule, **dressing: Unpack[Dress]) -> Fi
     wide = dress.width or 8.8
     tall = float(np.clip(0.17 * used.size, 1.0, 6.5 if dress.width is None else 1.2 * dress.width))
     words = "A bar: a message holds the channel. Its color is the node where what it carries began, "
-    words += f"0 to {network.node_count - 1} around the circle of hues."
+    words += f"from {network.node_name(0)}, dark red, over blue to {network.node_name(network.node_count - 1)}, olive."
     figure, height, top, foot = page(schedule, words, wide, tall + (0.6 if dress.bare else 1.75), dress)
     top, foot = top + 0.12, foot + 0.42
     names = [_channel_name(schedule, int(x)) for x in used] if used.size <= _NAMED_CHANNELS else ["dim 0 +"]
@@ -266,10 +268,10 @@ def _paint(axes: Any, schedule: WormholeSchedule, step: int, lines: list[Lines],
     axes.scatter(*places.T, s=(2 * _RADIUS * unit) ** 2, c=PAPER, edgecolors=list(rim), linewidths=0.5, zorder=4)
     axes.scatter(*places[sources].T, s=(1.0 * _RADIUS * unit) ** 2, c=MUTED, linewidths=0, zorder=5)
     name = f"step {step}: {_phase(schedule, step)}"
-    axes.set_title(name, fontsize=8, color=INK, loc="left", pad=2)
+    axes.set_title(name, fontsize=8, color=INK, loc="left", pad=5)
     names = [network.node_name(v) for v in range(network.node_count)] if network.node_count <= _NAMED else []
     size = min(0.2 * unit, 6.5)
-    if size >= 3 and max((72 * text_width(name, size) for name in names), default=unit) < 0.85 * unit:
+    if size >= 5 and max((72 * text_width(name, size) for name in names), default=unit) < 0.85 * unit:
         boxes = np.array([[72 * text_width(name, size), 1.2 * size] for name in names]) / unit
         for name, (x, y) in zip(names, _clear_of_lines(places, lines, boxes).tolist(), strict=True):
             write(axes, x, y, name, size, color=MUTED, ha="center", va="center", zorder=6)

@@ -16,13 +16,14 @@ import numpy.typing as npt
 from gossamer.atomic_files import bytes_text, seconds_text
 from gossamer.errors import ModelError, NetworkError
 from gossamer.networks.network import Network
-from gossamer.networks.structures import RatedLinks, Speeds
+from gossamer.networks.structures import Assumptions, RatedLinks, Speeds
 from gossamer.questions.tasks import Task, packets_of
 from gossamer.questions.tasks.byte_counts import sizing_of
 from gossamer.reading import choice, fraction, whole
 from gossamer.reading.quantities import Bytes, Duration, Rate, bandwidth, duration, size
 
 __all__ = [
+    "USUAL_BYTES",
     "AskedCost",
     "Clock",
     "Clocked",
@@ -294,10 +295,26 @@ class Clock(StepCost):
         >>> Clock(slot_seconds="1/1000000", packet_bytes=500, message_bytes=1000).describe()
         'messages of 1 kB in packets of 500 B, slots of 1 us'
         """
+        return f"{self.sizes_text()}, {self.slot_text()}"
+
+    def sizes_text(self) -> str:
+        """Return the sizes, for people.
+
+        >>> Clock(packet_bytes=500, message_bytes=1000).sizes_text()
+        'messages of 1 kB in packets of 500 B'
+        """
         packets = f" in packets of {bytes_text(self.packet_bytes)}" if self.packet_bytes < self.message_bytes else ""
-        rounded = f", rounded up by at most {float(self.rounding):.2g} of a link's time" if self.rounding else ""
-        slot = f"slots of {seconds_text(self.slot_seconds)}{rounded}"
-        return f"messages of {bytes_text(self.message_bytes)}{packets}, {slot}"
+        return f"messages of {bytes_text(self.message_bytes)}{packets}"
+
+    def slot_text(self) -> str:
+        """Return the slot, and how much times are rounded up to slots, for people.
+
+        >>> Clock(slot_seconds="1/1000000", rounding="1/50").slot_text()
+        'slots of 1 us, which round up the time of a link by 2% at most'
+        """
+        share = f"{float(100 * self.rounding):.2g}%"
+        rounded = f", which round up the time of a link by {share} at most" if self.rounding else ""
+        return f"slots of {seconds_text(self.slot_seconds)}{rounded}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for a file."""
@@ -508,7 +525,7 @@ def _times(
     """Return the different (transfer, latency) of links in seconds, exact, and which of them each link has."""
     speeds = network.find(Speeds)
     if speeds is not None and bandwidth is not None:
-        raise NetworkError(f"network {network.spec!r} has bandwidths of its own; leave --bandwidth and --latency out")
+        raise NetworkError(f"network {network.spec!r} has bandwidths of its own; {_its_own(network)}")
     if speeds is None and bandwidth is None:
         raise NetworkError(
             f"network {network.spec!r} has no bandwidths, so bytes take no time; give --bandwidth, such as 400Gbit/s"
@@ -521,6 +538,14 @@ def _times(
     pairs, kind = np.unique(np.stack([speeds.bandwidth, speeds.latency]), axis=1, return_inverse=True)
     transfer = [packet_bytes / Fraction(float(b)) for b in pairs[0]]
     return transfer, [Fraction(float(wait)) for wait in pairs[1]], kind.reshape(-1)
+
+
+def _its_own(network: Network) -> str:
+    """Return what to do instead of giving a bandwidth to a network that has some."""
+    assumed = network.find(Assumptions)
+    options = [each.change for each in (() if assumed is None else assumed.every) if "RATE" in each.change]
+    where = "in its name or file" if not options else f"by {', '.join(dict.fromkeys(options))}"
+    return f"leave --bandwidth and --latency out, or change its own {where}"
 
 
 def _rounding(transfer: list[Fraction], latencies: list[Fraction], slot: Fraction) -> Fraction:
@@ -617,6 +642,10 @@ class TimeCost:
             link_latency=self.latency,
         )
         return timed, clock
+
+
+USUAL_BYTES = 64 * 2**20
+"""Bytes of a collective on a network with speeds where nobody says how many."""
 
 
 class FineTimeCost(TimeCost):

@@ -129,6 +129,16 @@ class Rules:
         return self.ports in ("one", "one-receive")
 
     @property
+    def ports_text(self) -> str:
+        """How many links a node uses at once, in the field's words.
+
+        >>> Rules().ports_text, Rules(ports="one").ports_text, Rules(ports="one-send").ports_text
+        ('all-port', 'one-port', 'one-port sending')
+        """
+        count, _, way = self.ports.partition("-")
+        return f"{count}-port" + {"send": " sending", "receive": " receiving"}.get(way, "")
+
+    @property
     def dual(self) -> Rules:
         """The rules that a schedule obeys when it is run backwards: copies become contributions.
 

@@ -34,37 +34,74 @@ _SECONDS = {
     "ps": Fraction(1, 10**12), "ns": Fraction(1, 10**9), "us": Fraction(1, 10**6), "µs": Fraction(1, 10**6),
     "μs": Fraction(1, 10**6), "ms": Fraction(1, 1000), "s": Fraction(1), "min": Fraction(60), "h": Fraction(3600),
 }  # fmt: skip
-_DECIMAL = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
-_BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50}
-_BYTES = {f"{prefix}B": Fraction(factor) for prefix, factor in (_DECIMAL | _BINARY).items()}
-_RATES = {f"{unit}/s": factor for unit, factor in _BYTES.items()} | {
-    f"{prefix}{bit}": Fraction(factor, 8)
-    for prefix, factor in (_DECIMAL | _BINARY).items()
-    for bit in ("bit/s", "b/s", "bps")
-}
+_SAID_SECONDS = {
+    "psec": "ps", "nsec": "ns", "usec": "us", "µsec": "us", "μsec": "us", "msec": "ms", "sec": "s", "secs": "s",
+    "picosecond": "ps", "nanosecond": "ns", "microsecond": "us", "millisecond": "ms", "second": "s", "minute": "min",
+    "hour": "h", "hr": "h",
+}  # fmt: skip
+_DECIMAL = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "p": 10**15}
+_BINARY = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40, "pi": 2**50}
+_FACTORS = _DECIMAL | _BINARY
 _INCHES = {"in": Fraction(1), "mm": Fraction(5, 127), "cm": Fraction(50, 127), "pt": Fraction(1, 72)}
-_FORM = re.compile(r"([-+0-9./]+(?:[eE][-+]?[0-9]+)?)\s*([^\s0-9]\S*)?")
+_FORM = re.compile(r"([-+0-9./]+(?:[eE][-+]?[0-9]+)?)\s*([^\s0-9].*)?")
+_UNIT = re.compile(
+    r"(?P<prefix>[kmgtp]i?)?(?:(?P<word>bit|byte)s?|(?P<letter>b))?(?P<per>/s|/sec|/second|ps)?", re.IGNORECASE
+)
+_TIME = "a time such as 2us, 1.5 ms or 30s"
+_SIZE = "a whole number of bytes such as 4096, 64kB or 1MiB"
+_RATE = "a rate above 0 such as 50GB/s or 400Gbit/s"
 
 
 def duration(value: Any, name: str, *, error: type[GossamerError] = ModelError) -> Fraction:
     """Return a time in seconds, 0 or more: a number of seconds, or a text with a unit from ps to h.
 
-    >>> duration("1.5 us", "latency"), duration(2, "latency")
-    (Fraction(3, 2000000), Fraction(2, 1))
+    A text needs its unit, unless it is 0: nobody knows what ``"2"`` is, and few mean seconds.
+
+    >>> duration("1.5 us", "latency"), duration(2, "latency"), duration("500 nsec", "latency")
+    (Fraction(3, 2000000), Fraction(2, 1), Fraction(1, 2000000))
+    >>> duration("2", "latency")
+    Traceback (most recent call last):
+    gossamer.errors.ModelError: latency must have a unit, such as us, ms or s, got '2' (did you mean '2us'?)
     """
-    return _quantity(value, name, _SECONDS, "a time such as 2us, 1.5 ms or 30s", error)
+    if not isinstance(value, str):
+        return fraction(value, name, allowed=_TIME, error=error)
+    number, unit = _parts(value, name, _TIME, error)
+    word = unit if unit in _SECONDS else _SAID_SECONDS.get(unit if unit in _SAID_SECONDS else unit.removesuffix("s"))
+    if not unit and number:
+        meant = f"{value.strip()}us" if number >= Fraction(1, 100) else _in_unit(number, _SECONDS, "us ns ps")
+        raise error(f"{name} must have a unit, such as us, ms or s, got {shown(value)} (did you mean {meant!r}?)")
+    if word is None and unit:
+        raise error(f"{name} must be {_TIME}, got {shown(value)}")
+    return number * _SECONDS[word or "s"]
 
 
 def size(value: Any, name: str, *, error: type[GossamerError] = ModelError) -> int:
     """Return a whole number of bytes, 0 or more: a number, or a text with a unit; kB is 1000 bytes and KiB is 1024.
 
-    >>> size("1MiB", "size"), size("1.5 kB", "size")
-    (1048576, 1500)
+    A prefix alone, as in ``64M``, counts in powers of 1024, as in the tests of NCCL and the tools of GNU. Prefixes may
+    be of either case. A lower-case ``b`` after an upper-case prefix would be bits, and is refused.
+
+    >>> size("1MiB", "size"), size("1.5 kB", "size"), size("64k", "size"), size("1gb", "size")
+    (1048576, 1500, 65536, 1000000000)
+    >>> size("1Gb", "size")
+    Traceback (most recent call last):
+    gossamer.errors.ModelError: size must be in bytes, B, and '1Gb' says bits (did you mean '1GB'?)
     """
-    allowed = "a whole number of bytes such as 4096, 64kB or 1MiB"
-    found = _quantity(value, name, _BYTES, allowed, error)
+    if not isinstance(value, str):
+        found = fraction(value, name, allowed=_SIZE, error=error)
+    else:
+        number, unit = _parts(value, name, _SIZE, error)
+        form = _UNIT.fullmatch(unit)
+        if form is None or form["per"]:
+            raise error(f"{name} must be {_SIZE}, got {shown(value)}")
+        prefix, letter = form["prefix"] or "", form["letter"]
+        if (form["word"] or "").lower() == "bit" or (letter == "b" and prefix[:1].isupper()):
+            meant = f"{value.strip()[: -len(unit)].strip()}{prefix}B"
+            raise error(f"{name} must be in bytes, B, and {shown(value)} says bits (did you mean {meant!r}?)")
+        alone = prefix and not letter and not form["word"] and len(prefix) == 1
+        found = number * (_BINARY[f"{prefix.lower()}i"] if alone else _FACTORS[prefix.lower()])
     if found.denominator != 1:
-        raise error(f"{name} must be {allowed}, got {shown(value)}")
+        raise error(f"{name} must be {_SIZE}, got {shown(value)}")
     return int(found)
 
 
@@ -74,30 +111,86 @@ def inches(value: Any, name: str, *, error: type[GossamerError] = ModelError) ->
     >>> inches("3.3in", "width"), inches("240 pt", "width")
     (3.3, 3.3333333333333335)
     """
-    return float(_quantity(value, name, _INCHES, "a length such as 3.3in, 84mm or 240pt", error))
+    allowed = "a length such as 3.3in, 84mm or 240pt"
+    if not isinstance(value, str):
+        return float(fraction(value, name, allowed=allowed, error=error))
+    number, unit = _parts(value, name, allowed, error)
+    if unit and unit not in _INCHES:
+        raise error(f"{name} must be {allowed}, got {shown(value)}")
+    return float(number * _INCHES[unit or "in"])
 
 
 def bandwidth(value: Any, name: str, *, error: type[GossamerError] = ModelError) -> Fraction:
     """Return a rate in bytes a second, above 0: a number, or a text with a unit of bytes (B) or bits (bit, b) a second.
 
-    >>> bandwidth("400Gbit/s", "bandwidth"), bandwidth("50GB/s", "bandwidth")
-    (Fraction(50000000000, 1), Fraction(50000000000, 1))
+    ``/s`` and ``ps`` are the same, ``bit`` and ``byte`` may be written out, and prefixes may be of either case. Of the
+    letter alone, ``B`` is bytes and ``b`` is bits, as long as the case of the unit says so: a unit all in lower case
+    with a prefix that is usually written large (``gb/s``, ``gbps``), or all in upper case (``GBPS``), is refused with
+    both readings, and so is a prefix alone (``400G``). A text needs its unit.
+
+    >>> bandwidth("400Gbit/s", "bandwidth"), bandwidth("50GB/s", "bandwidth"), bandwidth("50 GBps", "bandwidth")
+    (Fraction(50000000000, 1), Fraction(50000000000, 1), Fraction(50000000000, 1))
+    >>> bandwidth("50gb/s", "bandwidth")
+    Traceback (most recent call last):
+    gossamer.errors.ModelError: bandwidth '50gb/s' is 50GB/s or 50Gbit/s: say which (did you mean '50GB/s'?)
     """
-    allowed = "a rate above 0 such as 50GB/s or 400Gbit/s"
-    found = _quantity(value, name, _RATES, allowed, error)
-    if not found:
-        raise error(f"{name} must be {allowed}, got {shown(value)}")
-    return found
-
-
-def _quantity(value: Any, name: str, units: dict[str, Fraction], allowed: str, error: type[GossamerError]) -> Fraction:
-    """Return a number times the unit that follows it in a text, in the unit that a bare number has."""
     if not isinstance(value, str):
-        return fraction(value, name, allowed=allowed, error=error)
+        found = fraction(value, name, allowed=_RATE, error=error)
+        if not found:
+            raise error(f"{name} must be {_RATE}, got {shown(value)}")
+        return found
+    number, unit = _parts(value, name, _RATE, error)
+    form = _UNIT.fullmatch(re.sub(r"\s*/\s*", "/", unit))
+    if form is None or not number:
+        raise error(f"{name} must be {_RATE}, got {shown(value)}")
+    digits = value.strip()[: len(value.strip()) - len(unit)].strip()
+    prefix, word, letter = form["prefix"] or "", (form["word"] or "").lower(), form["letter"]
+    if not (word or letter):
+        if prefix:
+            written = _written(prefix)
+            raise error(_both(name, value, f"{digits}{written}B/s", f"{digits}{written}bit/s", link=True))
+        meant = f"{digits}GB/s" if number < 10**6 else _in_unit(number, _RATES, "TB/s GB/s MB/s")
+        text = "must have a unit, such as GB/s or Gbit/s"
+        raise error(f"{name} {text}, got {shown(value)} (did you mean {meant!r}?)")
+    if form["per"] is None:
+        in_bits = word == "bit" or (letter == "b" and prefix != prefix.lower())
+        meant = f"{digits}{_written(prefix)}{'bit' if in_bits else 'B'}/s"
+        raise error(f"{name} must be a rate, and {shown(value)} is an amount (did you mean {meant!r}?)")
+    cased = unit.replace("/", "").replace(" ", "")
+    if letter and prefix and prefix != "k" and (cased.islower() or (cased.isupper() and form["per"] == "PS")):
+        written = _written(prefix)
+        raise error(_both(name, value, f"{digits}{written}B/s", f"{digits}{written}bit/s"))
+    bits = word == "bit" or letter == "b"
+    return number * Fraction(_FACTORS[prefix.lower()], 8 if bits else 1)
+
+
+_RATES = {"TB/s": Fraction(10**12), "GB/s": Fraction(10**9), "MB/s": Fraction(10**6)}
+
+
+def _both(name: str, value: str, in_bytes: str, in_bits: str, *, link: bool = False) -> str:
+    """Return the message about a rate that may be one of two."""
+    first = in_bits if link else in_bytes
+    return f"{name} {shown(value)} is {in_bytes} or {in_bits}: say which (did you mean {first!r}?)"
+
+
+def _written(prefix: str) -> str:
+    """Return a prefix as it is usually written."""
+    large = prefix[:1].upper() if prefix.lower() != "k" else "k"
+    return f"{large}{prefix[1:].lower()}"
+
+
+def _in_unit(number: Fraction, units: dict[str, Fraction], names: str) -> str:
+    """Return a number in the first unit of some in which it is at least 1."""
+    unit = next((u for u in names.split() if number >= units[u]), names.split()[-1])
+    return f"{float(number / units[unit]):.6g}{unit}"
+
+
+def _parts(value: str, name: str, allowed: str, error: type[GossamerError]) -> tuple[Fraction, str]:
+    """Return the number at the beginning of a text, and the unit behind it, empty if there is none."""
     form = _FORM.fullmatch(value.strip()) if len(value) <= 300 else None
-    if form is None or (form[2] or "") not in {"", *units}:
+    if form is None:
         raise error(f"{name} must be {allowed}, got {shown(value)}")
-    return fraction(form[1], name, allowed=allowed, error=error) * units.get(form[2] or "", Fraction(1))
+    return fraction(form[1], name, allowed=allowed, error=error), form[2] or ""
 
 
 # Ranges and lists: several numbers in one word, ``0.1:0.9:0.2``, ``0.1,0.5,0.9`` or ``0 2 5-7``.

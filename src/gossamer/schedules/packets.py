@@ -30,7 +30,7 @@ class Phase:
     slots : int
         Number of slots.
     slot_length : Fraction
-        Length of a slot in steps: 1 for whole packets, 1/k for k parts, t_p for control packets.
+        Length of a slot in steps: 1 for unsegmented packets, 1/k for k parts, t_p for control packets.
     control : bool
         Whether its slots are for control packets, which tell the nodes what they must know about each other.
     first_slot : int

@@ -171,6 +171,7 @@ def network_from_dict(fields: dict[str, Any], room: Room) -> Network:
         nodes, terminals, labels, structures = size.nodes, network.terminal_count, network.labels, network.structures
         source, target, capacity = network.link_source, network.link_target, network.link_capacity
     if any(name in fields for name in ("links", "times", "speeds", "shared_ports")):
+        structures = tuple(s for s in structures if not isinstance(s, Speeds))  # the file's own take their place
         count = len(source)
         times, speeds = fields.get("times", {"occupancy": 1, "latency": 0}), fields.get("speeds")
         if speeds is not None:

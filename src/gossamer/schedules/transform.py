@@ -22,7 +22,7 @@ S = TypeVar("S", bound=HopTable)
 
 
 def reverse(schedule: S) -> S:
-    """Return the schedule run backwards in time over the links turned round: it carries out the dual task.
+    """Return the schedule run backwards in time over the reversed links: it carries out the dual task.
 
     Its network is the transposed one, which is the network itself where every link has an opposite.
 

@@ -131,7 +131,7 @@ def early_starts(schedule: HopTable, state: ReplayState) -> Early:
     end = hop_ends(network, schedule.parts, schedule.slot[hop], link)
     n = network.node_count
 
-    done = np.zeros((int(messages.stage.max(initial=0)) + 1) * n, np.int64)  # by stage and node
+    done = np.zeros(messages.stages * n, np.int64)  # by stage and node
     listed = _listed(schedule, n)
     ending = np.where(kind == COMBINE, target == messages.origin[row], _among(row, target, listed, network))
     brought = np.flatnonzero(ending)
@@ -202,12 +202,13 @@ def verify(schedule: Schedule, limit: int = 20) -> Verification:
     *receive port*: at most what network and rules allow in each slot. *duplicate*: a node gets a packet that it has, a
     personalized packet leaves twice, or a contribution would count twice in a partial sum
     (`gossamer.verification.partial_sums`); a node may get a packet again if it sent it on in between and need not have
-    kept it: a packet for listed targets, or at a node that is no terminal any. *lost contribution*: a contribution
+    kept it: a packet for listed targets, or at a node that is no terminal any; but not from switches that cut through
+    and send it back in the slot in which it left. *lost contribution*: a contribution
     arrives where the combined value has left, and no node sends twice. *delivery*: a goal of the task is not met at the
     end. *buffer*: a node holds more packets than the rules allow, counted once for each run of slot boundaries; checked
     only where nothing else is broken. *wrong payload*: the packet table is not exactly the task's messages in their
     parts; then hops are not replayed. *slot length*: a phase's slots are shorter than what hops in them. *splitting*:
-    parts although the rules have whole messages. *order*: a message leaves before the one that it depends on is
+    parts although the rules have unsegmented messages. *order*: a message leaves before the one that it depends on is
     complete. *unfinished*: a hop ends after the last slot of the phases. *control packet*: one hops where links take
     time or share ports. *shared port*: more packets at once in a port that links share than it passes.
 

@@ -43,15 +43,16 @@ _KEPT = -(2**62)  # in place of the slot of a sum that is carried as it stood th
 
 # columns of h: first slot, slot in which the tail leaves, ends, may be sent on; ends of the link; next in a list;
 # what is wrong; what the arrival of a partial sum does; the hop that this one repeats, or -1, or -2 less the slot whose
-# sum it carries; next in a list of hops that carry older sums; when the tail of what it carries is at its source
-_START, _GONE, _END, _USABLE, _SOURCE, _TARGET, _AFTER, _WRONG, _FATE, _REPEATS, _NEXT, _THERE = range(12)
-_HOP_COLUMNS = 12
+# sum it carries; next in a list of hops that carry older sums; when the tail of what it carries is at its source; the
+# terminal that what it carries left in the same slot, or -1
+_START, _GONE, _END, _USABLE, _SOURCE, _TARGET, _AFTER, _WRONG, _FATE, _REPEATS, _NEXT, _THERE, _LEFT = range(13)
+_HOP_COLUMNS = 13
 
 # columns of n: the packet at hand, HELD and SENT, when its tail is there, arrivals that are all there and not used up,
 # a list of those whose tails are still coming; for the order within a slot: the slot's stamp, hops to wait for, a list
-# and of hops that carry a sum as it stood before
-_STAMP, _FLAGS, _TAIL, _WHOLE, _COMING, _GROUP, _WAITS, _LEAVING, _OLDER = range(9)
-_NODE_COLUMNS = 9
+# and of hops that carry a sum as it stood before; when something came last, and the terminal that all of it left then
+_STAMP, _FLAGS, _TAIL, _WHOLE, _COMING, _GROUP, _WAITS, _LEAVING, _OLDER, _SINCE, _FROM = range(11)
+_NODE_COLUMNS = 11
 
 
 class _Journey(NamedTuple):
@@ -222,6 +223,7 @@ def _touch(n, p, v):
         n[v, _TAIL] = _NEVER
         n[v, _WHOLE] = 0
         n[v, _COMING] = -1
+        n[v, _SINCE] = -1
 
 
 @njit(cache=True, nogil=True)
@@ -293,6 +295,9 @@ def _depart(h, n, k, p, kind, origin, terminals, contributing, one_by_one, give_
         n[u, _FLAGS] |= _SENT
     if not left and h[k, _WRONG] & _DUPLICATE == 0:
         h[k, _WRONG] |= _CAUSALITY
+    h[k, _LEFT] = u
+    if u >= terminals:
+        h[k, _LEFT] = n[u, _FROM] if n[u, _SINCE] == h[k, _START] else -1
     return left
 
 
@@ -303,8 +308,16 @@ def _arrive(h, n, k, p, kind, origin, terminals, one_by_one, give_away):
     _touch(n, p, v)
     used_up = one_by_one and v >= terminals and v != origin
     flags = n[v, _FLAGS]
+    left = h[k, _LEFT] if h[k, _USABLE] == h[k, _START] else -1
+    if n[v, _SINCE] == h[k, _USABLE]:
+        if n[v, _FROM] != left:
+            n[v, _FROM] = -1
+    else:
+        n[v, _SINCE] = h[k, _USABLE]
+        n[v, _FROM] = -1 if used_up and (n[v, _WHOLE] > 0 or n[v, _COMING] >= 0) else left
     if kind == _COPY and not used_up:
-        if flags & _HELD and not (flags & _SENT and (give_away or v >= terminals)):
+        given = flags & _SENT and (give_away or v >= terminals)
+        if flags & _HELD and (not given or h[k, _LEFT] == v):  # not what is back in the slot in which it left
             h[k, _WRONG] |= _DUPLICATE
         n[v, _FLAGS] = _HELD
         n[v, _TAIL] = min(n[v, _TAIL], h[k, _END])

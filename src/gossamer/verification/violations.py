@@ -112,7 +112,7 @@ class Verification:
     def __str__(self) -> str:
         if self.ok:
             useless = f"; {self.wasted} {'arrival' if self.wasted == 1 else 'arrivals'} wasted" if self.wasted else ""
-            return f"valid: {self.hops} {'hop' if self.hops == 1 else 'hops'} replayed, no violation{useless}"
+            return f"valid: {self.hops} {'transfer' if self.hops == 1 else 'transfers'} checked, no violation{useless}"
         many = "violation" if self.total == 1 else "violations"
         lines = [f"invalid: {self.total} {many} ({', '.join(f'{n} {k}' for k, n in self.counts.items())})"]
         lines += [f"  {v}" for v in self.violations]
@@ -146,7 +146,7 @@ def at_hop(schedule: Schedule, kind: str, hop: int, counted: int | None = None) 
     elif kind == "receive port":
         text = f"slot {slot}: node {receiver} gets {what} from {sender} besides another packet; it has one receive port"
     elif kind == "shared port":
-        text = f"slot {slot}: {name} carries {what} through a shared port that is full"
+        text = f"slot {slot}: {name} carries {what} through a shared NIC or uplink that is full"
     elif counted is not None:
         whose = f"with the contribution of node {network.node_name(counted)}"
         text = f"slot {slot}: {name} carries {what} {whose}, which would count twice in the sum of node {receiver}"

@@ -80,6 +80,9 @@ def scatter_or_gather_on_tree(case: WormholeCase) -> WormholeSchedule:
 def neighbor_exchange(case: WormholeCase) -> WormholeSchedule:
     """Exchange personalized messages between neighbors, all that goes the same way as one.
 
+    All that has to go the same way goes to the next node as one message, where it is sorted again. That takes only as
+    many steps as the diameter, but every byte is sent once for each hop.
+
     Parameters
     ----------
     case : WormholeCase

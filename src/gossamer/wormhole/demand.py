@@ -230,7 +230,7 @@ def _proved_by_copies(of: Spreading, count: int, dual: list[Fraction], s: list[i
 def least_hops(row: Counts, hops: Counts) -> int:
     """Return the channels that all messages must use, each as often.
 
-    A message to one target needs those of its way. One to several needs one for each, and those of the longest way.
+    A message to one target needs those of its way. One to several needs one for each, and those of the longest path.
 
     Parameters
     ----------
@@ -303,7 +303,7 @@ def spreading(start: int, degrees: Counts, nodes: int) -> tuple[int, ...]:
 
 
 class _SpreadPart:
-    """Messages that spread from their origins, or reductions, which are the same with time and channels turned round.
+    """Messages that spread from their origins, or reductions, which are the same with time and channels reversed.
 
     Attributes
     ----------
@@ -399,7 +399,7 @@ class _SpreadPart:
         return total
 
     def personal(self) -> tuple[int, str]:
-        """Return the start-ups in which one node can reach all others that get something of it, or the other way round.
+        """Return the start-ups in which one node can reach all others that get something of it, or the reverse.
 
         Whatever way they take, all that comes from a node is at most where one message of it could be; and all that
         comes to a node comes together at most as contributions to one sum could. O(pairs log pairs).

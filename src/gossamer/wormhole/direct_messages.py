@@ -70,6 +70,10 @@ _TRIES = 4
 def direct_messages(case: WormholeCase) -> WormholeSchedule:
     """Send each message from its origin straight to its target, in as few steps as first fit finds.
 
+    With wormhole switching a message may go straight to its target, however far that is; nobody needs to store it.
+    Only messages whose paths share no channel can go at the same time, so they are packed into as few steps as
+    possible.
+
     Parameters
     ----------
     case : WormholeCase

@@ -201,6 +201,9 @@ _FURTHEST = _Choice(1.0, 1, 0)
 def flooded(case: WormholeCase, pieces: int, *, turned: bool = False) -> WormholeSchedule:
     """Flood messages, cut in pieces, by messages that may go over several hops.
 
+    In each step pieces of messages go where they help most, over several hops if the channels are free, and the pieces
+    that fewest nodes have go first.
+
     Parameters
     ----------
     case : WormholeCase
@@ -244,7 +247,7 @@ def flooded(case: WormholeCase, pieces: int, *, turned: bool = False) -> Wormhol
     ports = (rules.send_limited, rules.receive_limited)[:: -1 if turned else 1]
     steps_needed = 6 + int(cut.count // max(1, degree.min()))
     effort = _EFFORT if nodes <= _LARGE else _MOST_EFFORT
-    choices = list(_choices(max(2, effort // (cut.count * nodes**2 * steps_needed))))
+    choices = list(_choices(max(2, effort // max(1, cut.count * nodes**2 * steps_needed))))
     drawing = _drawn(cut.count)
     step = 0
     while cut.count and int(holders.min()) < nodes:
@@ -307,7 +310,7 @@ def _pieces_tried(case: WormholeCase, count: int) -> list[int]:
     degree = 1 if one else max(1, int(_receiving(case, False).min()))
     reach = 4  # steps that a piece needs, about
     balance = most
-    if cost.startup:
+    if count and cost.startup:
         balance = isqrt(max(1, int(reach * cost.message_bytes * cost.per_byte * degree / (count * cost.startup))))
     near = [1, balance - 1, balance + 1, 3 * balance // 2, 3 * balance]
     if case.network.terminal_count <= _LARGE:

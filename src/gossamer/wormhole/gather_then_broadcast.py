@@ -37,6 +37,9 @@ def middle(case: WormholeCase) -> int:
 def gather_then_broadcast(case: WormholeCase, root: int) -> WormholeSchedule:
     """Build the schedule in which all messages meet at a node and go out together.
 
+    Where to begin a message is what costs, few large messages are better than many small ones. All messages meet at a
+    node in the middle, and go out from there as one.
+
     Parameters
     ----------
     case : WormholeCase

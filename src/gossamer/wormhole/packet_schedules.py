@@ -233,10 +233,10 @@ def _pieces_offers(case: WormholeCase) -> list[Offer[WormholeSchedule]]:
     if not case.channels.on_grid:
         reach = int(case.channels.distances.max(axis=1).min())
     bytes_time = cost.message_bytes * cost.per_byte
-    many = min(_MOST_PIECES, _FEW_HOPS // (count * max(1, nodes - 1)))
+    many = min(_MOST_PIECES, _FEW_HOPS // max(1, count * (nodes - 1)))
     most = min(max(_FEW_PIECES, many), cost.message_bytes)
     balance = most
-    if cost.startup:
+    if count and cost.startup:
         balance = isqrt(max(1, int(reach * bytes_time * degree / (count * cost.startup))))
     missing = count - np.bincount(case.messages.origin, minlength=nodes)
     tried = sorted({max(1, min(most, k)) for k in (1, balance // 2, balance, balance + 1, 2 * balance)})

@@ -153,6 +153,10 @@ def _parts(case: WormholeCase, rotated: bool) -> _Parts:
 def ring_all_gather(case: WormholeCase, *, rotated: bool = True) -> WormholeSchedule:
     """Build the all-gather along the dimensions.
 
+    Along a ring everybody sends what it has to both neighbors and passes on what came; along a torus this goes on in
+    one dimension after the other, with ever more to send. Each message is cut into as many parts as there are
+    dimensions, and each part takes them in another order, so that all channels are busy.
+
     Parameters
     ----------
     case : WormholeCase
@@ -255,7 +259,7 @@ def _algorithm(rotated: bool) -> WormholeAlgorithm:
         networks="arrays and tori",
         source="folklore",
         summary="everybody forwards both ways along one dimension after the other, "
-        + ("d parts in rotated orders" if rotated else "whole messages"),
+        + ("d parts in rotated orders" if rotated else "unsegmented messages"),
     )
 
 

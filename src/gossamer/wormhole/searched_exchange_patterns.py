@@ -4,7 +4,7 @@ Between the exchange with neighbors, which takes as many steps as the diameter a
 from one node, which takes the fewest steps and all bytes in each: a *pattern* says who sends to whom in each step, over
 channels that no other message of the step takes. In some steps everybody sends to the nearest nodes; in others a
 regular part of the nodes sends further, or all nodes go over several dimensions at once. Reductions are the same with
-time turned round.
+time reversed.
 """
 
 from __future__ import annotations

@@ -45,6 +45,8 @@ def _lines(case: WormholeCase, origin: int) -> Iterator[tuple[int, tuple[tuple[i
 def sequential_broadcasts(case: WormholeCase) -> WormholeSchedule:
     """Return the schedule in which the sources broadcast one after the other.
 
+    The simplest way: one source after the other broadcasts its message, along lines, dimension by dimension.
+
     Parameters
     ----------
     case : WormholeCase

@@ -128,7 +128,7 @@ def backwards(schedule: WormholeSchedule, case: WormholeCase, *, mirrored: bool 
     case : WormholeCase
         The reductions.
     mirrored : bool
-        False where the broadcasts are on the network of the case itself, over ways that are turned round: the message
+        False where the broadcasts are on the network of the case itself, over ways that are reversed: the message
         from u to v over the channels that one from v to u takes.
 
     Notes

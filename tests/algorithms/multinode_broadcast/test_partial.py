@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 import gossamer
-from gossamer.algorithms import preconditions as refusals
+from gossamer.algorithms import algorithm as refusals
 from gossamer.algorithms.multinode_broadcast.multiple_broadcasts_on_rings import subphase_slots, write_rounds
 from gossamer.algorithms.multinode_broadcast.partial import (
     ROTATED_DIMENSIONS,

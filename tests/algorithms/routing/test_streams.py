@@ -63,7 +63,7 @@ def test_all_algorithms_for_permutations_are_tried():
 
 @pytest.mark.parametrize("algorithm", STREAMING, ids=lambda a: a.name)
 def test_too_many_hops_to_keep_are_streamed_only(algorithm, monkeypatch):
-    from gossamer.algorithms import preconditions as refusals
+    from gossamer.algorithms import algorithm as refusals
     from gossamer.algorithms.routing import greedy as messages
 
     case = case_of("array:16x16", "packed")

@@ -10,6 +10,7 @@ import pytest
 import gossamer
 from gossamer.errors import FileFormatError, GossamerError
 from gossamer.networks import (
+    Assumptions,
     Renumbered,
     Speeds,
     parse,
@@ -56,8 +57,9 @@ def test_a_dgx1_is_the_hybrid_cube_mesh(tmp_path):
     net = read_nvidia_smi(DATA / "dgx1.txt")
     quad = ["0 1 1", "0 2 1", "0 3 2", "1 2 2", "1 3 1", "2 3 2", "4 5 1", "4 6 1", "4 7 2", "5 6 2", "5 7 1", "6 7 2"]
     across = ["0 4 2", "1 5 2", "2 6 1", "3 7 1"]
-    text = "".join(f"GPU{a} GPU{b} {c}\n" for a, b, c in map(str.split, quad + across))
-    assert links(net) == links(edges(tmp_path, "terminals GPU[0-7]\n" + text))
+    text = "columns source target capacity bandwidth\nterminals GPU[0-7]\n"
+    text += "".join(f"GPU{a} GPU{b} {c} 25GB/s\n" for a, b, c in map(str.split, quad + across))
+    assert links(net) == links(edges(tmp_path, text))
     assert np.bincount(net.link_source, weights=net.link_capacity).tolist() == [6] * 8  # a V100 has 6 NVLinks
     assert net.labels == tuple(f"GPU{i}" for i in range(8))
     assert net.terminal_count == 8
@@ -89,8 +91,9 @@ def test_gpus_without_nvlinks_are_joined_by_a_tree_of_pci_express(tmp_path):
 def test_nvidia_smi_takes_speeds_in_its_spec():
     spec = f"nvidia-smi:{DATA / 'pcie.txt'}, nvlink=25GB/s,pcie=32GB/s"
     assert parse(spec) == read_nvidia_smi(DATA / "pcie.txt", nvlink="25GB/s", pcie="32GB/s")
-    with pytest.raises(FileFormatError, match="the bandwidth pcie= is missing"):
-        parse(f"nvidia-smi:{DATA / 'pcie.txt'},nvlink=25GB/s")
+    found = parse(f"nvidia-smi:{DATA / 'pcie.txt'},nvlink=25GB/s")
+    assert found == read_nvidia_smi(DATA / "pcie.txt", nvlink="25GB/s", pcie="15.75GB/s")
+    assert "pcie=RATE" in str(found.find(Assumptions).every[0])
 
 
 def test_a_topology_of_nccl_is_what_its_elements_say(tmp_path):
@@ -207,6 +210,114 @@ def test_suffix_or_content_tells_the_format(tmp_path, name, read):
     assert read_network(renamed) == net or name == "nccl.xml"
 
 
+# -- what files do not tell ------------------------------------------------------------------------------------------
+
+
+def assumed(network):
+    known = network.find(Assumptions)
+    return [] if known is None else [str(each) for each in known.every]
+
+
+def matrix(count, gpus=8, head=""):
+    """Return the matrix of GPUs at switches, each with so many NVLinks."""
+    names = [f"GPU{i}" for i in range(gpus)]
+    rows = [[name, *("X" if name == other else f"NV{count}" for other in names)] for name in names]
+    return head + "\n".join(" ".join(row) for row in [["", *names], *rows]).lstrip() + "\n"
+
+
+@pytest.mark.parametrize(
+    ("count", "head", "rate", "words"),
+    [
+        (4, "", 20, "P100"), (6, "", 25, "V100"), (12, "", 25, "A100"), (18, "", 25, "H100"), (36, "", 50, "Rubin"),
+        (18, "GPU 0: NVIDIA B200 (UUID: GPU-1)\n", 50, "B200, which the file names"),
+        (18, "GPU 0: NVIDIA GB200 (UUID: GPU-1)\n", 50, "B200, which the file names"),
+        (8, "GPU 0: NVIDIA H800 (UUID: GPU-1)\n", 25, "H100 or H200, which the file names"),
+        (12, "|   0  NVIDIA A100-SXM4-80GB     On  | 0000:07:00.0 |\n", 25, "A100, which the file names"),
+        (18, "GPU 0: NVIDIA B200 (UUID: GPU-1)\nGPU 1: NVIDIA A100 (UUID: GPU-2)\n", 25, "H100"),
+    ],
+)  # fmt: skip
+def test_the_speed_of_nvlinks_is_that_of_the_gpus_that_have_so_many(tmp_path, count, head, rate, words):
+    net = read_network(written(tmp_path, "capture.out", matrix(count, head=head)))
+    assert set(net.find(Speeds).bandwidth.tolist()) == {rate * 1e9}
+    text = assumed(net)[0]
+    assert words in text
+    assert text.startswith(f"NVLinks of {rate} GB/s each way, ")
+    assert text.endswith("capture.out,nvlink=RATE")
+    own = parse(f"{text.rpartition('to change it: ')[2].replace('RATE', '7GB/s')},latency=1us")
+    assert set(own.find(Speeds).bandwidth.tolist()) == {7e9}
+    assert assumed(own) == []
+
+
+def test_eighteen_nvlinks_may_be_of_a_b200():
+    assert "a B200, which has as many, has 50 GB/s" in assumed(read_nvidia_smi(DATA / "nv18.txt"))[0]
+    assert "B200" not in assumed(read_nvidia_smi(DATA / "dgx_a100.txt"))[0]
+
+
+def test_a_bandwidth_for_all_links_does_not_multiply_those_that_are_counted():
+    cost = gossamer.TimeCost("1MiB", bandwidth="450GB/s")
+    with pytest.raises(GossamerError, match=r"has bandwidths of its own; .* by nvidia-smi:.*dgx1\.txt,nvlink=RATE"):
+        gossamer.plan(str(DATA / "dgx1.txt"), "allgather", cost=cost)
+
+
+def test_pci_express_has_the_speed_of_its_generation(tmp_path):
+    text = "GPU0 GPU1\nGPU0 X PIX\nGPU1 PIX X\n"
+    for head, rate in (
+        ("", 31.5),
+        ("GPU 0: NVIDIA H100 PCIe (UUID: x)\n", 63),
+        ("GPU 0: Tesla V100 (UUID: x)\n", 15.75),
+    ):
+        net = read_network(written(tmp_path, "pcie.log", head + text))
+        assert set(net.find(Speeds).bandwidth.tolist()) == {rate * 1e9}
+        assert f"PCI Express of {rate:g} GB/s each way" in assumed(net)[0]
+    with pytest.raises(FileFormatError, match="must have a unit"):
+        read_nvidia_smi(tmp_path / "pcie.log", pcie="32")
+
+
+FABRIC = (DATA / "fabric.ibnet").read_text(encoding="utf-8")
+
+
+def test_a_fabric_may_lack_the_blocks_of_its_aggregation_nodes_and_adapters(tmp_path):
+    whole = read_ibnetdiscover(DATA / "fabric.ibnet")
+    assert len(assumed(whole)) == 1
+    blocks = FABRIC.split("\nvendid=")
+    without = [b for b in blocks if "Ca\t" not in b or "Aggregation" not in b]
+    assert len(without) == len(blocks) - 1
+    net = read_network(written(tmp_path, "fabric.log", "\nvendid=".join(without)))
+    assert (net, net.labels) == (whole, whole.labels)
+    assert assumed(net)[0] == "an aggregation node has no block Ca: left out"
+    switches = [b for b in blocks if "\nCa\t" not in b]
+    net = read_network(written(tmp_path, "switches.log", "\nvendid=".join(switches)))
+    assert (links(net), net.labels) == (links(whole), whole.labels)
+    assert assumed(net)[0] == "3 adapters have no block Ca: taken from the ports of switches that lead there"
+
+
+def test_cables_that_tell_no_speed_have_that_of_most(tmp_path):
+    net = read_network(written(tmp_path, "a.ibnet", IB.format('[2] "H-2"[1] # "b"')))
+    assert net.labels == ("a", "b", "leaf")
+    assert set(net.find(Speeds).bandwidth.tolist()) == {25e9}
+    assert any("a cable that tells no speed has that of most others, 25 GB/s" in text for text in assumed(net))
+
+
+@pytest.mark.parametrize("name", ["capture.out", "capture", "a:b", "torus8x8", "x.dat", "nvl72.log"])
+@pytest.mark.parametrize("source", ["leaf_spine.edges", "leaf_spine.json", "leaf_spine.graphml", "leaf_spine.gml",
+                                    "nccl.xml", "topology.conf", "machine.ranks", "fabric.ibnet"])  # fmt: skip
+def test_any_file_is_known_by_its_content(tmp_path, monkeypatch, name, source):
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path, name, (DATA / source).read_text(encoding="utf-8"))
+    assert gossamer.network(name) == gossamer.network(str(DATA / source))
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"PAR1\0\0", b"\x7fELF\x02", b"<html><body>x</body></html>",
+                                     b"# Title\n\nSome prose is here and\nthere\n", b"\xff\xfe\0a"])  # fmt: skip
+def test_what_holds_no_network_is_refused_in_a_line(tmp_path, content):
+    path = tmp_path / "thing"
+    path.write_bytes(content)
+    with pytest.raises(GossamerError) as refused:
+        gossamer.network(str(path))
+    assert "\n" not in str(refused.value)
+    assert "unknown network family" not in str(refused.value)
+
+
 # -- bad files -----------------------------------------------------------------------------------------------------
 
 SMI = "GPU0 GPU1\nGPU0 X NV1\nGPU1 NV1 X\n"
@@ -276,7 +387,7 @@ IB = 'Switch 2 "S-1" # "leaf"\n[1] "H-1"[1] # "a" 4xHDR\n{}\nCa 1 "H-1" # "a"\n[
         ("ibnetdiscover", "", r"there is no channel adapter \(Ca\)"),
         ("ibnetdiscover", "hello", "line 1: neither a node nor a port, got 'hello'"),
         ("ibnetdiscover", '[1] "H-1"[1]\n', "line 1: a port stands before the first node"),
-        ("ibnetdiscover", IB.format('[2] "H-9"[1]'), "line 3: there is no node 'H-9'"),
+        ("ibnetdiscover", IB.format('[2] "S-9"[1]'), "line 3: there is no node 'S-9'"),
         ("ibnetdiscover", IB.format('[1] "H-1"[1]'), "line 3: port 1 of 'S-1' is there twice"),
         ("ibnetdiscover", IB.format('[2] "H-1"[1]'), "line 3: port 1 of 'H-1' leads elsewhere"),
         ("ibnetdiscover", IB.format('Ca 1 "S-1"'), "line 3: node 'S-1' is there twice"),

@@ -184,9 +184,9 @@ def test_numbered_switches_keep_their_numbers_if_they_come_last(tmp_path):
         ("switches a b\na b\n", "the file has no terminals"),
         ('"a b\n', "line 1: quotes do not match"),
         ('"a"b c\n', "line 1: quotes do not match"),
-        ("columns source target bandwidth\n0 1 50\n", "line 2: bandwidth must have a unit, such as 50GB/s"),
+        ("columns source target bandwidth\n0 1 50\n", "line 2: bandwidth must have a unit, such as GB/s"),
         ("columns source target bandwidth\n0 1 fast\n", "line 2: bandwidth must be a rate above 0"),
-        ("columns source target latency\n0 1 2\n", "line 2: latency must have a unit, such as 2us"),
+        ("columns source target latency\n0 1 2\n", "line 2: latency must have a unit, such as us"),
         ("columns source target latency\n0 1 2us\n", "the link from '0' to '1' has no bandwidth, but it has a latency"),
         (
             "columns source target bandwidth\n0 1 1GB/s\n1 2\n",

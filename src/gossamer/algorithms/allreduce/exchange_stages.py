@@ -22,11 +22,13 @@ __all__ = [
     "ExchangePlan",
     "Groups",
     "Transfers",
+    "direct",
     "doubling",
     "exchange_plans",
     "rank_sides",
     "swing",
     "transfers",
+    "trivance",
 ]
 
 Groups = npt.NDArray[np.int64]
@@ -55,6 +57,10 @@ def _prime_factors(count: int) -> list[int]:
 def doubling(count: int) -> list[Groups]:
     """Return the stages of recursive doubling: pairs at distances 1, 2, 4, and groups of 3, 5 or 7 where need be.
 
+    Ranks meet in pairs and both add up what the two have: first neighbors, then those two apart, then four. After each
+    stage a sum is of twice as many ranks. With halvings (Rabenseifner) the two of a pair share the work: each adds up
+    one half of the buffer and, at the end, the halves are collected in the opposite order.
+
     Where the number has another prime factor, those beyond the largest power of two first give their sums to partners,
     from which they get the result (Thakur, Rabenseifner and Gropp 2005, section 4.4).
 
@@ -62,12 +68,16 @@ def doubling(count: int) -> list[Groups]:
     [[[0, 1], [2, 3]], [[0, 2], [1, 3]]]
     """
     ranks = np.arange(count)
+    # Step 1: the number of ranks as a product of small primes: a stage for each, of groups of so many ranks
     radices = _prime_factors(count)
     if radices and radices[-1] > _LARGEST_RADIX:
+        # Step 2: where there is a large prime, ranks beyond the largest power of two give their sums to partners
+        #   first
         power = 1 << (count.bit_length() - 1)
         return [np.stack([ranks[: count - power], ranks[power:]], axis=1), *doubling(power)]
     stages, stride = [], 1
     for radix in radices:
+        # Step 3: the ranks of a stage are 1, 2, 4, ... apart
         blocks = ranks.reshape(-1, radix, stride)
         stages.append(np.swapaxes(blocks, 1, 2).reshape(-1, radix))
         stride *= radix
@@ -79,7 +89,9 @@ def _swinging(count: int, turn: int) -> list[Groups] | None:
         return None
     ranks, stages = np.arange(count), []
     for stage in range(count.bit_length() - 1):
+        # Step 1: the distance of this stage: 1, -1, 3, -5, 11, ...
         far = (1 - (-2) ** (stage + 1)) // 3
+        # Step 2: even ranks go one way and odd ranks the other, so that both of a pair choose each other
         partner = (ranks + turn * np.where(ranks % 2, -far, far)) % count
         stages.append(np.stack([ranks, partner], axis=1)[ranks < partner])
     return stages
@@ -87,6 +99,10 @@ def _swinging(count: int, turn: int) -> list[Groups] | None:
 
 def swing(count: int) -> list[Groups] | None:
     """Return the stages of Swing: pairs at distances 1, 1, 3, 5, 11 in turning directions, shorter ways on a ring.
+
+    As recursive doubling, but the partners swing from side to side: they are 1, 1, 3, 5, 11, ... places away, in
+    turning directions. On a ring that is nearer on the average than 1, 2, 4, 8, so that sums cross fewer links, and
+    after each stage a sum is still of twice as many ranks.
 
     Sensi, Bonato, Saam and Hoefler 2024, section 3. None where the number is no power of two of at least 4.
 
@@ -104,6 +120,9 @@ def _mirrored_swing(count: int) -> list[Groups] | None:
 def trivance(count: int) -> list[Groups] | None:
     """Return the stages of Trivance: every rank sends to both that are 1, 3, 9, 27 away and adds up what both send.
 
+    A node of a ring has two ports, so it may hear from both sides at once: from those 1 away, then 3, 9 and 27. After
+    each stage a sum is of three times as many ranks.
+
     After k stages a rank has the sum of the 3**k around it. The pairs of a stage meet in ranks, so that both ports of a
     ring are used: the joint reductions of Juerss, Addanki and Schmid 2026. None where the number is no power of three
     of at least 9.
@@ -112,6 +131,7 @@ def trivance(count: int) -> list[Groups] | None:
     [[[0, 1], [1, 2]], [[0, 3], [1, 4]]]
     """
     ranks, stages, far = np.arange(count), [], 1
+    # Step 1: in each stage every rank sends to both that are so far away, and adds up what both send
     while far < count:
         stages.append(np.stack([ranks, (ranks + far) % count], axis=1))
         far *= 3
@@ -121,9 +141,13 @@ def trivance(count: int) -> list[Groups] | None:
 def direct(count: int) -> list[Groups] | None:
     """Return one stage in which each rank sends to all others; None of more than 64 ranks.
 
+    Where all ranks are next to each other, or behind one switch, each sends what it has to all others at once and adds
+    up what comes. That takes a single stage, but every rank sends as many messages as there are others.
+
     >>> direct(3)[0].tolist()
     [[0, 1, 2]]
     """
+    # Step 1: one group of all ranks: each sends to all others
     return [np.arange(count)[None, :]] if 2 < count <= _MOST_DIRECT else None
 
 

@@ -7,9 +7,9 @@ sends a chunk after all that earlier stages bring it and before what later ones 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -19,10 +19,15 @@ from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.allreduce.exchange_stages import (
     PATTERNS,
     ExchangePlan,
+    Groups,
     Transfers,
+    direct,
+    doubling,
     exchange_plans,
     rank_sides,
+    swing,
     transfers,
+    trivance,
 )
 from gossamer.errors import ScheduleError
 from gossamer.graphs.path_and_hop_tables import index_ranges
@@ -297,6 +302,9 @@ def _groups(case: Case) -> list[Longs]:
 def staged_allreduce(case: Case, plans: Sequence[ExchangePlan], parts: int = 1) -> Schedule:
     """Build an allreduce by exchanges in stages.
 
+    Who exchanges with whom in which stage is laid over the network. Sums take paths that share the links evenly, and a
+    sum leaves as soon as all that earlier stages bring it is there.
+
     Parameters
     ----------
     case : Case
@@ -330,6 +338,7 @@ def staged_allreduce(case: Case, plans: Sequence[ExchangePlan], parts: int = 1) 
     columns: list[tuple[Longs, ...]] = []
     links: list[IntArray] = []
     first_packet = case.messages.first_packet() * parts
+    # Step 1: list the sums that are sent, stage by stage, with paths over the network
     for row, (plan, ranks) in enumerate(zip(plans, _groups(case), strict=True)):
         sent = _sent(plan)
         assert sent is not None
@@ -347,17 +356,20 @@ def staged_allreduce(case: Case, plans: Sequence[ExchangePlan], parts: int = 1) 
     together = _Sums(step, source, target, packet, np.concatenate(links), np.append(0, np.cumsum(length)))
     sums, _ = together.some(np.argsort(step, kind="stable"))
     roads = LinkResources.of(case.network, case.rules, parts)
+    # Step 2: a sum leaves as soon as all of earlier stages is added to it, and before later ones come
     for strict in (0, 1):
         starts = scheduled(_graph(sums, strict), roads, seed=case.seed)
         found = _as_schedule(case, sums, starts, parts, None)
         if verify(found, 1):
             return found
+    # Step 3: if something would count twice, later ones wait, or the sum is sent as it stood before
     starts = scheduled(_graph(sums, 2), roads, seed=case.seed)
     return _as_schedule(case, sums, starts, parts, _as_of(case, sums, starts, parts))
 
 
-def _propose(pattern: str, case: Case) -> list[Offer[Schedule]] | Refusal:
-    """Offer the plans of a pattern that promise the least time."""
+def _propose(stages: Callable[[int], list[Groups] | None], case: Case) -> list[Offer[Schedule]] | Refusal:
+    """Offer the plans of a pattern, named as the function of its stages, that promise the least time."""
+    pattern = stages.__name__
     task = case.task
     if not includes(task, PartialSumAllreduce) or bool((case.messages.discipline != ALLCOMBINE).any()):
         return Refusal("is for allreduces by partial sums")
@@ -414,11 +426,11 @@ def _least(case: Case, plans: Sequence[ExchangePlan], parts: int) -> Fraction:
     return Fraction(int(slots.max(initial=0)), parts)
 
 
-def _algorithm(name: str, pattern: str, source: str, summary: str) -> Algorithm:
+def _algorithm(name: str, stages: Callable[[int], list[Groups] | None], source: str, summary: str) -> Algorithm:
     return Algorithm(
         name=name,
         tasks=(PartialSumAllreduce, Chunked, Grouped),
-        propose=lambda case: _propose(pattern, case),
+        propose=partial(_propose, stages),
         networks="any strongly connected",
         source=source,
         summary=summary,
@@ -429,19 +441,19 @@ def _algorithm(name: str, pattern: str, source: str, summary: str) -> Algorithm:
 
 STAGED_ALLREDUCES = (
     _algorithm(
-        "recursive-doubling", "doubling", "Thakur, Rabenseifner and Gropp 2005, section 4",
+        "recursive-doubling", doubling, "Thakur, Rabenseifner and Gropp 2005, section 4",
         "sums are exchanged at doubling distances, the first stages halved where that pays",
     ),
     _algorithm(
-        "swing-allreduce", "swing", "Sensi, Bonato, Saam and Hoefler 2024",
+        "swing-allreduce", swing, "Sensi, Bonato, Saam and Hoefler 2024",
         "sums are exchanged at distances 1, 1, 3, 5, 11 in turning directions",
     ),
     _algorithm(
-        "direct-exchange", "direct", "Chan, Heimlich, Purkayastha and van de Geijn 2007, section 4",
+        "direct-exchange", direct, "Chan, Heimlich, Purkayastha and van de Geijn 2007, section 4",
         "every rank of a line sends to all others of it at once",
     ),
     _algorithm(
-        "trivance", "trivance", "Juerss, Addanki and Schmid 2026",
+        "trivance", trivance, "Juerss, Addanki and Schmid 2026",
         "every rank sends to both that are 1, 3, 9, 27 away, and adds up what both send",
     ),
 )  # fmt: skip

@@ -229,6 +229,9 @@ LARGEST = 20_000_000
 def exchanged_at_once(case: Case) -> Schedule:
     """Build a schedule of shortest ways, each packet on the least loaded of a few.
 
+    Every packet has a few shortest paths and takes the one whose links carry least so far. Then the packets that must
+    get through the busiest links are sent first, because everything else can wait for them.
+
     Parameters
     ----------
     case : Case
@@ -259,10 +262,13 @@ def exchanged_at_once(case: Case) -> Schedule:
     targets, row = np.unique(demand.target, return_inverse=True)
     away = np.empty((targets.size, case.network.node_count), np.int32)
     back = case.links.turned
+    # Step 1: the distances to each target
     for i, v in enumerate(targets.tolist()):
         away[i] = np.minimum(back.travel(np.array([v])).usable, np.iinfo(np.int32).max)
+    # Step 2: each packet takes the shortest path whose links are least loaded
     forest, load = short_ways(roads, demand.origin, row.astype(np.int32), away, case.seed)
     graph = forest.graph()
+    # Step 3: list scheduling: what must get through the busiest link goes first
     orders = [-_bottleneck(forest, roads), np.zeros(graph.link.size)]  # then what has furthest to go
     found = scheduled(graph, roads, least=int(load) + _SLACK, orders=orders, rounds=1, seed=case.seed)
     return timed(case, found, graph.link, graph.packet)
@@ -283,7 +289,7 @@ def propose_at_once(case: Case) -> Offer[Schedule] | Refusal:
     if case.rules.buffer is not None:
         return Refusal("does not limit the packets that a node holds")
     if not case.whole or not bool(case.links.stores.all()):
-        return Refusal("sends whole messages through nodes that store them")
+        return Refusal("sends unsegmented messages through nodes that store them")
     if case.network.terminal_count * case.network.node_count > LARGEST:
         return Refusal(f"keeps all distances; at most {LARGEST:,} of them")
     kinds = case.messages.discipline

@@ -172,6 +172,10 @@ _KEPT, _LARGE = 5, 500_000
 def down_trees(case: Case) -> Schedule:
     """Build a broadcast of several packets down arc-disjoint trees.
 
+    A broadcast of many packets can use many trees at once, if no two of them need the same link: down each tree one
+    packet follows the other. As many such trees exist as the narrowest cut behind the root has links (Edmonds), so
+    that no more packets could get through in a slot anyway.
+
     Parameters
     ----------
     case : Case
@@ -193,10 +197,13 @@ def down_trees(case: Case) -> Schedule:
     """
     network, root, packets = case.network, int(case.messages.origin[0]), case.messages.packet_count
     link = np.repeat(np.arange(network.link_count), np.minimum(network.link_capacity, _MOST_TREES))
+    # Step 1: every unit of a link's capacity is an arc
     arcs = Arcs.of(network.link_source[link], network.link_target[link], network.node_count)
     best: TreeHops | None = None
+    # Step 2: pack as many spanning trees without a common arc as there are, low ones where possible
     for trees in _packings(case, arcs, root, packets):
         for delay in (trees.depth.mean(axis=1), np.zeros(trees.depth.shape[0])):
+            # Step 3: deal the packets out to the trees, and send them down one after the other
             found = pipelined(arcs, trees, root, network.terminal_count, packets, delay)
             if best is None or found.slots < best.slots:
                 best = found

@@ -56,6 +56,9 @@ class _HalfHops(NamedTuple):
 def together(case: Case) -> Schedule:
     """Build a schedule of trees for every message, each hop as soon as what it waits for is there.
 
+    What is summed, what is copied and what is moved share the links. Trees for all of it are grown together at common
+    prices, which rise with the loads, and then every hop begins as soon as what it waits for is there.
+
     Parameters
     ----------
     case : Case
@@ -81,12 +84,15 @@ def together(case: Case) -> Schedule:
     >>> together(Case(gossamer.network("array:2x3"), task)).completion_time
     Fraction(4, 1)
     """
+    # Step 1: the packets that are combined on their way, and those that are not
     roads, halves = LinkResources.of(case.network, case.rules), halves_of(case)
     least = max((least_slots(half.demand, roads, moved=False) for half in halves if not half.inward), default=0)
     best: Schedule | None = None
     for depth_cost in _DEPTH_COSTS:
+        # Step 2: grow trees to roots and trees from origins, in turns, at common prices
         graph, packet = joined(case, grown_halves(case, roads, halves, depth_cost))
         small = graph.link.size < 100_000
+        # Step 3: every hop as soon as what it waits for is there and its link is free; the shortest schedule is kept
         slots = scheduled(graph, roads, least=least, tries=6 if small else 3, rounds=4 if small else 1, seed=case.seed)
         found = timed(case, slots, graph.link, packet)
         if best is None or found.completion_time < best.completion_time:
@@ -174,23 +180,19 @@ def _part_of(messages: Messages, kept: npt.NDArray[np.bool_]) -> Messages:
     return Messages(messages.ids[kept], messages.origin[kept], messages.discipline[kept], start, targets, sizes=sizes)
 
 
-def _edges(graph: HopGraph) -> tuple[Longs, Longs]:
-    return np.repeat(np.arange(graph.link.size), np.diff(graph.first)), graph.following.astype(np.int64)
-
-
 def _inward(case: Case, graph: HopGraph, numbers: Longs, row: Longs) -> _HalfHops:
     """Return the hops of contributions."""
     packet = numbers[graph.packet]
     source = case.network.link_source[graph.link]
     into_root = np.diff(graph.first) == 0
-    return _HalfHops(graph.link, packet, _listed(case, row[packet], source), into_root, *_edges(graph))
+    return _HalfHops(graph.link, packet, _listed(case, row[packet], source), into_root, *graph.edges())
 
 
 def _outward(case: Case, graph: HopGraph, numbers: Longs, row: Longs) -> _HalfHops:
     """Return the hops of what is copied or moved."""
     packet = numbers[graph.packet]
     target = case.network.link_target[graph.link]
-    return _HalfHops(graph.link, packet, graph.need == 0, _listed(case, row[packet], target), *_edges(graph))
+    return _HalfHops(graph.link, packet, graph.need == 0, _listed(case, row[packet], target), *graph.edges())
 
 
 def _listed(case: Case, row: Longs, node: IntArray) -> npt.NDArray[np.bool_]:
@@ -222,12 +224,8 @@ def _graph(case: Case, halves: list[_HalfHops], row: Longs, partwise: bool) -> t
     order = np.argsort(level, kind="stable")
     place = np.empty_like(order)
     place[order] = np.arange(order.size)
-    before, behind = place[before], place[behind]
-    by_first = np.argsort(before, kind="stable")
-    first = np.zeros(order.size + 1, np.int64)
-    np.cumsum(np.bincount(before, minlength=order.size), out=first[1:])
     numbers = packet[order].astype(np.int32)
-    return HopGraph(link[order].astype(np.int32), numbers, first, behind[by_first].astype(np.int32)), numbers
+    return HopGraph.of_edges(link[order].astype(np.int32), numbers, place[before], place[behind]), numbers
 
 
 def _levels(case: Case) -> Longs:
@@ -236,11 +234,7 @@ def _levels(case: Case) -> Longs:
     result = np.zeros(messages.count, np.int64) if messages.after is None else (messages.after >= 0).astype(np.int64)
     if messages.stage is None:
         return result
-    depth = np.zeros(int(messages.stage.max(initial=0)) + 1, np.int64)
-    for _ in range(depth.size):
-        for later, earlier in messages.waits:
-            depth[later] = max(depth[later], depth[earlier] + 1)
-    return 2 * depth[messages.stage] + result
+    return 2 * messages.stage_depths()[messages.stage] + result
 
 
 def _results(case: Case, packet: Longs, starts: Longs, ends: Longs, row: Longs, partwise: bool) -> tuple[Longs, Longs]:

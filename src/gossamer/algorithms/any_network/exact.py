@@ -610,7 +610,7 @@ def _proof(slots: int) -> BuilderProof:
 def propose_exact(case: Case) -> Offer[Schedule] | Refusal:
     """Offer an optimal schedule, as far as the solver gets in its time."""
     if case.rules.segmented:
-        return Refusal("plans whole messages")
+        return Refusal("plans unsegmented messages")
     if case.rules.cut_through:
         return Refusal("is for switches that store what they pass on")
     if case.network.shared_ports is not None:

@@ -291,6 +291,10 @@ def _groups(case: Case) -> Groups:
 def free_root_trees(case: Case, parts: int = 1) -> Schedule:
     """Build an allreduce of sums along trees with free roots.
 
+    Each chunk of the buffer is summed along a tree to some node and sent out along a tree from there. Which node that
+    is, is free: nodes in the middle, or nodes that belong to another group and idle. A linear program chooses how many
+    chunks use which tree so that the busiest link carries as little as possible.
+
     Parameters
     ----------
     case : Case
@@ -323,9 +327,11 @@ def free_root_trees(case: Case, parts: int = 1) -> Schedule:
     Fraction(2, 1)
     """
     groups = _groups(case)
+    # Step 1: a linear program over trees: which share of the buffer is summed at which node (column generation)
     packing = _packing(_plain(case.network), case.rules, groups)
     sizes = np.diff(case.messages.first_packet()) * parts
     own, roots = [], []
+    # Step 2: round the shares to chunks, each with its root
     for g, size in enumerate(sizes.tolist()):
         counts = packing.counts(size)
         mine = np.flatnonzero(packing.group == g)
@@ -336,7 +342,9 @@ def free_root_trees(case: Case, parts: int = 1) -> Schedule:
     roads, halves = LinkResources.of(case.network, case.rules, parts), halves_of(rooted)
     best: tuple[StartTimes, HopGraph, IntArray] | None = None
     for depth_cost in (0.1, 0.02):
+        # Step 3: grow a tree to each root and one from it at common prices
         graph, packet = joined(rooted, grown_halves(rooted, roads, halves, depth_cost))
+        # Step 4: every hop begins as soon as what it waits for is there and its link is free
         starts = scheduled(graph, roads, tries=6, rounds=4, seed=case.seed)
         if best is None or starts.slots < best[0].slots:
             best = starts, graph, packet % len(roots)

@@ -56,26 +56,37 @@ def _shifted(count: int, edges: Sequence[tuple[int, int, int]]) -> Longs:
 
 
 def bruck_tree(count: int) -> Longs:
-    """Return dissemination: in round k each of the ranks that have a packet sends it 2**k further.
+    """Return Bruck's allgather (dissemination): in round k each rank that has a packet sends it 2**k places on.
+
+    Everybody sends what it has to a partner further round the ring: in round k to the one 2**k places on. A message
+    that is at 2**k places before the round is at twice as many after it, so that log2 of the ranks, rounded up, rounds
+    are enough, for any number of ranks.
 
     Bruck, Ho, Kipnis, Upfal and Weathersby 1997, section 3.
 
     >>> bruck_tree(4)[0].tolist()
     [[0, 0, 1], [1, 0, 2], [1, 1, 3]]
     """
+    # Step 1: round k bridges 2**k places, the nearest first
     far = [1 << k for k in range((count - 1).bit_length())]
+    # Step 2: each of the 2**k ranks that have a packet sends it so many places on; all ranks do the same with theirs
     return _shifted(count, [(k, p, p + d) for k, d in enumerate(far) for p in range(d) if p + d < count])
 
 
 def parallel_aggregated_tree(count: int) -> Longs:
     """Return the shifted binomial trees of PAT: the furthest first, so that the last rounds, with most data, are near.
 
+    Each rank's packet goes down a binomial tree that begins with the furthest rank. As everybody sends in every round,
+    and twice as many packets from round to round, the long ways carry little and the short ways carry much.
+
     Jeaugey 2025, without the linear part that limits what a rank keeps.
 
     >>> parallel_aggregated_tree(4)[0].tolist()
     [[0, 0, 2], [1, 0, 1], [1, 2, 3]]
     """
+    # Step 1: round k halves the distance, the furthest first
     far = [1 << k for k in range((count - 1).bit_length())][::-1]
+    # Step 2: who has the packet sends it half of the remaining distance on; all ranks do the same with theirs
     return _shifted(count, [(k, p, p + d) for k, d in enumerate(far) for p in range(0, count, 2 * d) if p + d < count])
 
 
@@ -120,18 +131,28 @@ def _spread(count: int, stages: Sequence[Groups]) -> Longs | None:
 def doubling_tree(count: int) -> Longs | None:
     """Return recursive doubling; those beyond a power of two give to partners first and are told at the end.
 
+    Ranks meet in pairs and tell each other all they have: in the first round neighbors, then those two apart, then
+    four. After each round everybody knows twice as much, so that log2 of the ranks rounds are enough where their
+    number is a power of two.
+
     Thakur, Rabenseifner and Gropp 2005, section 4.1.
 
     >>> doubling_tree(4)[1].tolist()
     [[0, 1, 0], [1, 0, 2], [1, 1, 3]]
     """
+    # Step 1: pairs at distances 1, 2, 4, ...: in each round both tell each other all they have
     stages = doubling(count)
+    # Step 2: ranks beyond a power of two give to a partner first, and are told everything at the end
     folds = bool(stages) and stages[0].size < count
     return _spread(count, [*stages, stages[0]] if folds else stages)
 
 
 def bine_tree(count: int) -> Longs | None:
     """Return Bine trees: distances 1, 1, 3, 5, 11 in turning directions as Swing has them, the furthest first.
+
+    As in recursive doubling, but the partners are at distances 1, 1, 3, 5, 11 in turning directions, which are the
+    places of a number in base -2. On a ring these are nearer than 1, 2, 4, 8 on the average, so that messages share
+    links less.
 
     De Sensi et al. 2025: the sums of powers of -2 of a tree with ranks numbered in base -2. Their allreduce of short
     vectors exchanges whole buffers between the same pairs as Swing, which `exchange_stages` has. None where the number
@@ -140,7 +161,9 @@ def bine_tree(count: int) -> Longs | None:
     >>> bine_tree(4)[0].tolist()
     [[0, 0, 3], [1, 0, 1], [1, 3, 2]]
     """
+    # Step 1: the pairs at distances 1, 1, 3, 5, 11, ... in turning directions, the furthest first
     stages = swing(count)
+    # Step 2: in each round both of a pair tell each other all they have
     return None if stages is None else _spread(count, stages[::-1])
 
 
@@ -200,29 +223,42 @@ def _by_digits(sides: Sequence[int], origin: Longs, target: Longs, far_first: bo
 
 
 def bruck_exchange(sides: Sequence[int], origin: Longs, target: Longs) -> SentPackets:
-    """Return Bruck's exchange: in round k go those of which digit k of the distance is 1, 2**k ranks on.
+    """Return Bruck's exchange: in round k the messages of which digit k of the distance is 1 go 2**k ranks on.
+
+    A message for a rank y places away makes a hop of 2**k places for each 1 in the binary digits of y, the smallest
+    first. In round k all messages of which digit k is 1 move together, so that log2 of the ranks, rounded up, rounds
+    are enough; half of all messages move in each.
 
     Bruck, Ho, Kipnis, Upfal and Weathersby 1997, section 2, with radix 2.
 
     >>> bruck_exchange((8,), np.array([1]), np.array([7])).target.tolist()
     [3, 7]
     """
+    # Step 1: in round k messages whose distance has digit k go 2**k ranks on; the others wait
     return _by_digits(sides, origin, target, far_first=False)
 
 
 def halving_scatter(sides: Sequence[int], origin: Longs, target: Longs) -> SentPackets:
     """Return a scatter by halving: a binomial tree, in which half of what a rank has goes half of the ranks on.
 
+    The root sends half of all messages to the rank half of the ranks away, which is then the root of that half; both
+    go on in the same way. Every message moves at most once a round, and every rank sends half of what it has.
+
     Chan, Heimlich, Purkayastha and van de Geijn 2007, section 4.
 
     >>> halving_scatter((8,), np.array([0]), np.array([6])).target.tolist()
     [4, 6]
     """
+    # Step 1: in each round those with messages for the other half send them half of the ranks on
     return _by_digits(sides, origin, target, far_first=True)
 
 
 def pairwise_exchange(sides: Sequence[int], origin: Longs, target: Longs) -> SentPackets:
     """Return the pairwise exchange: in round k between ranks that differ by k in binary, or that are k apart.
+
+    In each round every rank exchanges with one other rank only, so that nobody is asked for more than one message at a
+    time: in round k with the rank whose number differs by k in binary, or, if their number is no power of two, with
+    those k places away.
 
     Thakur, Rabenseifner and Gropp 2005, section 4.3.
 
@@ -230,7 +266,9 @@ def pairwise_exchange(sides: Sequence[int], origin: Longs, target: Longs) -> Sen
     [1, 1, 2]
     """
     n = int(np.prod(sides))
+    # Step 1: in round k ranks whose numbers differ by k in binary exchange, or that are k apart
     step = origin ^ target if n & (n - 1) == 0 else (target - origin) % n
+    # Step 2: messages leave in the order of rounds, each straight to its target
     order = np.argsort(step, kind="stable")
     order = order[step[order] > 0]
     return SentPackets(step[order], origin[order], target[order], order)
@@ -240,9 +278,14 @@ MovePattern = Callable[[Sequence[int], Longs, Longs], SentPackets]
 
 
 def _multi_ring(case: Case) -> SentPackets:
-    """Return rings around cycles of all ranks that share no link, of which packets take one each, in turns."""
+    """Return rings around cycles of all ranks that share no link, of which packets take one each, in turns.
+
+    The nodes stand in a cycle, and messages go both ways round it, each to half of the nodes; on a square torus there
+    are two cycles that share no link, and messages take them in turns.
+    """
     grid = case.network.grid
     assert grid is not None
+    # Step 1: find cycles through all nodes that share no link
     cycles = disjoint_hamiltonian_cycles(grid)
     packets, n = packets_of(case.task), case.network.node_count
     tree = ring_tree(n)
@@ -250,8 +293,10 @@ def _multi_ring(case: Case) -> SentPackets:
     for number, cycle in enumerate(cycles):
         place = np.empty(n, np.int64)
         place[cycle] = np.arange(n)
+        # Step 2: packets take the cycles in turns
         for p in range(packets):
             ranks = np.flatnonzero((np.arange(n) + p) % len(cycles) == number)
+            # Step 3: on its cycle a packet goes both ways, in each slot one place on, until the two ways meet
             rows = tree[place[ranks]]
             packet = np.repeat(ranks * packets + p, n - 1)
             nodes = cycle.astype(np.int64)[rows[..., 1:]]
@@ -261,6 +306,9 @@ def _multi_ring(case: Case) -> SentPackets:
 
 def exchanged_in_rounds(case: Case, sent: SentPackets) -> Schedule:
     """Build the schedule of what ranks send in rounds, laid over a network.
+
+    Who sends what to whom in which round is laid over the network: what a rank sends goes along paths that share the
+    links evenly, and a hop begins as soon as the packet is there and its link is free.
 
     Parameters
     ----------
@@ -295,7 +343,9 @@ def exchanged_in_rounds(case: Case, sent: SentPackets) -> Schedule:
     copies = branching(network, case.rules)
     moved = bool((case.messages.discipline == MOVE).all())
     ends = demand_of(case).target.astype(np.int64) if moved else None
+    # Step 1: lay what ranks send over paths of the network, and leave out what a node has already
     graph = carried_trees(network, sent, copies, ends)
+    # Step 2: every hop begins as soon as its packet is there and its link and ports are free
     found = scheduled(graph, LinkResources.of(network, case.rules), rounds=1, seed=case.seed)
     return timed(case, found, graph.link, graph.packet)
 
@@ -313,7 +363,7 @@ def _refusal(case: Case, kind: type[Task]) -> Refusal | None:
     if case.rules.buffer is not None:
         return Refusal("does not limit the packets that a node holds")
     if not case.whole:
-        return Refusal("sends whole messages")
+        return Refusal("sends unsegmented messages")
     if int(case.messages.first_packet()[-1]) * n > _MOST_WORK:
         return Refusal(f"is for at most {_MOST_WORK // n:,} packets among so many ranks")
     return None
@@ -346,11 +396,11 @@ def _propose_moved(pattern: MovePattern, task: type[Task], case: Case) -> Offer[
     return _refusal(case, task) or _offer(case, sent)
 
 
-def _propose_rings(case: Case) -> Offer[Schedule] | Refusal:
+def _propose_rings(rings: Callable[[Case], SentPackets], case: Case) -> Offer[Schedule] | Refusal:
     grid = case.network.grid
     if grid is None or case.network.terminal_count < case.network.node_count or not disjoint_hamiltonian_cycles(grid):
         return Refusal("needs an array or a torus that has a Hamiltonian cycle")
-    return _refusal(case, MultinodeBroadcast) or _offer(case, lambda: _multi_ring(case))
+    return _refusal(case, MultinodeBroadcast) or _offer(case, lambda: rings(case))
 
 
 def _in_rounds(name: str, task: type[Task], propose: Proposal, source: str, summary: str) -> Algorithm:
@@ -396,7 +446,8 @@ ALLGATHERS = (
 
 MULTI_RING = replace(
     _in_rounds(
-        "multi-ring", MultinodeBroadcast, _propose_rings, "folklore; cycles that share no link: Bae and Bose 2003",
+        "multi-ring", MultinodeBroadcast, partial(_propose_rings, _multi_ring),
+        "folklore; cycles that share no link: Bae and Bose 2003",
         "both ways around cycles of all nodes that share no link, in turns",
     ),
     networks="arrays of an even number of nodes, tori",

@@ -33,6 +33,10 @@ _WORK, _ROUNDS = 150_000_000, 16
 def overlapped_allreduce(case: Case) -> Schedule:
     """Build an allreduce in which results go out while other contributions still come in.
 
+    An allreduce is a reduce-scatter, in which the sum of each block comes together at a root, and an allgather, in
+    which it goes out again. Roots that are done early need not wait for the others: as soon as a sum is complete it
+    leaves again, over links that the other half leaves free.
+
     Parameters
     ----------
     case : Case
@@ -58,6 +62,7 @@ def overlapped_allreduce(case: Case) -> Schedule:
     Fraction(12, 1)
     """
     roads = LinkResources.of(case.network, case.rules)
+    # Step 1: each block has a root; a tree leads to it, another one from it
     outward = halves_of(case)[-1].demand
     # and a contribution before the first result
     least = max(least_slots(outward, roads, moved=False) + 1, ceil(case.floor))
@@ -65,12 +70,14 @@ def overlapped_allreduce(case: Case) -> Schedule:
     effort = 2 * max(1, outward.origin.size) * max(1, roads.source.size)
     costs = (0.3, 0.03, 2.0)
     tries = costs if effort * _ROUNDS < _WORK else costs[:1]
+    # Step 2: grow trees of both directions at common prices; a result waits for its last contribution only
     for _, found in case.tries.in_order(_built, ((case, depth_cost, least) for depth_cost in tries)):
         if best is None or found.starts.slots < best.starts.slots:
             best = found
         if best.starts.slots <= least:
             break
     assert best is not None
+    # Step 3: try other orders of the hops as long as that makes the schedule shorter
     starts = shaken(best.graph, roads, best.starts, least=least, seed=case.seed)
     return timed(case, starts, best.graph.link, best.packet)
 

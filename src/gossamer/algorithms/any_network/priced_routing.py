@@ -304,6 +304,11 @@ _BLUNT, _STEEP = 4.0, 60.0
 def routed(case: Case) -> Schedule:
     """Build a schedule of paths or trees that load links and ports evenly.
 
+    Links get prices, which rise with the load that they carry. Each message takes the cheapest tree, or path, to its
+    targets at the prices of the moment, and pays into the prices by what it loads. Then every message gives its tree
+    up and chooses again, many times, so that load moves from busy links to free ones. When the loads are even, every
+    link sends in each slot the waiting packet that has furthest to go.
+
     Parameters
     ----------
     case : Case
@@ -365,10 +370,14 @@ def _tried(case: Case, moved: bool, depth_cost: float, least: int) -> _Tried:
     """Return the schedule of trees in which a slot of delay costs so much."""
     demand, roads = demand_of(case), LinkResources.of(case.network, case.rules)
     best: _Tried | None = None
+    # Step 1: grow cheapest trees, or paths, at prices that rise with the loads; give each up in turn and grow it
+    #   again
     for forest, _ in forests(case, demand, moved, depth_cost, least):
         graph = forest.graph()
+        # Step 2: stop when the busiest link carries no more than the bound allows, or nothing improves
         tries, rounds = (6, 4) if graph.link.size < 100_000 else (3, 1)
         tries = max(tries, min(_MOST_TRIES, _HOPS // max(1, graph.link.size)))
+        # Step 3: list scheduling: a free link sends the waiting packet with most still to go
         starts = scheduled(graph, roads, least=least, tries=tries, rounds=rounds, seed=case.seed)
         if best is None or starts.slots < best.starts.slots:
             best = _Tried(starts, graph.link, graph.packet)

@@ -57,7 +57,7 @@ def repaired(schedule: Schedule, case: Case, link: IntArray) -> Schedule:
     Parameters
     ----------
     schedule : Schedule
-        A valid schedule of whole packets.
+        A valid schedule of unsegmented packets.
     case : Case
         Its task and rules on a network of the same nodes.
     link : int32[L]
@@ -133,7 +133,7 @@ def rescheduled(schedule: Schedule, case: Case) -> Schedule | None:
     Parameters
     ----------
     schedule : Schedule
-        A valid schedule of the case, of whole packets and without control packets.
+        A valid schedule of the case, of unsegmented packets and without control packets.
     case : Case
         Its task, network and rules.
 
@@ -242,7 +242,7 @@ def _load(growth: TreeGrowth, forest: Forest) -> None:
 
 
 def _regrown(growth: TreeGrowth, half: Half, forest: Forest, broken: Longs, draw: np.random.Generator) -> Forest:
-    """Return all trees, those of some packets grown anew."""
+    """Return all trees, those of some packets grown again."""
     if not broken.size:
         return forest
     demand = half.demand

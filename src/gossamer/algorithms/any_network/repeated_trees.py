@@ -72,6 +72,9 @@ class _Generation(NamedTuple):
 def repeated_trees(case: Case) -> Schedule:
     """Build a schedule of generations that use the same trees, one after the other.
 
+    A message of many packets needs no new trees for each of them: a few packets are routed well, and the others follow
+    on the same trees, each group a fixed number of slots after the one before.
+
     Parameters
     ----------
     case : Case
@@ -102,11 +105,14 @@ def repeated_trees(case: Case) -> Schedule:
     """
     roads = LinkResources.of(case.network, case.rules)
     best: StartTimes | None = None
+    # Step 1: grow trees for a few packets of each message (a generation), until the loads are near the bound
     for each in _generations(case, roads):
         graph = _tiled(each, case).graph()
         number = graph.packet % packets_of(case.task)
         turn = number // each.packets
+        # Step 2: schedule one generation by itself
         alone = scheduled(each.trees.graph(), roads).start[_place(each, case)]
+        # Step 3: the others follow a period apart; the period is what the busiest link needs
         orders = [(turn * each.period + alone).astype(np.float64), number.astype(np.float64)]
         starts = scheduled(graph, roads, orders=orders, rounds=1)
         if best is None or starts.slots < best.slots:

@@ -21,7 +21,7 @@ __all__ = ["PATIENT", "QUICK", "STEADY", "ReroutingLimits", "squeezed"]
 
 
 class ReroutingLimits(NamedTuple):
-    """How long packets are led anew.
+    """How long packets are led again.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ def squeezed(
 
     Notes
     -----
-    O(P (L T + N T log(N T))) for each round, of P packets and T slots. Packets are led anew
+    O(P (L T + N T log(N T))) for each round, of P packets and T slots. Packets are led again
     only if they cross a cell that was wanted too much before; where what is too much does not halve in 100
     rounds, no more are tried.
 

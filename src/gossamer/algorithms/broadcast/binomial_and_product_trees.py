@@ -283,6 +283,11 @@ def product_tree(network: Network, trees: Sequence[RootedTree]) -> RootedTree:
 def binomial_broadcast(case: Case) -> Schedule:
     """Broadcast down the binomial tree of a hypercube Q_d: d steps, with any ports, which is optimal.
 
+    Who has the message tells somebody new in every slot, so that those who have it double from slot to slot. On a
+    hypercube, whose nodes are numbers in binary and whose links change one digit, a node that got the message over
+    digit k passes it on over every lower digit: each node is told once, by the neighbor that has one 1 less (counted
+    from the root).
+
     Parameters
     ----------
     case : Case
@@ -303,7 +308,11 @@ def binomial_broadcast(case: Case) -> Schedule:
     >>> binomial_broadcast(case).completion_time
     Fraction(4, 1)
     """
-    return send_down(binomial_tree(case.network, root_of(case)), case)
+    # Step 1: the parent of a node is the node with the lowest 1 of its number cleared, both counted from the root
+    tree = binomial_tree(case.network, root_of(case))
+    # Step 2: a node sends over all lower digits as soon as it has the message; with one port the highest digit, behind
+    #   which the largest subtree is, first
+    return send_down(tree, case)
 
 
 def _propose_binomial(case: Case) -> Offer[Schedule] | Refusal:
@@ -325,6 +334,10 @@ BINOMIAL_TREE = Algorithm(
 
 def extended_ring_broadcast(case: Case) -> Schedule:
     """Broadcast in an extended ring E_n^rho by a rule that needs nothing but a counter in the packet.
+
+    Every node has links to the rho next ones on both sides. The root tells these, and from then on the message jumps
+    rho places at a time, away from the root, on 2 rho paths that split the ring among them as evenly as can be. A
+    counter in the packet says how many jumps are left, so that no node needs to know more.
 
     Parameters
     ----------
@@ -350,7 +363,10 @@ def extended_ring_broadcast(case: Case) -> Schedule:
     >>> extended_ring_broadcast(case).completion_time
     Fraction(4, 1)
     """
-    return send_down(case.once(extended_ring_tree, case.network, root_of(case)), case)
+    # Step 1: divide the ring into paths that begin at the root's neighbors and jump rho places at a time
+    tree = case.once(extended_ring_tree, case.network, root_of(case))
+    # Step 2: the root sends into all paths at once, and a node passes on what it gets
+    return send_down(tree, case)
 
 
 def _propose_extended_ring(case: Case) -> Offer[Schedule] | Refusal:
@@ -378,6 +394,10 @@ EXTENDED_RING_TREE = Algorithm(
 def product_broadcast(case: Case) -> Schedule:
     """Broadcast in a product down a tree made of trees of its factors.
 
+    In a product, such as an array of rows and columns, a broadcast may go along one dimension after the other: first
+    the root tells its own line, then every node of that line tells the line across it, and so on. If the tree along
+    each line is as low as the line allows, then the whole tree is as low as the network allows.
+
     Parameters
     ----------
     case : Case
@@ -404,7 +424,11 @@ def product_broadcast(case: Case) -> Schedule:
     >>> product_broadcast(case).completion_time
     Fraction(5, 1)
     """
-    return send_down(_product_tree(case), case)
+    # Step 1: grow a broadcast tree in each factor, rooted where the root is
+    # Step 2: the parent of a node is one step nearer in the first coordinate in which it differs from the root
+    tree = _product_tree(case)
+    # Step 3: a node sends to all its children as soon as it has the message; with one port the slowest subtree first
+    return send_down(tree, case)
 
 
 def _product_tree(case: Case) -> RootedTree:

@@ -130,6 +130,10 @@ def _beyond(network: Network, distance: IntArray) -> npt.NDArray[np.float64]:
 def matching_broadcast(case: Case) -> Schedule:
     """Broadcast down the best of several trees, most of them made by rounds of matchings.
 
+    With one port a node tells one other node in a slot, so that the pairs of a slot, who tells whom, are a matching
+    between nodes that have the message and nodes that lack it. Good schedules use as many such pairs as there are, and
+    tell those nodes first behind which the most others wait.
+
     Parameters
     ----------
     case : Case
@@ -157,7 +161,11 @@ def matching_broadcast(case: Case) -> Schedule:
     >>> matching_broadcast(case).completion_time
     Fraction(6, 1)
     """
-    return send_down(case.once(one_port_tree, case.network, root_of(case), case.seed), case)
+    # Step 1: in every slot match nodes that have the message with nodes that lack it, the weightiest first; several
+    #   weights and the breadth-first tree are tried, and the tree that is over first is kept
+    tree = case.once(one_port_tree, case.network, root_of(case), case.seed)
+    # Step 2: send down that tree, the slowest subtree first
+    return send_down(tree, case)
 
 
 def _propose(case: Case) -> Offer[Schedule] | Refusal:

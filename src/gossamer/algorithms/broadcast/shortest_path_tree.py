@@ -230,6 +230,11 @@ def one_port_times(tree: RootedTree) -> tuple[IntArray, IntArray]:
 def tree_broadcast(case: Case) -> Schedule:
     """Broadcast down the breadth-first tree of the root.
 
+    The root tells its neighbors, these tell theirs, and every node hears the message from the neighbor that is nearest
+    to the root. A node at distance r has it after r slots, and cannot have it earlier, as a slot takes it over one
+    link at the most. With one port a node tells one child after the other, and begins with the one behind which the
+    most remains to be done.
+
     Parameters
     ----------
     case : Case
@@ -261,7 +266,11 @@ def tree_broadcast(case: Case) -> Schedule:
     >>> tree_broadcast(case.related(rules=gossamer.Rules(ports="one"))).completion_time
     Fraction(4, 1)
     """
-    return send_down(case.once(shortest_path_tree, case.network, root_of(case)), case)
+    # Step 1: search the network from the root in breadth; a node's parent is the node from which it was first seen
+    tree = case.once(shortest_path_tree, case.network, root_of(case))
+    # Step 2: a node sends to all its children as soon as it has the message; with one port to one after the other,
+    #   the child whose subtree takes longest first
+    return send_down(tree, case)
 
 
 def send_down(tree: RootedTree, case: Case) -> Schedule:

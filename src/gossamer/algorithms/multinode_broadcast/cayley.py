@@ -8,8 +8,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_buffers, refuse_irregular, refuse_one_way_links
+from gossamer.algorithms.algorithm import Algorithm, refuse_buffers, refuse_irregular, refuse_one_way_links
 from gossamer.jit import njit
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.cases import Case, Offer, Refusal
@@ -51,6 +50,7 @@ def _fill(target, inverse, duration, attempt, slot, pool, hop_slot, hop_link):
     """
     nodes, degree = slot.size, inverse.size
     state = np.full(1, 88172645463325252 + attempt * 2654435761, np.uint64)
+    # Step 1: the root has its message before the first slot; from it every kind of link (generator) may lead on
     slot[:] = -1
     slot[0] = 0
     # pool[g, :size[g]] are the reached elements u that may still have u*g unreached, oldest first
@@ -63,6 +63,7 @@ def _fill(target, inverse, duration, attempt, slot, pool, hop_slot, hop_link):
     reached, t, first = 1, 0, 0
     while reached < nodes:
         t += 1
+        # Step 2: begin a row of the table: in this slot each generator reaches at most one new node
         taken[:] = -1
         if attempt:
             first = _random(state, degree)
@@ -78,6 +79,8 @@ def _fill(target, inverse, duration, attempt, slot, pool, hop_slot, hop_link):
             while k < length and v < 0:
                 g = queue[k]
                 k += 1
+                # Step 3: of the newest nodes that the generator reaches take the one with the most neighbors that
+                #   still wait
                 most, seen = -1, 0
                 z = size[g] - 1
                 while z >= 0 and seen < _NEWEST and most < degree - 1:
@@ -96,6 +99,8 @@ def _fill(target, inverse, duration, attempt, slot, pool, hop_slot, hop_link):
                         size[g] -= 1
                         pool[g, z] = pool[g, size[g]]
                     z -= 1
+                # Step 4: if all that it reaches are taken in this slot, let their generators take others (an
+                #   augmenting path)
                 if v < 0:  # none is free: whose element of this slot could be reached by g instead?
                     for h in range(degree):
                         if giver[h] == -2 and taken[h] >= 0:
@@ -110,6 +115,7 @@ def _fill(target, inverse, duration, attempt, slot, pool, hop_slot, hop_link):
                     v, taken[g] = taken[g], v
                     g = giver[g]
         for g in range(degree):
+            # Step 5: write the row down as hops; what was reached passes the message on from the next slot
             v = taken[g]
             if v >= 0:
                 hop_slot[reached - 1] = t - 1
@@ -245,6 +251,13 @@ def fillings(
 
 def translated_tree(case: Case) -> Schedule:
     """Broadcast from all nodes at once along translates of one tree that never meet on a link.
+
+    On a Cayley network every node sees the same network around it, so every node may follow the same plan. One tree is
+    chosen along which the message of node 0 reaches all others; the message of any other node goes along a copy of it,
+    moved there (translated). The tree is written as a table with a row for each slot and a column for each kind of
+    link (generator), in which every node but the root has one cell. Two of the moved trees would need a link in the
+    same slot only if two nodes stood in the same cell, so none ever does, and a full table means that all links are
+    busy all the time.
 
     Parameters
     ----------

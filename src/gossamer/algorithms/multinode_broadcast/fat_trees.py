@@ -79,14 +79,19 @@ def star_exchange_hops(network: Network, climb_again: bool = False) -> Hops:
     """
     spans, levels = Spans(network), levels_of(network)
     n, h = levels.leaves, levels.height
+    # Step 1: when each phase begins: one for each level, the root's first, overlapping so that no link is needed
+    #   twice
     before = phase_starts([n[g] - n[g - 1] for g in range(1, h + 1)])
     leaf = np.arange(network.terminal_count, dtype=np.int32)[:, None]
     rows: list[tuple[npt.NDArray[Any], ...]] = []
     for g in range(h, 0, -1):
         size, k = n[g - 1], levels.arities[g - 1]
+        # Step 2: in a phase, the leaves below each child of a node take turns, one round of a star exchange apart
         start = before[g] + leaf % size * (k - 1)  # the slot in which each leaf sends
+        # Step 3: the message of the leaf whose turn it is climbs to the node
         if g == h or climb_again:
             rows += [(start + i, network.first_link[spans.node(i, leaf // n[i])], leaf) for i in range(g)]
+        # Step 4: in slot s of the round child j gets the message of child j+s; below it is copied to all children
         for i, link, child in spans.ways_down(g):
             turn = (leaf // size - child) % k
             slot = start + turn + (2 * g - 2 - i)
@@ -96,6 +101,11 @@ def star_exchange_hops(network: Network, climb_again: bool = False) -> Hops:
 
 def star_exchange_broadcast(case: Case) -> Schedule:
     """Broadcast from every leaf by one phase of star exchanges a level, timed so that nothing waits for a link.
+
+    In a star, a node with k children that have a message each, the node can send every child the messages of the
+    others in k-1 slots, without a queue: in each slot child j gets the message of child j+s. The tree does this at
+    each of its nodes, one level after the other, for one leaf below each child at a time; below the node each message
+    is copied to all children at once.
 
     Parameters
     ----------
@@ -131,6 +141,11 @@ def star_exchange_broadcast(case: Case) -> Schedule:
 
 def climbing_star_exchange_broadcast(case: Case) -> Schedule:
     """Broadcast from every leaf without queues: one phase of star exchanges a level, and messages climb anew for each.
+
+    In a star, a node with k children that have a message each, the node can send every child the messages of the
+    others in k-1 slots, without a queue: in each slot child j gets the message of child j+s. The tree does this at
+    each of its nodes, one level after the other, for one leaf below each child at a time; below the node each message
+    is copied to all children at once.
 
     Parameters
     ----------
@@ -234,6 +249,10 @@ def flooding_steps(levels: Levels) -> int:
 def flooding_broadcast(case: Case) -> Schedule:
     """Broadcast from every leaf by flooding, with a first-in first-out queue for each link.
 
+    The leaves of a tree have a message each for all others. Every node passes what comes over one link on to all its
+    other links, and where several packets want the same link they wait in a queue, first in, first out. Every leaf has
+    one link, and from the time at which the first message reaches it that link is never idle.
+
     Parameters
     ----------
     case : Case
@@ -261,7 +280,11 @@ def flooding_broadcast(case: Case) -> Schedule:
     >>> flooding_broadcast(case).completion_time
     Fraction(9, 1)
     """
-    return Schedule.of(case, *serve_queues(case.network, _own(case.network), None, one_send=False))
+    # Step 1: every leaf puts its message into the queue of its link
+    waiting = _own(case.network)
+    # Step 2: each link sends the first of its queue, as many a slot as its capacity; at the other end what comes joins
+    #   the queues of all links but the one back, until all queues are empty
+    return Schedule.of(case, *serve_queues(case.network, waiting, None, one_send=False))
 
 
 def up_first_steps(levels: Levels) -> int:
@@ -288,6 +311,10 @@ def up_first_steps(levels: Levels) -> int:
 
 def up_first_broadcast(case: Case) -> Schedule:
     """Broadcast from every leaf when nodes send one packet a slot and receive freely.
+
+    A routing node that may send one packet a slot is asked for more than a leaf: everything from below must go up, and
+    everything must go down to each of its children. It sends upwards as long as anything waits there, because the rest
+    of the tree waits for that, and then serves its children in turn.
 
     Parameters
     ----------
@@ -318,7 +345,11 @@ def up_first_broadcast(case: Case) -> Schedule:
     >>> up_first_broadcast(Case(net, gossamer.task("allgather"), rules)).completion_time
     Fraction(9, 1)
     """
-    return Schedule.of(case, *serve_queues(case.network, _own(case.network), None, one_send=True))
+    # Step 1: every leaf sends its message up
+    waiting = _own(case.network)
+    # Step 2: a routing node sends a packet upwards as long as one waits; then one to each child in turn, skipping those
+    #   for which nothing waits
+    return Schedule.of(case, *serve_queues(case.network, waiting, None, one_send=True))
 
 
 def _own(network: Network) -> npt.NDArray[np.int32]:
@@ -374,6 +405,11 @@ def rising_star_exchange_steps(levels: Levels) -> int:
 
 def rising_star_exchange_broadcast(case: Case) -> Schedule:
     """Broadcast from every leaf by star exchanges, those of the lowest nodes first and those of the root last.
+
+    In a star, a node with k children that have a message each, the node can send every child the messages of the
+    others in k-1 slots, without a queue: in each slot child j gets the message of child j+s. The tree does this at
+    each of its nodes, one level after the other, for one leaf below each child at a time; below the node each message
+    is copied to all children at once.
 
     Parameters
     ----------

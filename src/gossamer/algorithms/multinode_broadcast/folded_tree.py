@@ -24,9 +24,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import Algorithm, refuse_hops, refuse_ports
 from gossamer.algorithms.multinode_broadcast.cayley import fillings
-from gossamer.algorithms.preconditions import refuse_hops, refuse_ports
 from gossamer.networks.grids import linear_array, ring
 from gossamer.networks.network import Grid, IntArray, Network
 from gossamer.networks.product import product
@@ -125,6 +124,11 @@ def host_of(grid: Grid) -> Host:
 def folded_tree(case: Case) -> Schedule:
     """Build the multinode broadcast along translates of one tree on the host of an array.
 
+    A torus is easier than an array, because it looks the same from every node. So each line of the array is treated as
+    a ring that was folded flat: neighbors on the ring are at most two places apart on the line, and a slot of the
+    torus takes two slots of the array. What is left over, one slot in which a few last messages come, is filled by a
+    matching at every node.
+
     Parameters
     ----------
     case : Case
@@ -157,10 +161,14 @@ def folded_tree(case: Case) -> Schedule:
     """
     network = case.network
     assert network.grid is not None
+    # Step 1: fold the lines of the array into rings; sides of 2 need no folding
     host = host_of(network.grid)
+    # Step 2: find a tree on the torus whose translates never meet, and the messages of the last slot by matching
     _, slot, link, last = folded_cells(network, host)
     packets = Packets.of(case.messages)  # packet u is that of node u
+    # Step 3: move the tree to every node
     hops, links = _translates(network, host, slot, link, last)
+    # Step 4: carry out each slot of the torus in two slots of the array
     return Schedule.of(case, *fold_hops(network, case.task, packets, hops, links))
 
 

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_buffers, refuse_hops
+from gossamer.algorithms.algorithm import Algorithm, refuse_buffers, refuse_hops
 from gossamer.errors import NetworkError
 from gossamer.graphs.path_and_hop_tables import leads_on
 from gossamer.graphs.precedence_scheduling import LinkResources
@@ -411,6 +410,10 @@ _HOP_SECONDS = 5e-5
 def greedy_flooding(case: Case, parts: int = 1) -> Schedule:
     """Build the shortest of a few schedules in which no link idles that could carry something new.
 
+    Everybody passes on what a neighbor lacks, on every link and in every slot. Which message, where there is a choice,
+    matters: the rarest one, that the fewest nodes have so far, opens the most choices later. Nothing is promised, but
+    a link idles only if its end has all that its beginning has; several orders are tried and the best is kept.
+
     Parameters
     ----------
     case : Case
@@ -444,6 +447,7 @@ def greedy_flooding(case: Case, parts: int = 1) -> Schedule:
     origin, roads = Packets.of(case.messages, parts).origin, LinkResources.of(case.network, case.rules)
     most = _hops(case) * parts
     best: _Flooded | None = None
+    # Step 1: what the busiest node must receive is the least time; a try that takes no longer ends the search
     least = max(_least(case, origin, roads), ceil(case.floor * parts))
     tries = max(1, min(_TRIES, _WORK // max(most, 1)), min(_MOST_TRIES, _FEW_HOPS // max(most, 1)))
 
@@ -459,10 +463,12 @@ def greedy_flooding(case: Case, parts: int = 1) -> Schedule:
             looks = _FEW if most > _WORK else _LOOKS[turn] if rare is None else _AROUND_LOOKS
             yield case, parts, most, looks, rare, case.seed + attempt, _sooner(best)
 
+    # Step 2: slot by slot and link by link: of the first few packets that the target lacks send the rarest
     for way, found in case.tries.in_order(_flooded, ways()):
         deadline = _sooner(best)  # others may have been earlier since the try began
         if way[-1] > deadline and int((roads.occupancy + roads.latency).max(initial=0)) > 1:
             found = _flooded(*way[:-1], deadline)  # which hops are in time differs
+        # Step 3: try again with more candidates, rarest nearby, or another order of links; keep the shortest
         if found is not None and found.over <= deadline:
             best = found
         if best is not None and best.over <= least:
@@ -470,6 +476,7 @@ def greedy_flooding(case: Case, parts: int = 1) -> Schedule:
     assert best is not None
     over, slot, link, packet = best
     if case.network.terminal_count < case.network.node_count:
+        # Step 4: where there are switches leave out hops that no terminal gains by
         kept = leads_on(case.network, link, packet)
         slot, link, packet = slot[kept], link[kept], packet[kept]
         over = int((slot + (roads.occupancy + roads.latency)[link]).max(initial=0))

@@ -10,8 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_buffers, refuse_hops
+from gossamer.algorithms.algorithm import Algorithm, refuse_buffers, refuse_hops
 from gossamer.networks.structures import Grid, IntArray
 from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
 from gossamer.questions.tasks import MultinodeBroadcast
@@ -99,6 +98,10 @@ def disjoint_hamiltonian_cycles(grid: Grid) -> list[IntArray]:
 def around_hamiltonian_cycle(case: Case) -> Schedule:
     """Send every message around a Hamiltonian cycle.
 
+    The nodes stand in a cycle that visits each of them once. In the first slot everybody sends its own message to the
+    next node; from then on everybody passes on what it got in the slot before. After N-1 slots every message has been
+    everywhere, and every node has received one new message in every slot, which is all that one port can do.
+
     Parameters
     ----------
     case : Case
@@ -127,14 +130,17 @@ def around_hamiltonian_cycle(case: Case) -> Schedule:
     """
     network = case.network
     assert network.grid is not None
+    # Step 1: find a cycle through all nodes: to and fro along the rows, and back along the first column
     cycle = hamiltonian_cycle(network.grid)
     assert cycle is not None
     n = network.node_count
     order = np.lexsort((network.link_target, network.link_source))
     number = network.link_source[order].astype(np.int64) * n + network.link_target[order]
     link = order[np.searchsorted(number, cycle.astype(np.int64) * n + np.roll(cycle, -1))].astype(np.int32)
+    # Step 2: every node uses its link to the next node in each of N-1 slots
     slot = np.repeat(np.arange(n - 1, dtype=np.int32), n)
     place = np.arange(n)
+    # Step 3: in slot t it sends the message of the node t places before it, which came in slot t-1
     packet = cycle[(place - np.arange(n - 1)[:, None]) % n].reshape(-1)
     return Schedule.of(case, slot, np.tile(link, n - 1), packet)
 
@@ -147,7 +153,7 @@ def _propose(case: Case) -> Offer[Schedule] | Refusal:
     if n < 3 or odd or (max(grid.sides) == n and not any(grid.wraps)):
         return Refusal("needs an array of an even number of nodes that is no line, or a torus")
     if case.rules.ports == "all":
-        return Refusal("is for ports of which a node uses one at a time")
+        return Refusal("is for one-port nodes")
     refusal = first_refusal(refuse_buffers(case.rules), refuse_hops(n * (n - 1)))
     return refusal or Offer(lambda: around_hamiltonian_cycle(case), Fraction(n - 1), optimal=True)
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_buffers, refuse_hops
+from gossamer.algorithms.algorithm import Algorithm, refuse_buffers, refuse_hops
 from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
 from gossamer.questions.tasks import MultinodeBroadcast
 from gossamer.schedules import Schedule
@@ -31,6 +30,10 @@ Columns = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int
 
 def matched_flooding(case: Case) -> Schedule:
     """Broadcast from every node where nodes send and receive one packet a slot.
+
+    With one port a node sends one packet and receives one in a slot, so that the hops of a slot are a matching of
+    senders with receivers. Every link is given the weight of the best packet that it could carry, and in every slot
+    the heaviest matching is carried out.
 
     Parameters
     ----------
@@ -84,11 +87,11 @@ def _flooded(case: Case, beyond: npt.NDArray[np.float32], draw: np.random.Genera
     links: list[npt.NDArray[np.int32]] = []
     packets: list[npt.NDArray[np.int32]] = []
     while not has.all():
-        # step 1: the best packet of each link, of those that its source has and its target lacks
+        # Step 1: the best packet of each link, of those that its source has and its target lacks
         new = has[source] & ~has[target]
         worth = beyond @ (~has).astype(np.float32) + draw.random(new.shape, np.float32)
         packet = np.where(new, worth, -1).argmax(axis=1)
-        # step 2: the heaviest matching of senders with receivers
+        # Step 2: the heaviest matching of senders with receivers
         choices = new.sum(axis=1)
         weight = np.zeros((n, n))
         busy = np.flatnonzero(choices)
@@ -96,7 +99,7 @@ def _flooded(case: Case, beyond: npt.NDArray[np.float32], draw: np.random.Genera
         weight[source[busy], target[busy]] = lacking[target[busy]] + _CHOICE * choices[busy] + draw.random(busy.size)
         senders, receivers = linear_sum_assignment(weight, maximize=True)
         made = link_of[senders, receivers][weight[senders, receivers] > 0]
-        # step 3: they are carried out
+        # Step 3: they are carried out
         has[target[made], packet[made]] = True
         slots.append(np.full(made.size, len(slots), np.int32))
         links.append(made)
@@ -113,7 +116,7 @@ def _propose(case: Case) -> Offer[Schedule] | Refusal:
     if network.terminal_count < n or n < 2:
         return Refusal("needs a network of at least two terminals and no switches")
     if case.rules.ports == "all":
-        return Refusal("is for ports of which a node uses one at a time")
+        return Refusal("is for one-port nodes")
     if network.group is not None:
         return Refusal("is not for Cayley networks, where a translated tree with a hop a slot is optimal")
     if _work(case) > _WORK:

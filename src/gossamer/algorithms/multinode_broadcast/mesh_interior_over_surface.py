@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_hops, refuse_ports
+from gossamer.algorithms.algorithm import Algorithm, refuse_hops, refuse_ports
 from gossamer.jit import njit
 from gossamer.networks.grids import grid_links
 from gossamer.networks.network import IntArray, Network
@@ -222,6 +221,10 @@ def face_quotas(distance: npt.ArrayLike) -> IntArray:
 def arc_multinode_broadcast(case: Case) -> Schedule:
     """Build the ARC multinode broadcast among inner nodes of an array.
 
+    The surface of an array has free links while the inside is busy. Every message goes straight to a face, spreads
+    over that face, and comes back through the inside along parallel lines. The messages are divided among the faces,
+    and each link passes on what came first.
+
     Parameters
     ----------
     case : Case
@@ -265,13 +268,16 @@ def arc_multinode_broadcast(case: Case) -> Schedule:
     if nodes.size < 2:
         return Schedule.of(case, [], [], [], phases=[Phase("arc", 0)])
     distance = np.stack([at[nodes], last - at[nodes]], axis=2).reshape(nodes.size, -1)  # faces: 2 i + end
+    # Step 1: give every message a face, near ones first, as many to each
     face = face_quotas(distance)
+    # Step 2: messages of one face cover it along its dimensions in rotated orders, by turns
     turn = np.zeros(nodes.size, np.int32)
     for f in range(2 * d):
         own = np.flatnonzero(face == f)
         turn[own] = np.arange(own.size) % max(d - 1, 1)
     hops = int(_hops_each(grid, distance[np.arange(nodes.size), face], face // 2).sum())
     columns = (np.empty(hops, np.int32), np.empty(hops, np.int32), np.empty(hops, np.int32))
+    # Step 3: out to the face, over it, and back through the inside; a link sends what came first
     made = _queue(
         nodes, face, turn, at, last, grid_links(network), network.link_target, *columns
     )  # fmt: skip

@@ -19,8 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_buffers, refuse_hops, refuse_ports
+from gossamer.algorithms.algorithm import Algorithm, refuse_buffers, refuse_hops, refuse_ports
 from gossamer.errors import TaskError
 from gossamer.graphs.concentration_routing import Columns, RotatedClass, Rotation, links_along, stacked
 from gossamer.jit import njit
@@ -379,7 +378,7 @@ def _propose(case: Case) -> Offer[Schedule] | Refusal:
     if grid is None or any(grid.wraps) or max(grid.sides, default=1) != n or n < 3:
         return Refusal("needs a linear array of at least 3 nodes")
     if case.rules.ports == "all":
-        return Refusal("is for ports of which a node uses one at a time")
+        return Refusal("is for one-port nodes")
     refusal = first_refusal(refuse_buffers(case.rules), refuse_hops(n * (n - 1)))
     return refusal or Offer(lambda: heaviest_direction(case), least=Fraction(-(-3 * n // 2) - 1))
 
@@ -396,6 +395,10 @@ HEAVIEST_DIRECTION = Algorithm(
 
 def insertion(case: Case) -> Schedule:
     """Build several broadcasts on a line or ring by the insertion rule.
+
+    Messages travel along the line, or both ways round the ring, without ever being held up: what came in one slot goes
+    on in the next. Only where nothing came does a node insert one of its own messages. So a link idles only if nobody
+    behind it has anything left to send.
 
     Parameters
     ----------
@@ -432,6 +435,10 @@ def insertion(case: Case) -> Schedule:
 def rounds(case: Case) -> Schedule:
     """Build several broadcasts on a line or ring in rounds, in which every node broadcasts at most one message.
 
+    In each round every node broadcasts one of its messages, all at the same time: each sends its own first and then
+    passes on what comes, along the line or both ways round the ring. After a round everybody has one more message of
+    everybody, and the next round begins.
+
     Parameters
     ----------
     case : Case
@@ -464,9 +471,11 @@ def _schedule(case: Case, in_rounds: bool) -> Schedule:
     if p == 1:
         return Schedule.of(case, [], [], [], phases=[Phase(name, 0)])
     first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    # Step 1: number the messages of each node; in rounds the next one begins when the one before is everywhere
     place = np.repeat(np.arange(p, dtype=np.int64), counts)
     turn = np.arange(place.size) - first[place]  # message j of its node
     if not wraps:
+        # Step 2: how far each message goes either way: to both ends, or round half of the ring
         reach = np.stack([p - 1 - place, place])
     elif parts == 2:
         reach = np.full((2, place.size), p - 1)
@@ -476,6 +485,7 @@ def _schedule(case: Case, in_rounds: bool) -> Schedule:
     length = round_slots(p, wraps, parts)
     release = turn * length if in_rounds else np.zeros_like(turn)
     columns = tuple(np.empty(int(reach.sum()), np.int32) for _ in range(3))
+    # Step 3: a node passes on what came in the slot before, and inserts one of its own where nothing came
     _insert(*columns, first, release, reach.astype(np.int64), parts, links_along(case.network)[:, 0])
     slots = int(columns[0][-1]) + 1 if columns[0].size else 0
     if in_rounds:

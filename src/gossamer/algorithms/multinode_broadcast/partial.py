@@ -20,9 +20,8 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import Algorithm, refuse_hops, refuse_ports
 from gossamer.algorithms.multinode_broadcast.multiple_broadcasts_on_rings import subphase_slots, write_rounds
-from gossamer.algorithms.preconditions import refuse_hops, refuse_ports
 from gossamer.errors import ModelError
 from gossamer.graphs.concentration_routing import RotatedClass, Rotation, links_along, rotations, write_packing
 from gossamer.graphs.parallel_prefix import PrefixPhase, prefix_phase, prefix_ranks, write_prefix
@@ -225,6 +224,11 @@ def whole_bound(p: int, d: int, M: int, control_time: Fraction = Fraction(0), to
 def rotated_dimensions_split(case: Case, parts: int | None = None) -> Schedule:
     """Return the partial multinode broadcast in which every packet is split, one part or two for each dimension.
 
+    A broadcast along one dimension after the other uses only the links of one dimension at a time. So the messages are
+    divided into as many classes as there are dimensions, and each class takes the dimensions in another order, rotated
+    by one: in every phase each dimension serves one class, and all links are busy. If only some nodes have a message,
+    these are first moved to neighboring places, so that each line has about as many.
+
     Parameters
     ----------
     case : Case
@@ -288,6 +292,11 @@ def rotated_dimensions_split(case: Case, parts: int | None = None) -> Schedule:
 
 def rotated_dimensions_whole(case: Case) -> Schedule:
     """Return the partial multinode broadcast with whole packets, each routed along one order of the dimensions.
+
+    A broadcast along one dimension after the other uses only the links of one dimension at a time. So the messages are
+    divided into as many classes as there are dimensions, and each class takes the dimensions in another order, rotated
+    by one: in every phase each dimension serves one class, and all links are busy. If only some nodes have a message,
+    these are first moved to neighboring places, so that each line has about as many.
 
     Parameters
     ----------
@@ -368,13 +377,15 @@ def _schedule(
     hops = packets * (network.node_count - 1) + sum(each.step.size for each in control)
     columns = (np.empty(hops, np.int32), np.empty(hops, np.int32), np.empty(hops, np.int32))
     at = first_slot = 0
-    for each in control:  # phase 1: the active nodes are ranked
+    # Step 1: the active nodes are ranked (parallel prefix)
+    for each in control:
         at = write_prefix(columns, at, first_slot, each)
         first_slot += each.slots
-    if packing:  # phase 2: the packet of rank r moves to node r
+    # Step 2: the packet of rank r moves to node r
+    if packing:
         at = write_packing(columns, at, first_slot, classes, links, longest, each_half)
         first_slot += d * longest * each_half
-    # phase 3: broadcasts along one dimension after the other
+    # Step 3: broadcasts along one dimension after the other, in each class in another order
     write_rounds(columns, at, first_slot, classes, links, subphases, each_half)
     return Schedule.of(case, *columns, parts=parts, phases=phases)
 

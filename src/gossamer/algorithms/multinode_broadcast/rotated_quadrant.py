@@ -13,9 +13,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import Algorithm, refuse_ports
 from gossamer.algorithms.derived import on_array
-from gossamer.algorithms.preconditions import refuse_ports
 from gossamer.networks.grids import grid_links
 from gossamer.networks.network import Network
 from gossamer.questions.cases import Case, Offer, Refusal
@@ -77,6 +76,10 @@ def quadrant_cells(p: int) -> npt.NDArray[np.int64]:
 def rotated_quadrant(case: Case) -> Schedule:
     """Build the multinode broadcast on a torus of two equal sides in which four quadrants rotate into each other.
 
+    Around a node of a square torus lie four quadrants, which turn into each other by a quarter of a circle. If the
+    tree of one quadrant uses one direction in each slot, the same tree turned three times uses the other three, so
+    that all four links of a node bring something new in every slot.
+
     Parameters
     ----------
     case : Case
@@ -108,10 +111,13 @@ def rotated_quadrant(case: Case) -> Schedule:
     assert network.grid is not None
     axes = _axes(network)
     p = network.grid.sides[axes[0]]
+    # Step 1: sort the nodes of one quadrant by distance; the t-th is reached in slot t, in direction 0
     cells = quadrant_cells(p)
+    # Step 2: turn the quadrant three times for directions 1, 2 and 3; for an even side the last slot has three nodes
     stride = np.array(network.grid.strides)[axes]
     direction = cells[:, 3]
     step = np.array([(1, 0), (0, 1), (-1, 0), (0, -1)])
+    # Step 3: the parent of a node is one step back in its direction; every other node does the same, moved to it
     parent = ((cells[:, :2] - step[direction]) % p) @ stride
     link = grid_links(network)[:, axes][parent, direction % 2, direction // 2]
     packet = np.zeros(link.size, np.int32)

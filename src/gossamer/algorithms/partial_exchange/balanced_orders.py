@@ -16,10 +16,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import Algorithm, refuse_hops, refuse_ports
 from gossamer.algorithms.any_network.packet_demands import demand_of
 from gossamer.algorithms.any_network.schedule_shortening import PATIENT, squeezed
-from gossamer.algorithms.preconditions import refuse_hops, refuse_ports
 from gossamer.graphs.list_scheduling import non_wasting, tightened
 from gossamer.graphs.path_and_hop_tables import Hops, Paths
 from gossamer.graphs.precedence_scheduling import LinkResources
@@ -187,6 +186,10 @@ _TOTAL_EXCHANGE_HOPS = 5_000_000
 def balanced_orders(case: Case) -> Schedule:
     """Build a partial exchange along balanced paths.
 
+    A packet may correct the dimensions in any order, and each order is a path. Packets are placed one after the other
+    on the path whose links carry least, then taken up and placed again, until the loads are even; then no link idles
+    that has something to send.
+
     Parameters
     ----------
     case : Case
@@ -218,9 +221,11 @@ def balanced_orders(case: Case) -> Schedule:
     """
     network = case.network
     origin, target = ends(case)
+    # Step 1: place every packet on its least loaded path, again and again; then send the furthest first
     hops = shortest_of(network, lambda seed: balanced_paths(network, origin, target, seed=seed), case.seed)
     if not isinstance(case.task, PartialExchange):
         return schedule(case, hops, None)
+    # Step 2: where a bound is below, try to shorten the schedule hop by hop
     return schedule(case, _squeezed(case, hops), case.once(census, network))
 
 

@@ -81,6 +81,10 @@ def exchange_bound(rows: int, columns: int, active: int, control_time: Fraction 
 def rows_and_columns(case: Case, order: Order | Literal["best"] = "best") -> Schedule:
     """Build the partial exchange on a two-dimensional array from paths with one turn and non-wasting links.
 
+    Every packet makes one turn: along its row first, or along its column first. Packets of rows with few active nodes
+    go along the row first, the others along the column, so that no line gets too much. A link that has something to
+    send is never idle.
+
     Parameters
     ----------
     case : Case
@@ -116,11 +120,12 @@ def rows_and_columns(case: Case, order: Order | Literal["best"] = "best") -> Sch
     (Fraction(16, 1), True)
     """
     network = case.network
-    control = counts_of_lines(network)  # phase 1: every node learns the counts of its row and its column
+    # Step 1: every node learns the counts of its row and its column
+    control = counts_of_lines(network)
     origin, target = balanced_orders.ends(case)
     active, place = np.unique(origin, return_inverse=True)
     rows_first = in_rows_first(network, active)[place] if active.size else np.zeros(0, np.bool_)
-    # phase 2: all packets at once, each on its first leg and then on its second
+    # Step 2: all packets at once, each on its first leg and then on its second; no link idles that could send
     paths, later = _one_turn(network, origin, target, rows_first)
     orders: tuple[Order, ...] = ORDERS if order == "best" else (order,)
     found = (non_wasting(paths, network.link_count, each, later=later, seed=case.seed) for each in orders)

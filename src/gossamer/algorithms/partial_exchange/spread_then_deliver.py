@@ -198,6 +198,10 @@ def spread_evenly(network: Network, active: npt.ArrayLike) -> Spread:
 def spread(case: Case) -> Schedule:
     """Build a partial exchange that spreads all packets first.
 
+    If a few neighboring nodes send everything, their own links are the bottleneck. So all packets are first spread
+    over the whole network as fast as a maximum flow allows, so that every node has about as many, and then all nodes
+    deliver them at once.
+
     Parameters
     ----------
     case : Case
@@ -231,7 +235,9 @@ def spread(case: Case) -> Schedule:
     origin, target = balanced_orders.ends(case)
     if not origin.size:
         return Schedule.of(case, [], [], [])
+    # Step 1: a maximum flow from the active nodes to all nodes, each of which may get an equal share
     evenly = spread_evenly(network, np.unique(origin))
+    # Step 2: packets follow the flow, then balanced paths to their targets, without loops; no link idles
     hops = shortest_of(network, lambda seed: _two_paths(network, origin, target, evenly, seed), case.seed)
     return balanced_orders.schedule(case, hops, case.once(census, network))
 

@@ -6,8 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_ports
+from gossamer.algorithms.algorithm import Algorithm, refuse_ports
 from gossamer.networks.disjoint_paths import node_disjoint_paths
 from gossamer.networks.network import IntArray
 from gossamer.questions.cases import Case, Offer, Refusal
@@ -26,6 +25,9 @@ _LONGER = (2, 4, 8, 16)
 
 def over_disjoint_paths(case: Case, loads: tuple[int, ...]) -> Schedule:
     """Send so many parts over each of the node-disjoint paths, one behind the other.
+
+    One long message between two nodes can use many paths at once, if no two of them share a node in between: it is cut
+    into parts, and each part takes its own path.
 
     Parameters
     ----------

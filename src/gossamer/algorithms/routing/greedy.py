@@ -14,8 +14,7 @@ from functools import partial
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_hops, refuse_ports
+from gossamer.algorithms.algorithm import Algorithm, refuse_hops, refuse_ports
 from gossamer.errors import TaskError
 from gossamer.graphs.lock_step_movement import LockStep, legs_between, moves_along
 from gossamer.networks.network import Grid, IntArray
@@ -75,6 +74,10 @@ def refuse_paths(grid: Grid, *stops: IntArray, times: int = 1) -> Refusal | None
 def greedy(case: Case) -> Schedule:
     """Build the greedy routing in dimension order, last dimension first.
 
+    Each message goes along its row to the right column, and then along the column. Where several wait for a link, the
+    one with the furthest to go on this line is first. That is fast, but many messages may meet at a node where they
+    turn.
+
     Parameters
     ----------
     case : Case
@@ -112,7 +115,9 @@ def route_greedily(case: Case, sink: Sink) -> None:
     source, target = sources_and_targets(case)
     grid = case.network.grid
     assert grid is not None
+    # Step 1: split each way into legs, one a dimension, the last dimension first
     legs = legs_between(grid, source, target, range(grid.dimensions)[::-1])
+    # Step 2: all messages move in every slot; of those that want a link the one with most of its leg left goes first
     LockStep(case.network, sink).move(moves_along(source, legs), "greedy", rank="leg")
 
 

@@ -25,8 +25,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_ports
+from gossamer.algorithms.algorithm import Algorithm, refuse_ports
 from gossamer.algorithms.routing.greedy import refuse_paths, sources_and_targets
 from gossamer.graphs.lock_step_movement import LockStep, legs_between, moves_along
 from gossamer.jit import njit
@@ -262,6 +261,10 @@ def _pairs(place: npt.NDArray[np.intp], cuts: tuple[int, ...]) -> IntArray:
 def kunde(case: Case, blocks: int = 2) -> Schedule:
     """Build Kunde's routing with `blocks` x `blocks` sorted blocks.
 
+    Messages that turn in the same node are what makes greedy routing crowded. So every block of the array first sorts
+    its messages by the column to which they go; then those for one column are spread over the rows of the block, and
+    few of them turn at the same node.
+
     Parameters
     ----------
     case : Case
@@ -308,7 +311,7 @@ def route_sorted(blocks: int, case: Case, sink: Sink) -> None:
     source, target = sources_and_targets(case)
     network, grid = case.network, case.network.grid
     assert grid is not None
-    # Sort every block by the column of the destination.
+    # Step 1: sort every block by the column of the destination
     key = np.full(network.node_count, grid.sides[1], np.int32)  # no message: the largest
     key[source] = target % grid.sides[1]
     held = np.full(network.node_count, -1, np.int32)
@@ -317,10 +320,11 @@ def route_sorted(blocks: int, case: Case, sink: Sink) -> None:
     node = np.empty(source.size, np.int32)
     there = np.flatnonzero(held >= 0)
     node[held[there]] = there
-    # Then go along the rows, and along the columns.
+    # Step 2: go along the rows to the right column
     engine = LockStep(network, sink)
     row, column = legs_between(grid, node, target, (1, 0))
     node, _ = engine.move(moves_along(node, [row]), "rows", rank="leg")
+    # Step 3: go along the columns
     engine.move(moves_along(node, [column]), "columns", rank="leg")
 
 
@@ -376,6 +380,9 @@ _HALVES = 2
 
 def kunde_split(case: Case, blocks: int = 2) -> Schedule:
     """Build Kunde's routing of both halves of every message, with `blocks` x `blocks` sorted blocks.
+
+    Kunde's routing uses rows and columns one after the other, so half of the links idle. Each message is cut in
+    halves, and the second halves do the same with rows and columns exchanged.
 
     Parameters
     ----------

@@ -11,8 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_ports
+from gossamer.algorithms.algorithm import Algorithm, refuse_ports
 from gossamer.algorithms.routing.greedy import refuse_paths, sources_and_targets
 from gossamer.graphs.concentration_routing import Leg, Rotation, leg_chunks, links_along, packing_legs, rotations
 from gossamer.graphs.parallel_prefix import prefix_chunks, prefix_phase
@@ -38,6 +37,10 @@ __all__ = [
 
 def packing(case: Case) -> Schedule:
     """Build the packing: the i-th message (from 0) goes to node i.
+
+    The messages of some nodes are to be pushed together at the beginning, in order, without gaps. Each corrects one
+    digit of its place at a time, the last one first; because all keep their order, no two of them ever want the same
+    link at the same time.
 
     Parameters
     ----------
@@ -78,7 +81,9 @@ def route_packing(case: Case, sink: Sink) -> None:
         return
     source, _ = sources_and_targets(case)
     rotation = rotations(network.grid)[0]  # type: ignore[arg-type]
+    # Step 1: correct the digits of the nodes one after the other, the least significant first
     legs = list(packing_legs(rotation, rotation.name[source]))
+    # Step 2: each digit takes as many slots as its side has links; nobody waits
     steps = [side - 1 for side in rotation.sides]
     paths = [(rotation, np.arange(source.size, dtype=np.int32), legs)]
     sink.phase("packing", leg_chunks(sink, paths, links_along(network), steps), length=sum(steps))
@@ -152,6 +157,9 @@ def unpacking_legs(rotation: Rotation, target: IntArray) -> list[Leg]:
 
 def monotone(case: Case) -> Schedule:
     """Build the routing of messages whose destinations are in the order of their sources.
+
+    Destinations in the order of the sources can be reached in two moves: push the messages together at the beginning,
+    which is easy (packing), and then do the same backwards in time, from the packed places to the destinations.
 
     Parameters
     ----------

@@ -13,8 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_ports
+from gossamer.algorithms.algorithm import Algorithm, refuse_ports
 from gossamer.algorithms.routing.greedy import refuse_paths, sources_and_targets
 from gossamer.graphs.lock_step_movement import LockStep, legs_between, moves_along
 from gossamer.networks.network import Grid, IntArray
@@ -41,11 +40,13 @@ def _over_random_rows(slice_length: Callable[[int], int], case: Case, sink: Sink
     source, _ = sources_and_targets(case)
     grid = case.network.grid
     assert grid is not None
+    # Step 1: draw a random row for each message, within its slice
     draw = np.random.default_rng(case.seed)
     axes = range(max(grid.dimensions - 1, 1))
     middle = source
     for axis in axes:
         middle = _redrawn(grid, middle, axis, draw, slice_length(grid.sides[axis]))
+    # Step 2: go along the column to that row, then in dimension order to the destination; the furthest goes first
     _over("over random rows", case, source, middle, axes, sink)
 
 
@@ -54,7 +55,9 @@ def _over_random_nodes(case: Case, sink: Sink) -> None:
     source, _ = sources_and_targets(case)
     network = case.network
     assert network.grid is not None
+    # Step 1: draw a random node for each message
     middle = np.random.default_rng(case.seed).integers(0, network.node_count, source.size).astype(np.int32)
+    # Step 2: go there in dimension order, and on to the destination in dimension order
     _over("over random nodes", case, source, middle, range(network.grid.dimensions)[::-1], sink)
 
 

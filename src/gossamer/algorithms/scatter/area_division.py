@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_buffers, refuse_send_limit
+from gossamer.algorithms.algorithm import Algorithm, refuse_buffers, refuse_send_limit
 from gossamer.algorithms.scatter.furthest_first import refuse_root, root_of, scatter_down
 from gossamer.graphs.trees import RootedTree, tree_of_parents
 from gossamer.networks.network import Network
@@ -162,6 +161,10 @@ def area_division_tree(network: Network, root: int) -> RootedTree:
 def area_division_scatter(case: Case) -> Schedule:
     """Send the messages of each area through its own link of the root, the furthest first.
 
+    The root of a torus has four links, and a quarter of all messages should leave by each. So the torus is divided
+    into four areas of equal size around the root, one behind each link, and each area is filled down a tree of its
+    own, the furthest node first.
+
     Parameters
     ----------
     case : Case
@@ -185,7 +188,11 @@ def area_division_scatter(case: Case) -> Schedule:
     >>> area_division_scatter(Case(gossamer.network("torus:8x4"), gossamer.task("scatter"))).completion_time
     Fraction(8, 1)
     """
-    return scatter_down(area_division_tree(case.network, root_of(case)), case)
+    # Step 1: divide the torus into four areas of equal size around the root; points on the axes go to the areas in turn
+    # Step 2: in each area a tree that hangs off one neighbor of the root: a spine with lines across it
+    tree = area_division_tree(case.network, root_of(case))
+    # Step 3: into each area one message a slot, the furthest first
+    return scatter_down(tree, case)
 
 
 def _propose(case: Case) -> Offer[Schedule] | Refusal:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_one_way_links
+from gossamer.algorithms.algorithm import Algorithm, refuse_one_way_links
 from gossamer.algorithms.scatter.furthest_first import FURTHEST_FIRST, balanced_tree, root_of, scatter_down
 from gossamer.graphs.trees import RootedTree, tree_of_parents
 from gossamer.jit import njit
@@ -217,6 +216,9 @@ def balanced_branches_tree(network: Network, root: int) -> RootedTree:
 def balanced_branches_scatter(case: Case) -> Schedule:
     """Send the messages down a tree with even branches, the furthest first.
 
+    The root sends one message a slot into each of its branches, so the scatter takes as long as the largest branch has
+    nodes. Leaves of large branches are moved to smaller ones next to them until all branches are about equal.
+
     Parameters
     ----------
     case : Case
@@ -242,7 +244,11 @@ def balanced_branches_scatter(case: Case) -> Schedule:
     >>> balanced_branches_scatter(case).completion_time
     Fraction(103, 1)
     """
-    return scatter_down(case.once(balanced_branches_tree, case.network, root_of(case)), case)
+    # Step 1: begin with a tree of shortest paths whose branches are as equal as its levels allow
+    # Step 2: while a branch is too large, move a leaf over each border of a shortest chain of branches to one with room
+    tree = case.once(balanced_branches_tree, case.network, root_of(case))
+    # Step 3: into each branch one message a slot, the furthest first
+    return scatter_down(tree, case)
 
 
 def _propose(case: Case) -> Offer[Schedule] | Refusal:

@@ -6,8 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_ports
+from gossamer.algorithms.algorithm import Algorithm, refuse_ports
 from gossamer.algorithms.scatter.furthest_first import (
     FURTHEST_FIRST,
     balanced_tree,
@@ -33,6 +32,11 @@ PROVEN = 30_000
 
 def flow_scatter(case: Case) -> Schedule:
     """Scatter in the least possible time, on paths that need not form a tree.
+
+    Think of a copy of the network for every slot, and of a packet that crosses a link as going from a node in one copy
+    to its neighbor in the next. Then a scatter in T slots is a flow of one unit to each node through these copies.
+    Flows are found by augmenting paths, and where no further path exists, what was reached is a bottleneck that proves
+    that T slots are too few: so T is raised by one.
 
     Parameters
     ----------
@@ -70,6 +74,7 @@ def flow_scatter(case: Case) -> Schedule:
     from gossamer.algorithms.scatter import furthest_first
 
     network, root, n = case.network, root_of(case), case.network.node_count
+    # Step 1: begin with the scatter down a balanced tree; if it meets the bound, that is all
     tree = case.once(balanced_tree, network, root, False)
     start = case.once(departures, tree, case.rules)
     slots, least = tree_time(tree, case), least_time(case)
@@ -84,8 +89,11 @@ def flow_scatter(case: Case) -> Schedule:
     came, stamp = np.zeros((2, slots, n), np.int32)
     queue = np.empty(slots * n, np.int64)
     to, depth = tree.destinations, tree.depth[tree.destinations]
+    # Step 2: put the packets of that tree that arrive in time into the flow
     late = furthest_first.load_paths(to, depth, start, least, tree.parent_link, source, flow, arrival)
     horizon, turn = least, 0
+    # Step 3: find room for the others by augmenting paths through (node, slot); where there is none, allow one slot
+    #   more
     while late and horizon < slots:
         turn += 1
         found = furthest_first.augment(
@@ -96,6 +104,7 @@ def flow_scatter(case: Case) -> Schedule:
         horizon += not found
     if late:
         return scatter_down(tree, case)
+    # Step 4: take the flow apart into the paths of single packets
     hops = int(flow.sum(dtype=np.int64))
     slot, link, packet = np.empty((3, hops + 1), np.int32)
     hops = furthest_first.separate(root, to, into_first, into, source, flow, arrival, slot, link, packet)

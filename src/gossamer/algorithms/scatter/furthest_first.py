@@ -8,9 +8,8 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import Algorithm, refuse_buffers, refuse_send_limit
 from gossamer.algorithms.broadcast.binomial_and_product_trees import extended_ring_tree, reach
-from gossamer.algorithms.preconditions import refuse_buffers, refuse_send_limit
 from gossamer.graphs.trees import RootedTree, path_hops, pruned, search_terminals, shortest_path_tree, unreachable
 from gossamer.jit import njit
 from gossamer.networks.network import IntArray, Network
@@ -306,6 +305,10 @@ def departures(tree: RootedTree, rules: Rules) -> npt.NDArray[np.int64]:
 def furthest_first_scatter(case: Case) -> Schedule:
     """Send the messages down a shortest-path tree, those with the longest way first; nobody else ever waits.
 
+    The root has a message for every node, and its own links are the bottleneck: all messages must get out through
+    them. It never lets such a link idle, and the messages that have the longest way to go leave first. Those behind
+    have shorter ways, so nobody ever waits on the way, and the last messages leave for nodes next door.
+
     Parameters
     ----------
     case : Case
@@ -341,7 +344,11 @@ def furthest_first_scatter(case: Case) -> Schedule:
     >>> furthest_first_scatter(case.related(rules=Rules(ports="one"))).completion_time
     Fraction(63, 1)
     """
-    return scatter_down(_tree(case), case)
+    # Step 1: a tree of shortest paths whose branches at the root are as equal as can be
+    tree = _tree(case)
+    # Step 2: sort the messages of each branch by distance, the furthest first, and send one after the other
+    # Step 3: every message moves in every slot from then on, along the tree
+    return scatter_down(tree, case)
 
 
 def scatter_down(tree: RootedTree, case: Case) -> Schedule:

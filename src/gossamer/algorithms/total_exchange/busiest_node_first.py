@@ -6,8 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_buffers, refuse_hops, refuse_one_way_links
+from gossamer.algorithms.algorithm import Algorithm, refuse_buffers, refuse_hops, refuse_one_way_links
 from gossamer.jit import njit
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.cases import Case, Offer, Refusal
@@ -155,6 +154,10 @@ _SWEEPS = 2
 def busiest_first_exchange(case: Case) -> Schedule:
     """Build the exchange on shortest paths in which the nodes with most hops still to make are served first.
 
+    With one port the node with most hops to make is the bottleneck, so it must never wait. In every slot the nodes
+    with most left to send choose first, each a free neighbor with most left to receive, and send the packet with the
+    furthest to go.
+
     Parameters
     ----------
     case : Case
@@ -180,10 +183,12 @@ def busiest_first_exchange(case: Case) -> Schedule:
     Fraction(31, 1)
     """
     network = case.network
+    # Step 1: a tree of shortest paths to every terminal, through the neighbors that have least to send
     onward, distance = _onward(network)
     n = network.terminal_count
     hops = int(distance[:, :n].sum(dtype=np.int64))
     slot, link, packet = (np.empty(hops, np.int32) for _ in range(3))
+    # Step 2: slot by slot: the node with most left to send chooses first, the neighbor with most left to receive
     _busiest_first(network.first_link, network.link_target, onward, distance, slot, link, packet)
     return Schedule.of(case, slot, link, packet)
 

@@ -12,9 +12,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import Algorithm, refuse_irregular, refuse_ports
 from gossamer.algorithms.derived import on_array
-from gossamer.algorithms.preconditions import refuse_irregular, refuse_ports
 from gossamer.graphs.edge_coloring import color_edges, largest_degree
 from gossamer.jit import njit
 from gossamer.networks.network import Network
@@ -351,6 +350,12 @@ def _rerouted(
 def edge_colored_exchange(case: Case) -> Schedule:
     """Build the invariant total exchange whose slots are the colors of the offsets-by-generators multigraph.
 
+    On a ring or torus the message from any node u to u+y may take the same hops as that from 0 to y, moved by u; so it
+    is enough to plan for the offsets y. Each offset needs some hops of each kind (generator), and in a slot a
+    generator serves one offset, and an offset makes one hop. That is a coloring problem: offsets and generators are
+    the two sides of a bipartite graph, hops its edges, slots its colors, and edges that meet need different colors. By
+    Koenig's theorem as many colors suffice as the busiest generator, or the furthest offset, has hops.
+
     Parameters
     ----------
     case : Case
@@ -377,13 +382,17 @@ def edge_colored_exchange(case: Case) -> Schedule:
     Fraction(8, 1)
     """
     network = case.network
+    # Step 1: choose the hops of every offset so that all generators are used evenly
     offset, generator = case.once(balanced_words, network)
+    # Step 2: color the edges of the graph of offsets and generators; a color is a slot
     slot = color_edges(offset, generator)
+    # Step 3: each offset makes its hops in the order of its colors, and so passes certain nodes
     order = np.lexsort((slot, offset))
     offset, generator, slot = offset[order], generator[order], slot[order]
     source = _partial_products(network, offset, generator)
     link = source * network.degree + generator
     by_slot = np.argsort(slot, kind="stable")
+    # Step 4: every node does the same for its own messages
     return Schedule.of(
         case,
         slot[by_slot],

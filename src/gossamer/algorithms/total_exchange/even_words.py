@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_irregular, refuse_ports
+from gossamer.algorithms.algorithm import Algorithm, refuse_irregular, refuse_ports
 from gossamer.graphs.edge_coloring import color_edges
 from gossamer.jit import njit
 from gossamer.networks.finite_groups import Elements
@@ -936,6 +935,11 @@ def listed(case: Case, words: PacketWords, tries: int = _TRIES) -> Schedule:
 def even_words_exchange(case: Case) -> Schedule:
     """Build the exchange on a Cayley network whose words use all generators evenly.
 
+    All nodes do the same, moved to them, so it is enough to give every other node a word: the kinds of links
+    (generators) to follow from node 0. In each slot a generator serves one word. The exchange takes as long as the
+    generator that is used most, so words are chosen that use all generators evenly, and then each slot moves the words
+    with most letters left.
+
     Parameters
     ----------
     case : Case
@@ -964,7 +968,9 @@ def even_words_exchange(case: Case) -> Schedule:
     >>> even_words_exchange(Case(gossamer.network("star:4"), TotalExchange())).completion_time
     Fraction(21, 1)
     """
+    # Step 1: choose a word for every element so that all generators are used evenly
     words = case.once(even_words, case)
+    # Step 2: list scheduling: in each slot a generator moves the word with most letters left
     best, least = listed(case, words), words.least
     if best.completion_time <= least:
         return best
@@ -980,6 +986,7 @@ def even_words_exchange(case: Case) -> Schedule:
             for effort in _EFFORTS
             for by in (None, *_subgroups(network, case.seed))
         )
+    # Step 3: if the bound is missed, choose other words, also some that only half of the nodes share
     while best.completion_time > least and (other := next(made, None)) is not None:
         found = listed(case, other, _ORDERS)
         if found.completion_time < best.completion_time:

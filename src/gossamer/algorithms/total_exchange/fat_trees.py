@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import Algorithm, refuse_buffers
 from gossamer.algorithms.fat_trees import (
     exchange_paths,
     levels_of,
@@ -17,7 +17,6 @@ from gossamer.algorithms.fat_trees import (
     refuse_fat_tree,
     serve_queues,
 )
-from gossamer.algorithms.preconditions import refuse_buffers
 from gossamer.networks.network import Levels
 from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
 from gossamer.questions.tasks import TotalExchange
@@ -163,6 +162,10 @@ def offset_times(levels: Levels) -> npt.NDArray[np.int64]:
 
 def offset_exchange(case: Case) -> Schedule:
     """Exchange between all leaves by digitwise offsets, each at a time of its own at all leaves.
+
+    Where branches are as wide as the leaves below them are many, only the leaves' own links are scarce. All leaves
+    send to the same offset at the same time; the messages climb without waiting, wait where they turn, and come down
+    in a slot of their own.
 
     Parameters
     ----------
@@ -310,6 +313,10 @@ def _starts(levels: Levels) -> npt.NDArray[np.int64]:
 def phased_exchange(case: Case) -> Schedule:
     """Exchange between all leaves by one phase a level, the root's first, in which packets never wait.
 
+    One phase for each level of the tree: in it the messages that turn at this level are exchanged. Within a phase
+    leaves take turns in such an order that no branch is ever asked for more than it can carry, so that packets never
+    wait.
+
     Parameters
     ----------
     case : Case
@@ -345,6 +352,7 @@ def phased_exchange(case: Case) -> Schedule:
     >>> phased_exchange(case).completion_time
     Fraction(12, 1)
     """
+    # Step 1: one phase a level, in turns such that no branch carries too much; then each packet moves in every slot
     return Schedule.of(case, *exchange_paths(case.network, _starts(levels_of(case.network))))
 
 
@@ -406,15 +414,20 @@ def digitwise_partners(levels: Levels) -> npt.NDArray[np.int64]:
 
 def _exchange(case: Case, one_send: bool) -> Schedule:
     levels, n = levels_of(case.network), case.network.terminal_count
+    # Step 1: each leaf sends to a (+) d for d = n-1, n-2, ..., 1: digits added without carries, the furthest first
     leaf, partner = np.arange(n)[:, None], digitwise_partners(levels)
     packet = (leaf * (n - 1) + partner - (partner > leaf)).astype(np.int32)
     destination = np.empty(n * (n - 1), np.int32)
     destination[packet] = partner
+    # Step 2: every link has a queue, first in, first out; with one packet a slot and node upwards first
     return Schedule.of(case, *serve_queues(case.network, packet, destination, one_send))
 
 
 def up_first_exchange(case: Case) -> Schedule:
     """Exchange between all leaves when nodes send one packet a slot and receive freely.
+
+    A routing node that sends one packet a slot serves what goes up first, because those packets still have to come
+    down again on the other side. The leaves send their furthest messages first for the same reason.
 
     Parameters
     ----------
@@ -449,6 +462,11 @@ def up_first_exchange(case: Case) -> Schedule:
 
 def digitwise_exchange(case: Case) -> Schedule:
     """Exchange between all leaves with a first-in first-out queue for each link.
+
+    All messages between the two halves of a tree must go through its root, so these should leave first and leave
+    evenly. A leaf sends to a (+) d for d = n-1, n-2, ..., 1, with the digits of the two added without carries: the
+    furthest first, and in every turn the partners of all leaves are a permutation, so that no branch is asked for more
+    than its share.
 
     Parameters
     ----------

@@ -13,8 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_buffers, refuse_irregular, refuse_ports
+from gossamer.algorithms.algorithm import Algorithm, refuse_buffers, refuse_irregular, refuse_ports
 from gossamer.errors import ModelError, nearest
 from gossamer.graphs.trees import path_hops, shortest_path_tree
 from gossamer.jit import njit
@@ -166,6 +165,9 @@ def _greedy_offsets(first, distance, onward, link_target, slot, link, packet):
 def offset_by_offset(case: Case) -> Schedule:
     """Exchange one offset y after another: every node v sends its message for ``v*y`` on a shortest path.
 
+    All nodes send the message for the same offset at the same time, along the same kinds of links: then every node
+    sends one packet and receives one in each slot. When those messages are there, the next offset begins.
+
     Parameters
     ----------
     case : Case
@@ -195,8 +197,10 @@ def offset_by_offset(case: Case) -> Schedule:
     >>> offset_by_offset(case).completion_time
     Fraction(62, 1)
     """
+    # Step 1: a shortest path to each offset
     tree = shortest_path_tree(case.network, 0)
     depth = tree.depth[1:].astype(np.int64)
+    # Step 2: one offset after the other, each in as many slots as it has hops
     slot, link, packet = path_hops(tree, tree.destinations, np.cumsum(depth) - depth)
     return Schedule.of(case, slot, link, packet, symmetry=Symmetry(case.network))
 
@@ -331,6 +335,10 @@ def node_invariant_exchange(
 ) -> Schedule:
     """Build the exchange in which every node sends one message of its queue in every slot, on a shortest path.
 
+    With one port a node makes one hop in a slot, so it takes at least as many slots as the hops of all its messages
+    together. If every node does the same as every other in each slot, each also receives exactly one packet in it, so
+    that nobody ever waits for a port; and as long as each hop leads nearer, that least time is met.
+
     Parameters
     ----------
     case : Case
@@ -372,20 +380,27 @@ def node_invariant_exchange(
     _choice(discipline, "discipline", get_args(Discipline))
     network = case.network
     distance = network.distances(0)
+    # Step 1: a shortest path to each offset; its next generator is what all nodes need to know
     letter, onward = first_generators(network, routes, seed=case.seed)
     slots = int(distance.sum(dtype=np.int64))
     draws = np.random.default_rng([case.seed, 1]).random(slots if discipline == "random" else 0)
     link, packet = np.empty(slots, np.int32), np.empty(slots, np.int32)
+    # Step 2: in every slot the head of the queue goes one hop on; if it is not there it joins the queue again
     _relative_queue(
         np.arange(network.node_count - 1, 0, -1), distance, letter, onward, network.link_target,
         network.degree if network.link_count else 0, get_args(Discipline).index(discipline), draws, link, packet,
     )  # fmt: skip
     slot = np.arange(slots, dtype=np.int32)
+    # Step 3: every node does the same
     return Schedule.of(case, slot, link, packet, symmetry=Symmetry(network))
 
 
 def greedy_offsets_exchange(case: Case) -> Schedule:
     """Build the exchange with all ports in which every slot moves the furthest offsets that find a free generator.
+
+    All nodes do the same in every slot, so it is enough to say which offset uses which kind of link (generator). In
+    each slot the offsets that have furthest to go choose first, each a free generator that leads nearer, of several
+    the one that was used least.
 
     Parameters
     ----------
@@ -416,10 +431,13 @@ def greedy_offsets_exchange(case: Case) -> Schedule:
     distance = network.distances(0)
     n, degree = network.node_count, network.degree if network.link_count else 0
     onward = np.empty((n, degree), np.int32)
+    # Step 1: for every offset the generators that lead nearer
     for column in range(degree):
         onward[:, column] = _onward(network, distance, column)
+    # Step 2: the offsets by distance, the furthest first
     first = np.argsort(-distance, kind="stable")[: n - 1]
     slot, link, packet = (np.empty(int(distance.sum(dtype=np.int64)), np.int32) for _ in range(3))
+    # Step 3: slot by slot each offset takes a free generator that leads nearer, the least used one
     _greedy_offsets(first, distance, onward, network.link_target, slot, link, packet)
     return Schedule.of(case, slot, link, packet, symmetry=Symmetry(network))
 

@@ -13,8 +13,7 @@ from math import ceil
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_buffers
+from gossamer.algorithms.algorithm import Algorithm, refuse_buffers
 from gossamer.errors import NetworkError
 from gossamer.graphs.path_and_hop_tables import PortTable
 from gossamer.graphs.precedence_scheduling import HopGraph, LinkResources, scheduled

@@ -18,8 +18,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_buffers, refuse_hops, refuse_ports
+from gossamer.algorithms.algorithm import Algorithm, refuse_buffers, refuse_hops, refuse_ports
 from gossamer.algorithms.total_exchange.busiest_node_first import BUSIEST_FIRST, total_distance
 from gossamer.algorithms.total_exchange.edge_colored import EDGE_COLORED
 from gossamer.algorithms.total_exchange.node_invariant import GREEDY_OFFSETS, NODE_INVARIANT_FIFO
@@ -149,6 +148,10 @@ def _exchange_by(algorithm: Algorithm, case: Case) -> FactorExchange:
 def two_phase_product_exchange(case: Case) -> Schedule:
     """Build the exchange of a product from exchanges of its factors, the last factor first.
 
+    With one port all that counts is that every node sends and receives something useful in every slot. In a product A
+    x B every message first goes to its place within its copy of B, and then along its copy of A. The first part is as
+    many exchanges of B as A has nodes, the second as many of A as B has nodes.
+
     Parameters
     ----------
     case : Case
@@ -180,13 +183,16 @@ def two_phase_product_exchange(case: Case) -> Schedule:
     Fraction(20, 1)
     """
     network, n = case.network, case.network.node_count
+    # Step 1: take the fastest one-port exchange that is known for each factor
     whole, *others = (_TWO_PHASE_FACTORS.exchange(case, f) for f in network.factors)
     degree = network.factors[0].out_degree
     phases = [whole.steps]
+    # Step 2: put factor after factor to the product: exchanges along the new one first, then those of the others
     for factor, exchange in zip(network.factors[1:], others, strict=True):
         phases = [exchange.steps * degree.size, *(steps * factor.node_count for steps in phases)]
         whole = _combined(whole, degree, exchange, factor.node_count)
         degree = np.add.outer(degree, factor.out_degree).reshape(-1)
+    # Step 3: write the hops down for the nodes of the whole product
     link = network.first_link[whole.node] + whole.port
     packet = whole.source * np.int64(n - 1) + whole.target - (whole.target > whole.source)
     last = len(phases) - 1
@@ -253,6 +259,11 @@ TWO_PHASE_PRODUCT = Algorithm(
 def product_rounds_exchange(case: Case) -> Schedule:
     """Build the exchange of a product in rounds of exchanges of its factors, all dimensions at once.
 
+    A product network is many copies of its factors, crossing each other. If an exchange within a factor is known, all
+    copies can run it at once, and in all dimensions at the same time. Messages are sorted by offset, the difference of
+    source and destination in each dimension; an edge coloring of offsets with digits says which of them take part in
+    which run.
+
     Parameters
     ----------
     case : Case
@@ -287,10 +298,13 @@ def product_rounds_exchange(case: Case) -> Schedule:
     if not factors:
         return Schedule.of(case, [], [], [])
     sides = tuple(f.node_count for f in factors)
+    # Step 1: take the fastest exchange that is known for each factor
     exchanges = [_FACTORS.exchange(case, f) for f in factors]
     steps = tuple(e.steps for e in exchanges)
+    # Step 2: choose the length of a round, and how many runs each dimension makes in it
     rounds = case.once(best_rounds, sides, steps)
     digits = np.stack(np.unravel_index(np.arange(n), sides), axis=1).astype(np.int64)
+    # Step 3: color the graph of offsets and digits: a color is a round
     begin = begin_of_runs(sides, steps, rounds, digits)
     job, column = np.nonzero(digits)
     order = np.lexsort((begin, job))
@@ -299,6 +313,7 @@ def product_rounds_exchange(case: Case) -> Schedule:
     # each factor's hops, for every pair of places in the other dimensions
     hops = sum((n // side) ** 2 * e.slot.size for side, e in zip(sides, exchanges, strict=True))
     slot, link, packet = (np.empty(hops, np.int32) for _ in range(3))
+    # Step 4: in each run every copy of the factor carries the messages that the coloring gives it
     edge_colored.move_in_lines(
         job[order], column[order], begin[order], digits, np.array(sides, np.int64), strides,
         _first_links(network, digits, factors), first_pair, first_hop, hop_slot, hop_node, hop_port, slot, link, packet,

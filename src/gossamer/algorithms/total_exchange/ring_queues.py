@@ -11,8 +11,7 @@ import heapq
 from fractions import Fraction
 from typing import Literal, get_args
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_ports
+from gossamer.algorithms.algorithm import Algorithm, refuse_ports
 from gossamer.errors import ModelError, nearest
 from gossamer.networks.network import Network
 from gossamer.questions.cases import Case, Offer, Refusal
@@ -44,6 +43,10 @@ def ring_shift_exchange(
     divide: bool = True,
 ) -> Schedule:
     """Build the exchange on a ring of n nodes in which every queue follows the same rule.
+
+    Every node has a queue for each direction round the ring, and its messages in it by the shorter way, the furthest
+    in front. In every slot every node sends the first of each queue; what comes for others joins the queue at the end.
+    As all nodes do the same, all queues have the same length, and no link idles until all are empty.
 
     Parameters
     ----------
@@ -96,10 +99,12 @@ def ring_shift_exchange(
     origins = 2 if divide and n % 2 == 0 else 1
     rows: list[tuple[int, int, int]] = []
     for way, generator in ((1, 0), (-1, 1)):
+        # Step 1: messages go the shorter way; on an even ring those for the opposite node by turns either way
         reaches = [(n - 1) // 2] * origins
         if n % 2 == 0 and (way == 1 or origins == 2):
             reaches[0 if way == 1 else 1] += 1
         # by class of the node: messages as (rank, origin, distance in all, hops made), origins the representatives
+        # Step 2: own messages queue in the order of their distance, the furthest first
         queues = []
         for r, reach in enumerate(reaches):
             own = range(reach, 0, -1) if start == "furthest" else range(1, reach + 1)
@@ -108,12 +113,14 @@ def ring_shift_exchange(
             queues.append(queue)
         slot = 0
         while any(queues):
+            # Step 3: in every slot each node sends the first of its queue
             moved = [(place, heapq.heappop(queue)) for place, queue in enumerate(queues) if queue]
             for place, (*_, origin, distance, made) in moved:
                 node = (origin + way * made) % n
                 destination = (origin + way * distance) % n
                 packet = origin * (n - 1) + destination - (destination > origin)
                 rows.append((slot, node * 2 + generator, packet))
+                # Step 4: what is not yet there joins the queue of the next node
                 if made + 1 < distance:
                     rank = _rank(discipline, distance, made + 1, slot)
                     heapq.heappush(queues[(place + 1) % origins], (*rank, origin, distance, made + 1))
@@ -166,6 +173,10 @@ MESSAGE_SHIFT = Algorithm(
 
 def parity_shift_exchange(case: Case) -> Schedule:
     """Build the total exchange on a ring of n nodes, n even: first in, first out, starting with the furthest.
+
+    Every node has a queue for each direction round the ring, and its messages in it by the shorter way. The messages
+    for the opposite node may go either way; if all went clockwise, that direction would be busier. So even nodes send
+    theirs clockwise and odd ones counterclockwise.
 
     Clockwise, even nodes have messages for distances ``n/2, ..., 1`` and odd nodes for ``n/2 - 1, ..., 1``;
     counterclockwise the other way round. A node sends the head of its queue in every slot; what it receives for others

@@ -18,8 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_hops, refuse_ports
+from gossamer.algorithms.algorithm import Algorithm, refuse_hops, refuse_ports
 from gossamer.graphs.edge_coloring import color_edges
 from gossamer.networks.grids import grid_links
 from gossamer.networks.network import Network
@@ -103,6 +102,11 @@ def best_rounds(sides: tuple[int, ...], steps_of_run: tuple[int, ...] | None = N
 def array_rounds_exchange(case: Case) -> Schedule:
     """Build the total exchange on an array in rounds of exchanges along its lines.
 
+    On a line of n nodes an exchange takes as long as messages cross the middle link. An array is many lines in each
+    dimension, and all of them can run such an exchange at once. A message must be served once in each dimension in
+    which its source and destination differ. Which messages take part in which run is an edge coloring: offsets on one
+    side, pairs of dimension and digit on the other.
+
     Parameters
     ----------
     case : Case
@@ -131,15 +135,18 @@ def array_rounds_exchange(case: Case) -> Schedule:
     n = network.node_count
     if not axes:
         return Schedule.of(case, [], [], [])
+    # Step 1: choose how long a round is, and so how many runs each dimension makes in it
     rounds = case.once(best_rounds, sides)
     digits = np.stack(np.unravel_index(np.arange(n), sides), axis=1)
     job, column = np.nonzero(digits)
+    # Step 2: color the graph of offsets and digits; a color is a round, in which all lines of a dimension exchange
     begin = begin_of_runs(sides, tuple(map(exchange_steps, sides)), rounds, digits)
 
     order = np.lexsort((begin, job))
     hops = _hops(network)
     slot, link, packet = (np.empty(hops, np.int32) for _ in range(3))
     strides = np.array([math.prod(sides[c + 1 :]) for c in range(len(sides))], np.int64)
+    # Step 3: in each run the messages of an offset go along their lines, the furthest first
     edge_colored.move_offsets(
         job[order], column[order], begin[order], digits.astype(np.int64), np.array(sides, np.int64), strides,
         np.ascontiguousarray(grid_links(network)[:, axes]), slot, link, packet,

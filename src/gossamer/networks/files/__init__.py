@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from os import PathLike
 from pathlib import Path
 
@@ -54,6 +55,11 @@ FORMATS: tuple[NetworkFormat, ...] = (
 
 _LOOK = 65_536
 """Bytes of a file that are looked at to find its format."""
+_LINES = 50
+_ALONE = ("half-duplex", "one-way")
+"""Lines of an edge list that are one word."""
+_PROSE = re.compile(r"^.{2000}|<[a-z]+>|^(?:import|def|from) ", re.MULTILINE)
+"""What no list of edges has."""
 
 
 def suffixes() -> tuple[str, ...]:
@@ -77,7 +83,7 @@ def read_network(path: str | PathLike[str]) -> Network:
         ``latency`` and nodes ``terminal`` false, as in `from_networkx`. ``.xml``: a topology of NCCL; ``.conf``: the
         topology.conf of Slurm; ``.ibnet``: the output of ibnetdiscover; ``.coords``, ``.ranks``: a rank map. A
         ``.txt`` that begins as the output of ``nvidia-smi topo -m``, that of ibnetdiscover, a topology.conf or a rank
-        map with its shape is read as that.
+        map with its shape is read as that, and so is a file of any other suffix: by its content alone.
 
     Returns
     -------
@@ -87,7 +93,7 @@ def read_network(path: str | PathLike[str]) -> Network:
     Raises
     ------
     FileFormatError
-        If the suffix is another, or the file cannot be read.
+        If neither the suffix nor the content is of a format, or the file cannot be read.
     NetworkError
         If the graph is no network.
 
@@ -103,14 +109,38 @@ def read_network(path: str | PathLike[str]) -> Network:
     """
     suffix = Path(path).suffix.lower()
     found = next((each for each in FORMATS if suffix in each.suffixes and each.read is not None), None)
-    if found is None:
-        raise FileFormatError(f"graph file {file_name(path)}: the suffix must be one of {', '.join(suffixes())}")
-    if suffix == ".txt":
+    if found is None or suffix == ".txt":
         with opened(path) as file:
-            head = file.read(_LOOK).decode("utf-8-sig", errors="replace")
-        found = next((each for each in FORMATS if each.recognizes(head)), found)
+            head = file.read(_LOOK)
+        found = _recognized(head, found)
+        if found is None:
+            told = "of no known format by its content; else the suffix must be one of " + ", ".join(suffixes())
+            if head[:4] == b"PAR1":
+                told = "a Parquet file, such as the schedules that plan writes, and no network"
+            raise FileFormatError(f"graph file {file_name(path)}: it is {told}")
     assert found.read is not None  # of those that have one
     return found.read(Path(path))
+
+
+def _recognized(head: bytes, usual: NetworkFormat | None) -> NetworkFormat | None:
+    """Return the format of a file that begins with some bytes, None if it is of none; `usual` is that of its suffix."""
+    text = head.decode("utf-8-sig", errors="replace")
+    found = next((each for each in FORMATS if each.recognizes(text)), usual)
+    if found is not None:
+        return found
+    if b"\0" in head or "\ufffd" in text[:-4]:
+        return None
+    begin = text.lstrip()
+    if begin.startswith("{"):
+        return JSON
+    if begin.startswith("<"):
+        return GRAPHML if re.search(r"<graphml\b", text) else None
+    if re.match(r"(?:#.*\n|Creator .*\n|\s)*graph\s*\[", text):
+        return GML
+    lines = [line.split("#")[0].split() for line in text.splitlines()[:_LINES]]
+    words = [line for line in lines if line]
+    edge = words and all(len(line) >= 2 or line[0] in _ALONE for line in words[:-1] or words)
+    return EDGES if edge and not _PROSE.search(text) else None
 
 
 def write_network(network: Network, path: str | PathLike[str]) -> None:

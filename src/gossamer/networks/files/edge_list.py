@@ -267,7 +267,7 @@ def read_edge_list(path: str | PathLike[str], *, directed: bool = False) -> Netw
             (``occupancy=2``). Without such a line, one packet as fast as the fastest link through it.
         ``terminals g0 g1`` or ``switches s[0-3]``
             Nodes that produce and consume messages, and nodes that only pass them on; several lines may. If there are
-            terminals only, all others are switches, and the other way round.
+            terminals only, all others are switches, and the reverse.
         ``one-way``
             Every line is one link from source to target.
         ``parallel``

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import NamedTuple
 
+from gossamer.atomic_files import bandwidth_text
 from gossamer.errors import FileFormatError, shown
 from gossamer.networks.builder import PLAIN, LinkKind, Wiring
 from gossamer.networks.files.format import NetworkFormat
 from gossamer.networks.network import Network
+from gossamer.networks.structures import Assumption, Assumptions
 from gossamer.reading.files import file_name, text_lines
 
 __all__ = ["IBNETDISCOVER", "read_ibnetdiscover"]
@@ -22,6 +24,7 @@ _LANE = {
 }  # fmt: skip
 """Data that one lane carries, in Gbit/s, after the line code."""
 
+_AGGREGATION = "Aggregation Node"
 _NODE = re.compile(r'(Switch|Ca|Rt)\s+([0-9]{1,4})\s+"([^"]{1,100})"(?:\s*#\s*"([^"]*)")?.*')
 _PORT = re.compile(r'\[([0-9]{1,4})\](?:\([0-9a-fA-F]+\))?\s+"([^"]{1,100})"\s*\[([0-9]{1,4})\](.*)')
 _RATE = re.compile(r"\b([0-9]{1,2})x(?:\s?)([A-Z]DR(?:10)?)\b")
@@ -36,6 +39,7 @@ class _Cable(NamedTuple):
     other_port: int
     kind: LinkKind
     where: str
+    told: str
 
 
 @dataclass
@@ -58,10 +62,12 @@ def read_ibnetdiscover(path: str | PathLike[str]) -> Network:
     -------
     Network
         Channel adapters (``Ca``) are the terminals, in the order of their names, but for the aggregation nodes that
-        switches contain; switches and routers are switches. Labels are the descriptions in quotes where each is there
-        once, otherwise the names such as ``H-0002c903000abcd0``. Cables between the same two nodes are one link of
-        their capacities together if they are of one speed. Links have the data rate of their width and generation
-        (``4xHDR`` is 25 GB/s each way); latencies are not told and 0. If no cable tells its speed, links have none.
+        switches contain; either may lack its block where a port of a switch leads to it; switches and routers are
+        switches. Labels are the descriptions in
+        quotes where each is there once, otherwise the names such as ``H-0002c903000abcd0``. Cables between the same two
+        nodes are one link of their capacities together if they are of one speed. Links have the data rate of their
+        width and generation (``4xHDR`` is 25 GB/s each way); latencies are not told and 0. If no cable tells its
+        speed, links have none.
 
     Raises
     ------
@@ -97,25 +103,29 @@ def _end(fabric: _Fabric, node: str, match: re.Match[str], where: str) -> None:
     port = int(match[1])
     if (node, port) in fabric.ends:
         raise FileFormatError(f"{where}: port {port} of {shown(node)} is there twice")
-    fabric.ends[node, port] = _Cable(node, port, match[2], int(match[3]), kind, where)
+    fabric.ends[node, port] = _Cable(node, port, match[2], int(match[3]), kind, where, match[4])
 
 
 def _network(fabric: _Fabric, spec: str) -> Network:
     wiring = Wiring(fabric.name)
-    inner = {n for n, kind in fabric.kinds.items() if kind == "Ca" and "Aggregation Node" in fabric.told[n]}
+    inner, assumed = _inner(fabric)
+    told = Counter(cable.kind for cable in fabric.ends.values() if cable.kind != PLAIN)
+    usual, silent = told.most_common(1)[0][0] if told else PLAIN, 0
     for cable in fabric.ends.values():
+        if cable.node in inner or cable.other in inner:
+            continue
         if cable.other not in fabric.kinds:
             raise FileFormatError(f"{cable.where}: there is no node {shown(cable.other)}")
         back = fabric.ends.get((cable.other, cable.other_port))
         if back is not None and (back.other, back.other_port) != (cable.node, cable.port):
             raise FileFormatError(f"{cable.where}: port {cable.other_port} of {shown(cable.other)} leads elsewhere")
-        first = back is None or (cable.node, cable.port) < (back.node, back.port)
-        if cable.node in inner or cable.other in inner or not first:
+        if back is not None and (cable.node, cable.port) > (back.node, back.port):
             continue
         kind = cable.kind if back is None or cable.kind != PLAIN else back.kind
         if back is not None and PLAIN not in (cable.kind, back.kind) and cable.kind != back.kind:
             raise FileFormatError(f"{cable.where}: the two ends of the cable have different speeds")
-        wiring.add(cable.where, cable.node, cable.other, 1, kind)
+        silent += kind == PLAIN
+        wiring.add(cable.where, cable.node, cable.other, 1, usual if kind == PLAIN else kind)
     terminals = [n for n, kind in fabric.kinds.items() if kind == "Ca" and n not in inner]
     if not terminals:
         raise FileFormatError(f"{fabric.name}: there is no channel adapter (Ca)")
@@ -123,7 +133,44 @@ def _network(fabric: _Fabric, spec: str) -> Network:
     times = Counter(fabric.told[n] for n in nodes)
     labels = {n: told if (told := fabric.told[n]) and times[told] == 1 else n for n in nodes}
     nodes.sort(key=lambda n: (fabric.kinds[n] != "Ca", _natural(labels[n])))
-    return wiring.network(spec, nodes, len(terminals), [labels[n] for n in nodes])
+    if any(kind.bandwidth is not None for (_, _, kind), _ in wiring.links()):
+        text = "data rates of the widths and generations of the cables, and no latency, which the file does not tell"
+        assumed.append(Assumption(text, "write it as .edges with 'gossamer network FILE -o FILE.edges', and edit that"))
+        if silent:
+            what = "a cable that tells no speed has" if silent == 1 else f"{silent} cables that tell no speed have"
+            assumed.append(Assumption(f"{what} that of most others, {bandwidth_text(usual.bandwidth or 0)}"))
+    known = [Assumptions(tuple(assumed))] if assumed else []
+    return wiring.network(spec, nodes, len(terminals), [labels[n] for n in nodes], known)
+
+
+def _inner(fabric: _Fabric) -> tuple[set[str], list[Assumption]]:
+    """Return the aggregation nodes that switches contain, and what was assumed of ends that have no block."""
+    inner = {n for n, kind in fabric.kinds.items() if kind == "Ca" and _AGGREGATION in fabric.told[n]}
+    without: dict[str, None] = {}
+    adapters = 0
+    for cable in list(fabric.ends.values()):
+        if cable.other not in fabric.kinds and _AGGREGATION in cable.told:
+            without[cable.other] = None
+        elif cable.other not in fabric.kinds and cable.other.startswith("H-") and fabric.kinds[cable.node] == "Switch":
+            adapters += 1
+            fabric.kinds[cable.other], fabric.told[cable.other] = "Ca", _described(cable.told)
+    assumed = []
+    if adapters:
+        what = (
+            "an adapter has no block Ca of its" if adapters == 1 else f"{adapters} adapters have no block Ca of their"
+        )
+        assumed.append(Assumption(f"{what} own, taken from the ports of switches that lead there"))
+    if without:
+        one = len(without) == 1
+        what = "an aggregation node has" if one else f"{len(without)} aggregation nodes have"
+        assumed.append(Assumption(f"{what} no block Ca: left out"))
+    return inner | set(without), assumed
+
+
+def _described(told: str) -> str:
+    """Return the description in the comment of a port."""
+    quoted = re.search('"([^"]*)"', told)
+    return quoted[1].strip() if quoted else ""
 
 
 def _natural(label: str) -> list[tuple[int, str]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from os import PathLike
 
@@ -13,12 +12,29 @@ from gossamer.networks.builder import LinkKind, Wiring, attributed
 from gossamer.networks.family import Family
 from gossamer.networks.files.format import NetworkFormat
 from gossamer.networks.network import Network
+from gossamer.networks.structures import Assumption, Assumptions
 from gossamer.reading.files import file_name, text_lines
 
 __all__ = ["NVIDIA_SMI", "read_nvidia_smi"]
 
 MOST_NVLINKS = 18
 """The most NVLinks that a GPU has: where the matrix shows more in all, they lead to switches."""
+
+_MODELS = (
+    (r"P100", "P100", 4, "20GB/s", 3),
+    (r"V100", "V100", 6, "25GB/s", 3),
+    (r"A100|A800", "A100", 12, "25GB/s", 4),
+    (r"G?H100|H800|G?H200|H20", "H100 or H200", 18, "25GB/s", 5),
+    (r"G?B100|G?B200|G?B300", "B200", 18, "50GB/s", 5),
+    (r"R100|R200|Rubin", "Rubin", 36, "50GB/s", 6),
+)
+"""GPUs: how texts name them, their name, their NVLinks, the bandwidth of one each way, their PCI Express."""
+
+_PCIE = {3: "15.75GB/s", 4: "31.5GB/s", 5: "63GB/s", 6: "126GB/s"}
+"""Bandwidth of 16 lanes of each generation of PCI Express, each way."""
+
+_COUNTED = (0, 1, 2, 3, 5)
+"""The models, of those above, that a number of NVLinks is taken for: the first that has so many."""
 
 _LEVELS = ("PIX", "PXB", "PHB", "NODE", "SYS")  # the nearer, the earlier
 _SWITCHES = ("PCIe switch", "PCIe switches", "host bridge", "NUMA node", "CPUs")
@@ -31,6 +47,8 @@ class _Matrix:
     """The devices in the order of the columns, and what joins each with each."""
 
     name: str
+    path: str
+    models: tuple[int, ...] = ()
     devices: list[str] = field(default_factory=list)
     joined: dict[tuple[str, str], str] = field(default_factory=dict)
     place: dict[str, str] = field(default_factory=dict)
@@ -47,11 +65,14 @@ def read_nvidia_smi(
     path : path
         The text, with or without its legend.
     nvlink : str, optional
-        Bandwidth of one NVLink, each way, such as ``25GB/s``; the matrix does not tell it.
+        Bandwidth of one NVLink, each way, such as ``25GB/s``. Default: that of the GPUs that the text names, as
+        ``nvidia-smi -L`` prints them; else of those that have as many NVLinks as the matrix counts: up to 4 are taken
+        for a P100 (20 GB/s), 6 for a V100, 12 for an A100, 18 for an H100 (25 GB/s), 36 for a Rubin (50 GB/s).
     pcie : str, optional
-        Bandwidth of a PCI Express connection, each way.
+        Bandwidth of a PCI Express connection, each way. Default: that of 16 lanes of the generation of these GPUs; of
+        generation 4 if nothing tells it.
     latency : str, optional
-        Latency of every link, such as ``1us``.
+        Latency of every link, such as ``1us``. Default: 0.
 
     Returns
     -------
@@ -83,25 +104,68 @@ def read_nvidia_smi(
     gpus = [d for d in matrix.devices if d.startswith("GPU")]
     wiring = Wiring(matrix.name)
     where = matrix.name
-    kinds = {
-        what: attributed(where, {"bandwidth": rate, "latency": latency}, FileFormatError)[1]
-        for what, rate in (("nvlink", nvlink), ("pcie", pcie))
-    }
     counts = {
         (a, b): int(matrix.joined[a, b][2:])
         for a, b in itertools.combinations(gpus, 2)
         if matrix.joined[a, b].startswith("NV")
     }
-    switches = _nvlinks(matrix, gpus, counts, wiring, kinds["nvlink"])
     groups = _joined(gpus, counts)
+    given = {"nvlink": nvlink if counts else None, "pcie": pcie if len(groups) > 1 else None}
+    rates, assumed = _speeds(matrix, gpus, counts, len(groups) > 1, given)
+    if latency is None and len(gpus) > 1:
+        assumed.append(
+            Assumption("no latency of links, which the file does not tell", f"nvidia-smi:{matrix.path},latency=TIME")
+        )
+    kinds = {
+        what: attributed(where, {"bandwidth": rate, "latency": latency}, FileFormatError)[1]
+        for what, rate in rates.items()
+    }
+    switches = _nvlinks(matrix, gpus, counts, wiring, kinds["nvlink"])
     if len(groups) > 1:
-        if (nvlink is None) != (pcie is None) and counts:
-            missing = "pcie" if pcie is None else "nvlink"
-            raise FileFormatError(
-                f"{where}: NVLinks and PCI Express join the GPUs; the bandwidth {missing}= is missing"
-            )
         switches += _tree(matrix, gpus, wiring, kinds["pcie"])
-    return wiring.network(f"nvidia-smi:{path}", gpus + switches, len(gpus), gpus + switches)
+    known = [Assumptions(tuple(assumed))] if assumed else []
+    return wiring.network(f"nvidia-smi:{path}", gpus + switches, len(gpus), gpus + switches, known)
+
+
+def _speeds(
+    matrix: _Matrix, gpus: list[str], counts: dict[tuple[str, str], int], by_pcie: bool, given: dict[str, str | None]
+) -> tuple[dict[str, str | None], list[Assumption]]:
+    """Return the bandwidths of NVLinks and of PCI Express, and what was assumed of them."""
+    for what, rate in given.items():  # refused before anything is assumed
+        attributed(f"{matrix.name}: {what}", {"bandwidth": rate}, FileFormatError)
+    rates, assumed = dict(given), list[Assumption]()
+    most = max(_nvlinks_of(gpus, counts).values(), default=0)
+    model, why = None, ""
+    if len(matrix.models) == 1:
+        model, why = _MODELS[matrix.models[0]], "which the file names"
+    elif counts:
+        model = next((_MODELS[i] for i in _COUNTED if most <= _MODELS[i][2]), _MODELS[_COUNTED[-1]])
+        why = f"which have up to {model[2]} NVLinks; the file shows {most} a GPU"
+    if counts and given["nvlink"] is None:
+        assert model is not None  # counted, if not named
+        rates["nvlink"] = model[3]
+        other = "; a B200, which has as many, has 50 GB/s" if model[2] == 18 and len(matrix.models) != 1 else ""
+        text = f"NVLinks of {_spaced(model[3])} each way, {most} a GPU, as of {model[1]}, {why}{other}"
+        assumed.append(Assumption(text, f"nvidia-smi:{matrix.path},nvlink=RATE"))
+    if by_pcie and given["pcie"] is None:
+        generation = 4 if model is None else model[4]
+        rates["pcie"] = _PCIE[generation]
+        of = "" if model is None else f", as of {model[1]}"
+        text = f"PCI Express of {_spaced(_PCIE[generation])} each way: 16 lanes of generation {generation}{of}"
+        assumed.append(Assumption(text, f"nvidia-smi:{matrix.path},pcie=RATE"))
+    return rates, assumed
+
+
+def _spaced(rate: str) -> str:
+    return rate.replace("GB", " GB")
+
+
+def _nvlinks_of(gpus: list[str], counts: dict[tuple[str, str], int]) -> dict[str, int]:
+    """Return the NVLinks of each GPU: those to all others, or, where they lead to switches, those of each pair."""
+    total = {g: sum(n for pair, n in counts.items() if g in pair) for g in gpus}
+    if max(total.values(), default=0) <= MOST_NVLINKS:
+        return total
+    return {g: max((n for pair, n in counts.items() if g in pair), default=0) for g in gpus}
 
 
 def _nvlinks(
@@ -170,14 +234,14 @@ def _joined(nodes: list[str], pairs: object) -> list[list[str]]:
 def _matrix(path: str | PathLike[str]) -> _Matrix:
     """Return the matrix of a file."""
     name = f"nvidia-smi matrix {file_name(path)}"
-    found = _Matrix(name)
+    found = _Matrix(name, str(path), _models(path))
     for place, line in text_lines(path, "the text of nvidia-smi topo -m", comment=""):
         where = f"{name}, line {place}"
         words = _ESCAPE.sub("", line).split()
         if not words:
             continue
         if not found.devices:
-            if words[0].startswith("GPU"):
+            if re.fullmatch("GPU[0-9]+", words[0]):
                 found.devices = list(itertools.takewhile(_DEVICE.fullmatch, words))
                 if len(set(found.devices)) < len(found.devices):
                     raise FileFormatError(f"{where}: a device is named twice")
@@ -193,6 +257,15 @@ def _matrix(path: str | PathLike[str]) -> _Matrix:
         raise FileFormatError(f"{name}: the row of {missing[0]} is missing")
     _check(found)
     return found
+
+
+def _models(path: str | PathLike[str]) -> tuple[int, ...]:
+    """Return which models of GPUs a file names outside its matrix, as ``nvidia-smi -L`` and the table of it do."""
+    found = set()
+    for _, line in text_lines(path, "the text of nvidia-smi topo -m", comment=""):
+        if re.match(r"\s*(?:GPU [0-9]+:|\|\s*[0-9]+\s)|.*\b(?:NVIDIA|Tesla)\b", line):
+            found |= {i for i, model in enumerate(_MODELS) if re.search(rf"\b(?:{model[0]})\b", line)}
+    return tuple(sorted(found))
 
 
 def _row(found: _Matrix, words: list[str], where: str) -> None:
@@ -233,11 +306,11 @@ def _read(path: str, words: dict[str, str] | None = None) -> Network:
 
 
 def _recognizes(text: str) -> bool:
-    lines: Iterator[list[str]] = (_ESCAPE.sub("", line).split() for line in text.splitlines())
-    first = next((words for words in lines if words), [])
-    return (
-        bool(first) and first[0] == "GPU0" and (len(first) == 1 or bool(_DEVICE.fullmatch(first[1])) or "CPU" in first)
-    )
+    for line in text.splitlines():
+        words = _ESCAPE.sub("", line).split()
+        if words and words[0] == "GPU0":
+            return len(words) == 1 or bool(_DEVICE.fullmatch(words[1])) or "CPU" in words
+    return False
 
 
 NVIDIA_SMI = NetworkFormat(

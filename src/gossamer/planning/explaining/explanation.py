@@ -1,24 +1,34 @@
-"""What an explanation is."""
+"""What an explanation is: a page of advice on a schedule, or what happens in a part of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import os
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from html import escape
 from itertools import groupby
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import bandwidth_text, bytes_text, html_table, plain, quantity, seconds_text, whole_file
 from gossamer.bounds import Bound
-from gossamer.errors import ScheduleError
+from gossamer.display_registry import display
+from gossamer.errors import FileFormatError, ScheduleError
 from gossamer.networks.network import Network
+from gossamer.planning.explaining.advice import AskedAgain, Binding, Gain
+from gossamer.planning.explaining.critical_path import CriticalHop, TimeSpent
+from gossamer.planning.explaining.usual_algorithms import Beside
+from gossamer.questions.costs import Clock
 from gossamer.schedules import Hop
 from gossamer.schedules.wormhole.worm_descriptions import Worm
 
-__all__ = ["ExplainedPart", "Explanation", "at_node", "message_row", "why"]
+__all__ = ["Advice", "ExplainedPart", "Explanation", "at_node", "message_row", "why"]
 
 _DENOMINATOR = 60
 """The largest denominator that is written out."""
@@ -52,6 +62,303 @@ class Explanation:
         return "\n".join([self.title, *(f"  {line}" for line in self.lines), *self.why])
 
 
+_WIDTH = 110
+_LITTLE = 0.5
+"""Percent of the time below which nothing much is gained."""
+_STRETCHES = 8
+"""Stretches of the critical path that are shown at the most."""
+
+
+Section = tuple[str, list[str], tuple[Sequence[str], Sequence[Sequence[str]]] | None]
+"""A heading, lines, and a table of columns and rows or None."""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """A schedule explained on a page: what binds, where time goes, what would gain, and how usual algorithms compare.
+
+    Attributes
+    ----------
+    schedule : Schedule or WormholeSchedule
+        What is explained.
+    sentence : str
+        What it does, how long that takes, and how near to the bound that is.
+    bound : Bound
+        The largest lower bound, with its witness; in the unit of the schedule's cost, or seconds.
+    why : tuple of str
+        Why the schedule cannot be faster, or how far from that it is.
+    binding : Binding
+        The nodes and links that bind.
+    spent : TimeSpent
+        Where the time goes.
+    gains : tuple of Gain
+        What changes would gain, the best first; those that were not planned come last.
+    beside : tuple of Beside
+        Usual algorithms on the same network, the fastest first.
+    remarks : tuple of str
+        What is left out, and why.
+    asked : AskedAgain or None
+        The question, as the planner takes it; None where it is not known.
+    """
+
+    schedule: Any
+    sentence: str
+    bound: Bound
+    why: tuple[str, ...]
+    binding: Binding
+    spent: TimeSpent
+    gains: tuple[Gain, ...] = ()
+    beside: tuple[Beside, ...] = ()
+    remarks: tuple[str, ...] = ()
+    asked: AskedAgain | None = None
+
+    def sections(self) -> list[Section]:
+        """Return the parts of the page."""
+        found: list[Section] = [
+            ("What binds", [*self.why, *self.binding.drawn], None),
+        ]
+        if self.spent.total:
+            found.append(("Where time goes", [*self._time_lines()], None))
+        path = _path_rows(self.schedule, self.spent.path, self._own)
+        if path:
+            found.append(("", [], (("critical path", "at", "for", "begins"), path)))
+        kinds = [(k.name, f"{k.links:,}", f"{float(k.busy):.1%}", f"{float(k.most):.1%}") for k in self.spent.kinds]
+        if kinds:
+            found.append(("", [], (("links", "count", "busy, mean", "busiest"), kinds[:6])))
+        if self.gains:
+            found.append(("What would gain", [], (("change", "time", "gain"), [self._gain_row(g) for g in self.gains])))
+        if self.beside:
+            rows = [self._beside_row(each) for each in self.beside]
+            found.append(("Beside usual algorithms", [], (("algorithm", "time", "/ this", "used by"), rows)))
+        if self.remarks:
+            found.append(("Left out", list(self.remarks), None))
+        return found
+
+    def _time(self, time: Fraction) -> str:
+        """Return a time in the unit of the question for people."""
+        if self.asked is not None and self.asked.seconds:
+            return seconds_text(time)
+        return _in_units(time, self.schedule.cost.unit)
+
+    def _own(self, time: Fraction) -> str:
+        """Return a time in the unit of the schedule for people."""
+        cost = self.schedule.cost
+        return seconds_text(cost.seconds(time)) if isinstance(cost, Clock) else _in_units(time, cost.unit)
+
+    def _time_lines(self) -> Iterator[str]:
+        spent = self.spent
+        if not spent.total:
+            return
+        if spent.busiest:
+            share = float(spent.busy / spent.total)
+            yield f"busiest: {spent.busiest}, {self._own(spent.busy)}, {share:.1%} of the time"
+        parts = (spent.sending, spent.latency, spent.waiting)
+        if sum(parts, Fraction(0)):
+            words = [f"{self._own(x)} {name} ({float(x / spent.total):.1%})" for x, name in
+                     zip(parts, ("bandwidth", "latency", "waiting"), strict=True)]  # fmt: skip
+            yield f"critical path: {', '.join(words)}"
+        laps = [hop for hop in spent.path if hop.times > 1]
+        if laps:
+            period = self.schedule.repetition.period
+            took = self._own(self.schedule.time_of(period - 1))
+            yield f"of the path, {quantity(laps[0].times, 'period')} of {took} each are alike and shown once"
+
+    def _gain_row(self, gain: Gain) -> tuple[str, ...]:
+        if gain.time is None or gain.saved is None or gain.percent is None:
+            return gain.change, "-", gain.skipped
+        told = f"{'saves' if gain.saved > 0 else 'costs'} {self._time(abs(gain.saved))} ({abs(gain.percent):.2g} %)"
+        if abs(gain.percent) < _LITTLE:
+            return gain.change, self._time(gain.time), f"hardly: {told}" if gain.saved else "none"
+        return gain.change, self._time(gain.time), f"{told}, by {gain.algorithm}"
+
+    def _beside_row(self, each: Beside) -> tuple[str, ...]:
+        if each.time is None or self.asked is None:
+            return each.name, "-", "-", f"{each.usual}; {each.skipped}"
+        name = each.name if each.packets == 1 else f"{each.name}, {quantity(each.packets, 'packet')}"
+        ratio = f"{float(each.time / self.asked.time):.3f}" if self.asked.time else "-"
+        return name, self._time(each.time), ratio, each.usual
+
+    def __str__(self) -> str:
+        lines = textwrap.wrap(self.sentence, _WIDTH, break_on_hyphens=False)
+        for heading, told, table in self.sections():
+            lines += ["", heading] if heading else []
+            for line in told:
+                lines += textwrap.wrap(
+                    line, _WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+                )
+            if table is not None:
+                lines += _columns([table[0], *table[1]])
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<Advice: {self.sentence}>"
+
+    def markdown(self) -> str:
+        """Return the page as Markdown."""
+        lines = [f"# {self.sentence}"]
+        for heading, told, table in self.sections():
+            lines += ["", f"## {heading}"] if heading else []
+            lines += [""] * bool(told) + [f"- {line}" for line in told]
+            if table is not None:
+                cells = [[cell.replace("|", "\\|") for cell in row] for row in (table[0], *table[1])]
+                rows = [f"| {' | '.join(row)} |" for row in cells]
+                lines += ["", rows[0], "|" + " --- |" * len(table[0]), *rows[1:]]
+        return "\n".join(lines) + "\n"
+
+    def html(self) -> str:
+        """Return the page as HTML, with the network drawn where it is not too large."""
+        body = self._body()
+        style = ("body{font:15px/1.45 system-ui,sans-serif;max-width:62em;margin:2em auto;padding:0 1em;color:#222}"
+                 "h1{font-size:1.35em}h2{font-size:1.1em;margin-top:1.6em}td,th{padding:.15em .9em .15em 0;"
+                 "vertical-align:top}svg{max-width:100%;height:auto}")  # fmt: skip
+        title = escape(self.sentence.partition(":")[0])
+        return (
+            f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+            f"<style>{style}</style></head><body>{body}</body></html>\n"
+        )
+
+    def _body(self) -> str:
+        draw = display("advice")
+        pictures = "" if draw is None else str(draw(self))
+        parts = [f"<h1>{escape(self.sentence)}</h1>"]
+        for heading, told, table in self.sections():
+            parts += [f"<h2>{escape(heading)}</h2>"] if heading else []
+            parts += [f"<p>{escape(line)}</p>" for line in told]
+            if table is not None:
+                parts.append(html_table(*table))
+            if heading == "What binds":
+                parts.append(pictures)
+        return "\n".join(parts)
+
+    def _repr_html_(self) -> str:
+        return self._body()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON; times in seconds or in the unit of the schedule's cost."""
+        spent, network, asked = self.spent, self.schedule.network, self.asked
+        cost = self.schedule.cost
+        scale = cost.slot_seconds if isinstance(cost, Clock) else Fraction(1)
+
+        def number(time: Fraction | None) -> int | float | None:
+            return None if time is None else plain(time)
+
+        return {
+            "sentence": self.sentence,
+            "unit": "s" if isinstance(cost, Clock) else cost.unit,
+            "time": plain(spent.total * scale),
+            "why": list(self.why),
+            "bound": {
+                "value": str(self.bound.value), "name": self.bound.name, "scope": self.bound.scope,
+                "witness": self.bound.witness,
+            },
+            "binding": {
+                "words": self.binding.words,
+                "nodes": [network.node_name(v) for v in self.binding.nodes.tolist()],
+                "links": [network.link_name(e) for e in self.binding.links.tolist()],
+            },
+            "time_goes": {
+                "busiest": spent.busiest, "busy": plain(spent.busy * scale), "bandwidth": plain(spent.sending * scale),
+                "latency": plain(spent.latency * scale), "waiting": plain(spent.waiting * scale),
+                "kinds": [
+                    {"links": k.name, "count": k.links, "busy": float(k.busy), "busiest": float(k.most)}
+                    for k in spent.kinds
+                ],
+                "critical_path": [
+                    {"start": plain(h.start * scale), "end": plain(h.end * scale), "after": h.why, "times": h.times,
+                     "link": None if h.link < 0 else network.link_name(h.link), "generation": h.generation}
+                    for h in spent.path
+                ],
+            },
+            "gains": [
+                {"change": g.change, "time": number(g.time), "saved": number(g.saved), "percent": g.percent,
+                 "algorithm": g.algorithm or None, "skipped": g.skipped or None}
+                for g in self.gains
+            ],
+            "beside": [
+                {"algorithm": b.name, "usual": b.usual, "time": number(b.time), "packets": b.packets,
+                 "skipped": b.skipped or None}
+                for b in self.beside
+            ],
+            "left_out": list(self.remarks),
+            "this_time": None if asked is None else plain(asked.time),
+        }  # fmt: skip
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file: ``.md``, ``.html`` or ``.txt``.
+
+        Raises
+        ------
+        FileFormatError
+            If the suffix is none of these, or the file cannot be written.
+        """
+        suffix = Path(path).suffix.lower()
+        made = {".md": self.markdown, ".html": self.html, ".txt": lambda: f"{self}\n"}.get(suffix)
+        if made is None:
+            raise FileFormatError(f"a page of advice is .md, .html or .txt, got {str(path)!r}")
+        text = made()
+        with whole_file(path) as part:
+            part.write_text(text, encoding="utf-8")
+
+
+def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows in columns, the last of which is wrapped."""
+    wide = [max(len(row[k]) for row in rows) for k in range(len(rows[0]) - 1)]
+    left = 2 + sum(w + 2 for w in wide)
+    lines = []
+    for row in rows:
+        start = "  " + "".join(f"{cell:<{w}}  " for cell, w in zip(row, wide, strict=False))
+        last = textwrap.wrap(row[-1], max(_WIDTH - left, 30), break_on_hyphens=False) or [""]
+        lines += [f"{start}{last[0]}".rstrip(), *(" " * left + more for more in last[1:])]
+    return lines
+
+
+_BEGINS = {
+    "data": "when what it carries has come",
+    "link": "when the link is free",
+    "port": "when the port is free",
+    "start": "at the start",
+    "idle": "after a wait",
+}
+
+
+def _path_rows(schedule: Any, path: Sequence[CriticalHop], told: Callable[[Fraction], str]) -> list[tuple[str, ...]]:
+    """Return the critical path as rows, what follows itself on a link together, the middle of many left out."""
+    network = schedule.network
+    rows: list[tuple[str, ...]] = []
+    for link, group in groupby(path, key=lambda hop: hop.link):
+        hops = list(group)
+        when, long = told(hops[0].start), told(hops[-1].end - hops[0].start)
+        if link < 0:
+            rows.append(("(waits)", when, long, ""))
+            continue
+        u, v = (network.node_name(int(x[link])) for x in (network.link_source, network.link_target))
+        many = f", {quantity(len(hops), 'packet')}" if len(hops) > 1 else ""
+        rows.append((f"{u} -> {v}{many}", when, long, _BEGINS[hops[0].why]))
+    if len(rows) <= _STRETCHES:
+        return rows
+    left = len(rows) - _STRETCHES
+    return [*rows[: _STRETCHES // 2], (f"... {left:,} more", "", "", ""), *rows[-_STRETCHES // 2 :]]
+
+
+def sentence(schedule: Any, task: str, time: Fraction, bound: Bound) -> str:
+    """Return what a schedule does in one sentence: the task and its bytes, the time, the ratio to the bound.
+
+    `time` and the value of the bound are in seconds where the schedule has a clock, else in its own unit.
+    """
+    cost, least = schedule.cost, bound.value
+    size, told = "", _in_units(time, cost.unit)
+    if isinstance(cost, Clock):
+        size, told = f" of {bytes_text(cost.asked_bytes or cost.message_bytes)}", seconds_text(time)
+        rate, bus = cost.bandwidth(schedule.completion_time), cost.bus_bandwidth(schedule.completion_time)
+        told += "" if rate is None else f", {bandwidth_text(rate)}"
+        told += "" if bus is None else f" (bus {bandwidth_text(bus)})"
+    beside = f"{float(time / least):.4g} x the bound" if least else "no bound"
+    if time == least:
+        beside = f"optimal{f' among {bound.scope}' if bound.scope else ''}"
+    by = f"; by {schedule.algorithm}" if schedule.algorithm else ""
+    return f"{task}{size} on {schedule.network.spec}: {told}; {beside}{by}"
+
+
 @dataclass(frozen=True)
 class ExplainedPart:
     """What happens: a title, lines, and the hops or worms that they speak of."""
@@ -61,13 +368,19 @@ class ExplainedPart:
     hops: Sequence[Hop | Worm] = ()
 
 
-def why(time: Fraction, bound: Bound) -> Iterator[str]:
-    """Yield why what takes a time cannot be faster, by the witness of the largest bound."""
-    if time == bound.value:
-        yield f"{_none(bound)} is faster than {_time(time, bound.unit)}: {bound.witness}"
+def why(time: Fraction, bound: Bound, words: str = "", told: Callable[[Fraction], str] | None = None) -> Iterator[str]:
+    """Yield why what takes a time cannot be faster, by the witness of the largest bound or other words for it."""
+    words = words or bound.witness
+    if told is not None:  # in seconds
+        least = told(bound.value)
+        yield f"{_none(bound)} {'is faster' if time == bound.value else 'takes less'} than {least}: {words}"
+        if time > bound.value:
+            yield f"whether any of the {told(time - bound.value)} between can be saved is not known"
+    elif time == bound.value:
+        yield f"{_none(bound)} is faster than {_time(time, bound.unit)}: {words}"
     else:
         least = _number(bound.value)
-        yield f"this takes {_time(time, bound.unit)}; {_none(bound)} takes less than {least}: {bound.witness}"
+        yield f"this takes {_time(time, bound.unit)}; {_none(bound)} takes less than {least}: {words}"
         yield f"whether any of the {_time(time - bound.value, bound.unit)} between can be saved is not known"
 
 
@@ -77,6 +390,10 @@ def _none(bound: Bound) -> str:
 
 def _time(time: Fraction, unit: str) -> str:
     return f"{_number(time)} {unit}{'' if time == 1 else 's'}"
+
+
+def _in_units(time: Fraction, unit: str) -> str:
+    return f"{float(time):,.6g} {unit}{'' if time == 1 else 's'}"
 
 
 def _number(value: Fraction) -> str:

@@ -1,10 +1,10 @@
-"""What happens in a store-and-forward schedule, in lines, and what becomes of partial sums in it."""
+"""What happens in a schedule, in lines: in a slot, at a node, to a message; and what becomes of partial sums in it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +17,12 @@ from gossamer.schedules import CONTROL, Hop, Schedule
 from gossamer.schedules.hop_descriptions import chosen_hops, message_words
 from gossamer.schedules.hop_table import hop_ends, summed_packets
 from gossamer.schedules.packets import message_rows
+from gossamer.schedules.wormhole.worm_descriptions import Worm, chosen_worms
 from gossamer.verification.partial_sums import COMBINED, COUNTED_TWICE, PASSED_ON, WASTED
 from gossamer.verification.timed_replay import carried_sums
+from gossamer.wormhole import WormholeSchedule
 
-__all__ = ["Sums", "at_node", "count_sums", "in_slot", "in_words", "members", "of_all", "of_message", "slots"]
+__all__ = ["LINES", "PartLines", "Sums", "count_sums", "in_words", "members"]
 
 
 class Sums(NamedTuple):
@@ -263,3 +265,100 @@ def of_all(schedule: Schedule) -> ExplainedPart:
     made = f" by {schedule.algorithm}" if schedule.algorithm else ""
     title = f"{schedule.task.describe()} on {schedule.network.spec}{made}: {schedule.slot_count} slots{again}"
     return ExplainedPart(title, lines)
+
+
+# What happens in a wormhole schedule, in lines.
+
+
+def _worm_slots(schedule: WormholeSchedule) -> int:
+    """Return the number of steps."""
+    return schedule.step_count
+
+
+def _worm_in_slot(schedule: WormholeSchedule, step: int) -> ExplainedPart:
+    """Return who sends what to whom in a step."""
+    worms = list(chosen_worms(schedule, np.flatnonzero(schedule.step == step)))
+    phase = next(p for p in schedule.phases if step < p.first_step + p.steps)
+    held = sum(len(worm.channels) for worm in worms)
+    channels = quantity(int(schedule.channels.exists.sum()), "channel")
+    title = (
+        f"step {step} of 0..{schedule.step_count - 1}, {phase.name}: {quantity(len(worms), 'message')} on {held} of "
+        f"{channels}, for {schedule.step_cost[step]}"
+    )
+    return ExplainedPart(title, [worm.text.partition(": ")[2] for worm in worms], worms)
+
+
+def _worm_at_node(schedule: WormholeSchedule, node: int) -> ExplainedPart:
+    """Return what a node sends and gets, step by step, and how many messages pass it."""
+    sent, got = schedule.source == node, schedule.target == node
+    worms = list(chosen_worms(schedule, np.flatnonzero(sent | got)))
+    first, channel = schedule.channels.paths(schedule.source, schedule.displacement)
+    ends = np.array([schedule.channels.end(c) for c in np.unique(channel).tolist()], np.int64)
+    into = np.unique(channel)[ends == node]
+    passing = int(np.isin(channel, into).sum()) - int((got & (np.diff(first) > 0)).sum())
+    called, lines = node_lines(schedule.network, node, worms, "step")
+    title = (
+        f"{called}: sends {quantity(int(sent.sum()), 'message')}, gets {int(got.sum())}; "
+        f"{passing} pass through its router"
+    )
+    return ExplainedPart(title, lines, worms)
+
+
+def _worm_of_message(schedule: WormholeSchedule, message: int) -> ExplainedPart:
+    """Return the way of a message of the task."""
+    messages, sets = schedule.messages, schedule.payloads
+    message_row(schedule, message)
+    pieces = np.flatnonzero(schedule.packets.message == message)
+    entries = np.flatnonzero(np.isin(sets.packet, pieces))
+    carrying = np.unique(np.searchsorted(sets.first, entries, side="right") - 1)
+    rows = np.flatnonzero(np.isin(schedule.payload, carrying))
+    worms = list(chosen_worms(schedule, rows))
+    lines = [f"step {worm.step}: {_worm_way(schedule, worm, pieces)}" for worm in worms]
+    arrival = f"after step {worms[-1].step}" if worms else "from the start"
+    lines.append(f"it is where it has to be {arrival}")
+    return ExplainedPart(message_words(schedule.network, messages, message), lines, worms)
+
+
+def _worm_of_all(schedule: WormholeSchedule) -> ExplainedPart:
+    """Return how many messages each step has, and how long it lasts."""
+    counts = np.bincount(schedule.step, minlength=schedule.step_count)
+    lines = []
+    for phase in schedule.phases:
+        for step in range(phase.first_step, phase.first_step + phase.steps):
+            many = quantity(int(counts[step]), "control message" if phase.control else "message")
+            longest = f", the longest of {schedule.step_length[step]:,} bytes" if counts[step] else ""
+            lines.append(f"step {step}, {phase.name}: {many}{longest}, for {schedule.step_cost[step]}")
+    made = f" by {schedule.algorithm}" if schedule.algorithm else ""
+    steps = quantity(schedule.step_count, "step")
+    return ExplainedPart(f"{schedule.task.describe()} on {schedule.network.spec}{made}: {steps}", lines)
+
+
+def _worm_way(schedule: WormholeSchedule, worm: Worm, pieces: np.ndarray) -> str:
+    """Return from where to where a worm takes a message, how much of it, and with how much of others."""
+    name = schedule.network.node_name
+    mine = np.intersect1d(np.array(worm.pieces), pieces)
+    what = "it"
+    if mine.size < pieces.size:
+        which = f"piece {schedule.packets.piece[mine[0]]}" if mine.size == 1 else f"{mine.size} pieces"
+        what = f"{which} of it"
+    others = len(worm.pieces) - mine.size
+    more = f", with {quantity(others, 'other piece')}" if others else ""
+    _, _, over = worm.text.partition(" by way of ")
+    return f"{name(worm.source)} sends {what} to {name(worm.target)}{' by way of ' if over else ''}{over}{more}"
+
+
+class PartLines(NamedTuple):
+    """What says what happens in the schedules of a switching: how many slots there are, and lines on each part."""
+
+    slots: Callable[[Any], int]
+    in_slot: Callable[[Any, int], ExplainedPart]
+    at_node: Callable[[Any, int], ExplainedPart]
+    of_message: Callable[[Any, int], ExplainedPart]
+    of_all: Callable[[Any], ExplainedPart]
+
+
+LINES = {
+    "store-and-forward": PartLines(slots, in_slot, at_node, of_message, of_all),
+    "wormhole": PartLines(_worm_slots, _worm_in_slot, _worm_at_node, _worm_of_message, _worm_of_all),
+}
+"""By switching."""

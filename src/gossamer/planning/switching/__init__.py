@@ -10,7 +10,7 @@ import os
 from typing import Any
 
 from gossamer.errors import FileFormatError, ScheduleError, shown
-from gossamer.planning.switching.protocol import AnySchedule, Facts, Streamed, Switching
+from gossamer.planning.switching.protocol import SHORT, AnySchedule, Facts, Streamed, Switching
 from gossamer.planning.switching.store_and_forward import StoreAndForward
 from gossamer.planning.switching.wormhole import Wormhole
 from gossamer.reading import choice
@@ -18,7 +18,19 @@ from gossamer.schedules import files
 from gossamer.schedules.table_files import open_tables
 from gossamer.verification import Verification
 
-__all__ = ["SWITCHINGS", "AnySchedule", "Facts", "Streamed", "Switching", "load", "named", "of", "save", "verify"]
+__all__ = [
+    "SHORT",
+    "SWITCHINGS",
+    "AnySchedule",
+    "Facts",
+    "Streamed",
+    "Switching",
+    "load",
+    "named",
+    "of",
+    "save",
+    "verify",
+]
 
 SWITCHINGS: dict[str, Switching[Any, Any]] = {s.name: s for s in (StoreAndForward(), Wormhole())}
 """Kinds of switching, by name."""
@@ -62,7 +74,7 @@ def verify(schedule: AnySchedule, limit: int = 20) -> Verification:
     --------
     >>> import gossamer
     >>> print(verify(gossamer.plan("ring:5", "allgather").schedule))
-    valid: 4 hops replayed, no violation
+    valid: 4 transfers checked, no violation
     """
     return of(schedule).verify(schedule, limit)
 

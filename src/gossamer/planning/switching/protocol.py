@@ -17,7 +17,7 @@ from gossamer.questions.tasks import Task
 from gossamer.schedules import Timeline
 from gossamer.verification import BufferPeak, Verification
 
-__all__ = ["AnySchedule", "Facts", "Streamed", "Switching"]
+__all__ = ["SHORT", "AnySchedule", "Facts", "Streamed", "Switching"]
 
 C = TypeVar("C", bound=Case)
 S = TypeVar("S", bound="AnySchedule")
@@ -60,6 +60,10 @@ class AnySchedule(Protocol):
         ...
 
 
+SHORT = ("links busy", "channels busy", "buffers")
+"""The labels of what is told of a schedule in a few lines."""
+
+
 @dataclass(frozen=True)
 class Facts:
     """What can be measured of a schedule, for people and for programs.
@@ -73,7 +77,7 @@ class Facts:
     values : mapping
         Plain values for JSON, by name.
     rows : sequence of (label, text)
-        What a person wants to read, besides times.
+        What a person wants to read, besides times; those of `SHORT` labels first of all.
     buffer, held : BufferPeak or None
         The most packets in transit at a node; the most that a node holds, its own and delivered ones included. None
         where the switching has no such buffers, or for `held` where the task does not route packets.
@@ -137,8 +141,8 @@ class Switching(Protocol[C, S]):
         """Return the rules and the cost of a case in words."""
         ...
 
-    def time_text(self, cost: Cost, time: Fraction) -> str:
-        """Return a time with its unit."""
+    def time_text(self, cost: Cost, time: Fraction, *, slots: bool = False) -> str:
+        """Return a time with its unit; where that is seconds, also the `slots` if they are asked for."""
         ...
 
     def bounds(self, case: C) -> tuple[Bound, ...]:

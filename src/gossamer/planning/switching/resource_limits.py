@@ -171,7 +171,7 @@ def _too_large(case: Case, told: Sequence[Told], memory: int) -> str:
     least, found = min(((c, n) for c, n in told if n is not None), key=lambda pair: pair[1].bytes)
     hint = "" if least.offer.stream is None else "; --stream keeps no hop"
     return (
-        f"{case.task.name} on {case.network.spec} needs about {memory_text(found.bytes)} of memory and "
+        f"{case.task.word} on {case.network.spec} needs about {memory_text(found.bytes)} of memory and "
         f"{time_text(found.seconds)} (by {least.algorithm}, for {found.hops:,} hops), and {memory_text(memory)} are "
         f"allowed (--memory): about {int(found.hops * (memory / found.bytes)):,} hops would fit{hint}"
     )

@@ -62,16 +62,19 @@ class StoreAndForward:
         """Return the rules in words."""
         rules = case.rules
         cut = isinstance(case.cost, Clock) and case.cost.packet_bytes < case.cost.message_bytes
-        whole = [] if cut else ["whole messages"]
-        words = [f"ports {rules.ports}", *(["split messages"] if rules.segmented else whole)]
+        whole = [] if cut else ["unsegmented messages"]
+        words = [rules.ports_text, *(["segmented messages"] if rules.segmented else whole)]
         words += ["cut-through"] if rules.cut_through else []
         words += [] if rules.replication else ["no replication"]
         words += ["reduction in switches"] if rules.reduction else []
-        sizes = f"; {case.cost.describe()}" if isinstance(case.cost, Clock) else ""
+        words += [] if rules.buffer is None else [f"buffers of {quantity(rules.buffer, 'packet')}"]
+        sizes = f"; {case.cost.sizes_text()}" if isinstance(case.cost, Clock) else ""
         return ", ".join(words) + sizes
 
-    def time_text(self, cost: Cost, time: Fraction) -> str:
-        """Return a time in steps, or in seconds where the links have bandwidths."""
+    def time_text(self, cost: Cost, time: Fraction, *, slots: bool = False) -> str:
+        """Return a time in steps, or in seconds where the links have bandwidths, with the slots if asked for."""
+        if isinstance(cost, Clock) and not slots:
+            return seconds_text(cost.seconds(time))
         exact = f"{time.numerator:,}" if time.denominator == 1 else f"{float(time):.4g}"
         if 1 < time.denominator < _LARGE:
             exact = f"{time} = {exact}"
@@ -114,15 +117,18 @@ class StoreAndForward:
         s, used = schedule, link_utilization(schedule)
         transit = buffer_peak(s)
         held = buffer_peak(s, "all") if isinstance(s.task, Permutation | OneToManyRouting) else None
-        how = " and ".join(filter(None, ["invariant" if s.invariant else "", "repeating" if s.repetition else ""]))
-        stored = f", {s.stored_hops:,} stored ({how})" if how else ""
-        parts = f", every message in {s.parts} parts" if s.parts > 1 else ""
+        how = " of ".join(filter(None, ["one orbit" if s.invariant else "", "one generation" if s.repetition else ""]))
+        stored = f" ({how} stored: {s.stored_hops:,})" if how else ""
+        packets, parts = quantity(s.packet_count, "packet"), f", every message in {s.parts} parts" * (s.parts > 1)
         together = "" if held is None else f", {held.packets:,} with its own and those delivered"
         control = [p for p in s.phases if p.control]
         rows = [
-            ("schedule", f"{s.slot_count:,} slots, {s.hop_count:,} hops{stored}, {s.packet_count:,} packets{parts}"),
-            ("link utilization", f"{float(used):.1%}"),
-            ("buffer peak", f"{quantity(transit.packets, 'packet')} in transit at a node{together}"),
+            (
+                "schedule",
+                f"{quantity(s.slot_count, 'slot')}, {quantity(s.hop_count, 'transfer')}{stored}, {packets}{parts}",
+            ),
+            ("links busy", f"{float(used):.1%} of the time"),
+            ("buffers", f"at most {quantity(transit.packets, 'packet')} in transit at a node{together}"),
         ]
         if s.repetition is not None:
             each, long = quantity(s.repetition.packets, "packet"), quantity(s.generation_slots, "slot")
@@ -163,9 +169,9 @@ def _streamed_facts(case: Case, sink: CheckingSink) -> tuple[Verification, Facts
     where = "" if peak.node is None else f", first at {case.network.node_name(peak.node)} before slot {peak.slot}"
     rows = [
         ("by phase", _by_kind(sink.phases)),
-        ("schedule", f"{sum(run.steps for run in sink.phases):,} slots, {all_hops:,} hops, none kept"),
-        ("link utilization", f"{float(used):.1%}"),
-        ("held peak", f"{quantity(peak.packets, 'packet')} held at a node, its own and those delivered too{where}"),
+        ("schedule", f"{sum(run.steps for run in sink.phases):,} slots, {all_hops:,} transfers, none kept"),
+        ("links busy", f"{float(used):.1%} of the time"),
+        ("buffers", f"at most {quantity(peak.packets, 'packet')} at a node, its own and those delivered too{where}"),
         ("delivered", quantity(found.delivered, "message")),
     ]
     if control:

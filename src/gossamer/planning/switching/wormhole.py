@@ -11,6 +11,7 @@ from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING
 
+from gossamer.atomic_files import quantity
 from gossamer.bounds import Bound
 from gossamer.errors import ModelError, NotApplicableError
 from gossamer.networks.network import Network
@@ -64,12 +65,14 @@ class Wormhole:
 
     def describe(self, case: WormholeCase) -> str:
         """Return the cost in words."""
-        ports = "" if case.rules.ports == "all" else f"ports {case.rules.ports}, "
+        ports = "" if case.rules.ports == "all" else f"{case.rules.ports_text}, "
         return f"wormhole switching, {ports}{case.cost.describe()}"
 
-    def time_text(self, cost: Cost, time: Fraction) -> str:
-        """Return a time in the unit of the cost."""
-        return f"{time.numerator:,}" if time.denominator == 1 else f"{time} = {float(time):.6g}"
+    def time_text(self, cost: Cost, time: Fraction, *, slots: bool = False) -> str:
+        """Return a time in the unit of the cost; as a fraction, too, where `slots` are asked for."""
+        exact = f"{time.numerator:,}" if time.denominator == 1 else f"{float(time):,.6g}"
+        exact = f"{time} = {exact}" if slots and time.denominator > 1 else exact
+        return f"{exact} {cost.unit}{'' if time == 1 else 's'}"
 
     def bounds(self, case: WormholeCase) -> tuple[Bound, ...]:
         """Return lower bounds on the completion time in the unit of the cost, the largest first."""
@@ -141,12 +144,13 @@ class Wormhole:
         shown = [f"{p.name} {n} ({v / size:.4g})" for p, n, v in phases[:_PHASES]]
         more = f", and {len(phases) - _PHASES:,} more phases" if len(phases) > _PHASES else ""
         volume = f"{s.volume:,} bytes = {s.volume / size:.4g} messages, one after the other"
+        pieces = quantity(s.packets.count, "piece")
         rows = [
             ("start-ups", f"{s.startups:,}"),
             ("transmission", volume),
             ("by phase", f"start-ups (messages): {', '.join(shown) or 'none'}{more}"),
-            ("schedule", f"{s.step_count:,} steps, {s.message_count:,} messages, {s.packets.count:,} pieces"),
-            ("channel utilization", f"{float(used):.1%} of the transmission time"),
+            ("schedule", f"{quantity(s.step_count, 'step')}, {quantity(s.message_count, 'message')}, {pieces}"),
+            ("channels busy", f"{float(used):.1%} of the transmission time"),
         ]
         values = {
             "channels": channels,

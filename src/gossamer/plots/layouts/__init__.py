@@ -17,9 +17,10 @@ from gossamer.plots.layouts.graphs import (
     stress_positions,
 )
 from gossamer.plots.layouts.grids import by_bits, by_digits
-from gossamer.plots.layouts.layout import ARC, STRAIGHT, STUB, Layout, Points, around_nodes, circle, oblique
+from gossamer.plots.layouts.layout import ARC, STRAIGHT, STUB, Box, Layout, Points, around_nodes, circle, oblique
+from gossamer.plots.layouts.machines import by_distance_from_terminals
 
-__all__ = ["ARC", "STRAIGHT", "STUB", "Layout", "Points", "circle", "lay_out", "oblique"]
+__all__ = ["ARC", "STRAIGHT", "STUB", "Box", "Layout", "Points", "circle", "lay_out", "oblique"]
 
 # Which layout a network gets, by what is known of it.
 
@@ -31,9 +32,9 @@ def lay_out(network: Network) -> Layout:
     """Return the places of the nodes and the shapes of the links, by what is known of the network.
 
     Arrays and tori stand in rows and columns, their further dimensions as rows and columns of blocks; rings and
-    circulants on a circle; fat trees by levels, other terminals and switches by tiers; groups of
-    routers on circles; products and Cayley networks as blocks of smaller ones; any other network where the distances
-    on paper are nearest to the distances in hops.
+    circulants on a circle; trees by levels; other terminals in a row below their switches, by distance, in boxes;
+    groups of routers on circles; products and Cayley networks as blocks of smaller ones; any other network where the
+    distances on paper are nearest to the distances in hops.
 
     Notes
     -----
@@ -52,10 +53,13 @@ def lay_out(network: Network) -> Layout:
 def _laid_out(network: Network) -> Layout:
     if network.levels is not None:
         return by_levels(network)
+    groups = network.find(Groups)
+    machine = by_distance_from_terminals(network) if groups is None else None
+    if machine is not None:
+        return machine
     tiers = network.find(Tiers)
     if tiers is not None:
         return by_tiers(network, tiers)
-    groups = network.find(Groups)
     if groups is not None:
         return by_groups(network, groups)
     if network.grid is not None:

@@ -42,7 +42,7 @@ class Case:
     task : Task
         What must be communicated.
     rules : Rules, optional
-        What a schedule must respect. Default: all ports, whole messages, no limit of the buffers.
+        What a schedule must respect. Default: all ports, unsegmented messages, no limit of the buffers.
     cost : StepCost, optional
         What a schedule takes. Default: steps, and control packets take none.
     seed : int
@@ -232,7 +232,7 @@ class Case:
     def _no_path(self, source: int, target: int) -> None:
         raise NetworkError(
             f"network {self.network.spec!r} is not connected: no path from node {self.network.node_name(source)} to "
-            f"node {self.network.node_name(target)}, as {self.task.name} needs"
+            f"node {self.network.node_name(target)}, as {self.task.word} needs"
         )
 
     @cached_property

@@ -233,7 +233,7 @@ class Links:
 
     @cached_property
     def hold(self) -> Counts:
-        """Slots for which a packet holds a link: none for the smallest parts of split messages."""
+        """Slots for which a packet holds a link: none for the smallest parts of segmented messages."""
         return self.occupancy if self.whole else np.zeros_like(self.occupancy)
 
     @cached_property

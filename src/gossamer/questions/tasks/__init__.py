@@ -9,6 +9,7 @@ from gossamer.questions.tasks.chunked import Chunked, chunked
 from gossamer.questions.tasks.composite_tasks import Together
 from gossamer.questions.tasks.demand_table import DemandTable, as_table, read_table, write_table
 from gossamer.questions.tasks.exchanges import (
+    NeighborExchange,
     PartialExchange,
     PartialGather,
     TotalExchange,
@@ -28,7 +29,6 @@ from gossamer.questions.tasks.multinode import (
     PartialSumAllreduce,
     ReduceScatter,
 )
-from gossamer.questions.tasks.neighbors import NeighborExchange
 from gossamer.questions.tasks.parsing import ALIASES, TASKS, as_task, kind_of, task, task_from_dict
 from gossamer.questions.tasks.rooted import Broadcast, Gather, Reduce, Scatter
 from gossamer.questions.tasks.routing import OneToManyRouting, Permutation

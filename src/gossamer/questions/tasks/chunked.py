@@ -36,7 +36,7 @@ class Chunked(Task):
     >>> import gossamer
     >>> task = gossamer.task("allgather", packets=4)
     >>> task.describe(), task.messages(gossamer.network("ring:3")).packet_count
-    ('multinode-broadcast, 4 packets a message', 12)
+    ('allgather, 4 packets a message', 12)
     """
 
     task: Task
@@ -52,6 +52,11 @@ class Chunked(Task):
 
     name = "chunked"
     summary = "a task of which every message is several packets"
+
+    @property
+    def word(self) -> str:
+        """What the task is called."""
+        return self.task.word
 
     def check(self, network: Network) -> None:
         """Raise TaskError if the task does not fit `network`."""

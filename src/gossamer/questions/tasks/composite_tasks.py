@@ -89,7 +89,7 @@ def united(several: Sequence[Messages], first_id: Sequence[int], terminals: int)
     listed = any(m.target_start is not None for m in several)
     parts = [with_targets(m, terminals) for m in several] if listed else list(several)
     rows = np.cumsum([0] + [m.count for m in parts])
-    stages = np.cumsum([0, *(_stages(m) for m in parts)])
+    stages = np.cumsum([0, *(m.stages for m in parts)])
     waiting = any(m.waits for m in parts)
     sized = any(m.sizes is not None for m in parts)
     later = any(m.after is not None for m in parts)
@@ -127,10 +127,6 @@ def _sizes(messages: Messages) -> npt.NDArray[np.int64]:
     return np.ones(messages.count, np.int64) if messages.sizes is None else messages.sizes
 
 
-def _stages(messages: Messages) -> int:
-    return 1 if messages.stage is None else int(messages.stage.max(initial=0)) + 1
-
-
 def _stage(messages: Messages, first: int) -> npt.NDArray[np.int32]:
     stage = np.zeros(messages.count, np.int32) if messages.stage is None else messages.stage
     return (stage + first).astype(np.int32)
@@ -160,7 +156,7 @@ class Together(Task):
     >>> import gossamer
     >>> both = Together([gossamer.task("reduce"), gossamer.task("broadcast")], waits=[(1, 0)])
     >>> both.describe()
-    'together (reduce, broadcast after reduce)'
+    'job of 2 collectives (reduce, broadcast after reduce)'
     """
 
     tasks: tuple[Task, ...]
@@ -216,48 +212,53 @@ class Together(Task):
         """Return the number of messages of all tasks."""
         return sum(task.most_messages(network) for task in self.tasks)
 
-    def dual(self, network: Network) -> Task:
+    def dual(self, network: Network) -> Together:
         """Return the dual tasks together; what waited is waited for."""
         duals = tuple(task.dual(network) for task in self.tasks)
         return Together(duals, self.names, tuple((earlier, later) for later, earlier in self.waits))
 
-    def _by_task(self, network: Network, ids: Ids, of: Callable[[Task, Ids], Ids]) -> Ids:
-        first = self.first_ids(network)
+    def _by_task(self, network: Network, ids: Ids, other: Together, of: Callable[[Task, Ids], Ids]) -> Ids:
+        first, first_of_other = self.first_ids(network), other.first_ids(network)
         result = np.array(ids, np.int64)
         place = np.searchsorted(first, result, "right") - 1
         for k, task in enumerate(self.tasks):
             here = place == k
             if here.any():
-                result[here] = of(task, result[here] - first[k]) + first[k]
+                result[here] = of(task, result[here] - first[k]) + first_of_other[k]
         return result
 
     def dual_ids(self, network: Network, ids: Ids) -> Ids:
         """Return the numbers, in the dual task, of the messages `ids`."""
-        return self._by_task(network, ids, lambda task, inner: task.dual_ids(network, inner))
+        return self._by_task(network, ids, self.dual(network), lambda task, inner: task.dual_ids(network, inner))
 
-    def renamed(self, by: Callable[[Ids], Ids]) -> Task:
+    def renamed(self, by: Callable[[Ids], Ids]) -> Together:
         """Return the tasks after every node x was renamed to ``by(x)``."""
         return replace(self, tasks=tuple(task.renamed(by) for task in self.tasks))
 
     def renamed_ids(self, network: Network, ids: Ids, by: Callable[[Ids], Ids]) -> Ids:
         """Return the numbers of the messages `ids` after every node x was renamed to ``by(x)``."""
-        return self._by_task(network, ids, lambda task, inner: task.renamed_ids(network, inner, by))
+        return self._by_task(network, ids, self.renamed(by), lambda task, inner: task.renamed_ids(network, inner, by))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for a file: the tasks with their names, and what waits for what."""
         tasks = [{"called": name, **task.to_dict()} for name, task in zip(self.names, self.tasks, strict=True)]
         return {"name": self.name, "tasks": tasks, "waits": [list(pair) for pair in self.waits]}
 
+    @property
+    def word(self) -> str:
+        """What the task is called."""
+        return f"job of {quantity(len(self.tasks), 'collective')}"
+
     def describe(self) -> str:
         """Return the names with what they wait for, for people."""
         if len(self.tasks) > 4:
-            after = f", {len(self.waits)} of them after others" if self.waits else ""
-            return f"{self.name} ({quantity(len(self.tasks), 'task')}{after})"
+            after = f" ({len(self.waits)} of them after others)" if self.waits else ""
+            return f"{self.word}{after}"
         words = []
         for k, name in enumerate(self.names):
             earlier = [self.names[b] for a, b in self.waits if a == k]
             words.append(name + (f" after {' and '.join(earlier)}" if earlier else ""))
-        return f"{self.name} ({', '.join(words)})"
+        return f"{self.word} ({', '.join(words)})"
 
 
 def _named(tasks: tuple[Task, ...]) -> tuple[str, ...]:

@@ -283,7 +283,7 @@ class DemandTable(Task):
             if rows.any():
                 packets = quantity(int(self.size[rows].sum()), "packet")
                 said.append(f"{quantity(int(rows.sum()), noun)} of {packets}")
-        return f"{self.name} ({', '.join(said) or 'none'})"
+        return f"{self.word} ({', '.join(said) or 'none'})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, DemandTable):

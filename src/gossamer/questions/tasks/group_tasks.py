@@ -46,7 +46,7 @@ class Grouped(Task):
     >>> import gossamer
     >>> rows = Grouped(gossamer.task("allgather"), [[0, 1, 2], [3, 4, 5]])
     >>> rows.describe(), rows.messages(gossamer.network("array:2x3")).count
-    ('multinode-broadcast in 2 groups of 3 nodes', 6)
+    ('allgather in 2 groups of 3 nodes', 6)
     """
 
     task: Task
@@ -68,6 +68,11 @@ class Grouped(Task):
                 self.task.check(ranks(len(row)))
             except TaskError as error:
                 raise TaskError(f"group {g} has {quantity(len(row), 'node')}: {error}") from None
+
+    @property
+    def word(self) -> str:
+        """What the task is called."""
+        return self.task.word
 
     def check(self, network: Network) -> None:
         """Raise TaskError if a node of a group is not a terminal of `network`."""
@@ -96,23 +101,21 @@ class Grouped(Task):
         """Return the number of messages of all groups."""
         return sum(self.task.most_messages(ranks(len(row))) for row in self.groups)
 
-    def dual(self, network: Network) -> Task:
+    def dual(self, network: Network) -> Grouped:
         """Return the dual task in the same groups."""
         return Grouped(self.task.dual(ranks(len(self.groups[0]))), self.groups)
 
-    def _by_group(self, ids: Ids, of: Callable[[Network, Ids], Ids]) -> Ids:
-        """Return what a function of the ranks makes of the message numbers of each group."""
+    def dual_ids(self, network: Network, ids: Ids) -> Ids:
+        """Return the numbers, in the dual task, of the messages `ids`."""
+        first_of_dual = self.dual(network).first_ids
         result = np.array(ids, np.int64)
         place = np.searchsorted(self.first_ids, result, "right") - 1
         for g, row in enumerate(self.groups):
             here = place == g
             if here.any():
-                result[here] = of(ranks(len(row)), result[here] - self.first_ids[g]) + self.first_ids[g]
+                inner = self.task.dual_ids(ranks(len(row)), result[here] - self.first_ids[g])
+                result[here] = inner + first_of_dual[g]
         return result
-
-    def dual_ids(self, network: Network, ids: Ids) -> Ids:
-        """Return the numbers, in the dual task, of the messages `ids`."""
-        return self._by_group(ids, self.task.dual_ids)
 
     def renamed(self, by: Callable[[Ids], Ids]) -> Task:
         """Rename the nodes of the groups; ranks stay."""
@@ -167,9 +170,9 @@ def in_packets(task: Task, packets: int) -> Task:
     >>> import gossamer
     >>> rows = gossamer.task("allgather", packets=3, groups=[[0, 1], [2, 3]])
     >>> in_packets(rows, 8).describe()
-    'multinode-broadcast, 8 packets a message in 2 groups of 2 nodes'
+    'allgather, 8 packets a message in 2 groups of 2 nodes'
     >>> in_packets(rows, 1).describe()
-    'multinode-broadcast in 2 groups of 2 nodes'
+    'allgather in 2 groups of 2 nodes'
     """
     if isinstance(task, Grouped):
         return Grouped(in_packets(task.task, packets), task.groups)

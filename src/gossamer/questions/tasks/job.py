@@ -128,7 +128,7 @@ def read_job(path: str | os.PathLike[str], network: Network) -> Job:
     ... ''')
     >>> job = read_job(path, gossamer.network("ring:8"))
     >>> job.packet_bytes, job.together.describe()
-    (524288, 'together (activations, gradients after activations)')
+    (524288, 'job of 2 collectives (activations, gradients after activations)')
     """
     name = file_name(path)
     with guarded(path), opened(path) as file:

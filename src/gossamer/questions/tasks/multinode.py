@@ -56,6 +56,7 @@ class MultinodeBroadcast(OnePerNode):
     """Every node broadcasts one message (gossip, allgather). Message number: the origin."""
 
     name = "multinode-broadcast"
+    customary = "allgather"
     summary = "every node broadcasts one message to all others"
     discipline = COPY
 
@@ -121,6 +122,7 @@ class PartialSumAllreduce(Task):
     """
 
     name = "partial-sum-allreduce"
+    customary = "allreduce"
     summary = "every node gets the sum of all contributions; partial sums may be combined anywhere"
 
     def messages(self, network: Network, origins: npt.ArrayLike | None = None) -> Messages:
@@ -171,6 +173,7 @@ class GroupMultinodeBroadcast(OfActive):
     """
 
     name = "group-multinode-broadcast"
+    customary = "group-allgather"
     summary = "each of a set of active nodes broadcasts one message to the other active nodes"
 
     def messages(self, network: Network, origins: npt.ArrayLike | None = None) -> Messages:
@@ -259,7 +262,7 @@ class OfCounts(Task):
 
     def describe(self) -> str:
         """Return the name with the number of messages, for people."""
-        return f"{self.name} ({self.total:,} messages of {sum(c > 0 for c in self.counts):,} nodes)"
+        return f"{self.word} ({self.total:,} messages of {sum(c > 0 for c in self.counts):,} nodes)"
 
 
 @dataclass(frozen=True)
@@ -267,10 +270,11 @@ class MultipleBroadcast(OfCounts):
     """Node u broadcasts ``counts[u]`` messages.
 
     >>> MultipleBroadcast([2, 0, 1]).describe()
-    'multiple-broadcast (3 messages of 2 nodes)'
+    'allgatherv (3 messages of 2 nodes)'
     """
 
     name = "multiple-broadcast"
+    customary = "allgatherv"
     summary = "each node broadcasts a number of messages of its own to all others"
     discipline = COPY
 
@@ -284,6 +288,7 @@ class MultipleReduce(OfCounts):
     """``counts[u]`` reductions over all nodes with node u as root."""
 
     name = "multiple-reduce"
+    customary = "reduce-scatterv"
     summary = "a number of reductions for each node as root; dual of multiple broadcast"
     discipline = COMBINE
 

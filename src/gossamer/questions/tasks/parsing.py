@@ -15,6 +15,7 @@ from gossamer.questions.tasks.chunked import chunked
 from gossamer.questions.tasks.composite_tasks import Together, ranks
 from gossamer.questions.tasks.demand_table import DemandTable, read_table
 from gossamer.questions.tasks.exchanges import (
+    NeighborExchange,
     PartialExchange,
     PartialGather,
     TotalExchange,
@@ -34,7 +35,6 @@ from gossamer.questions.tasks.multinode import (
     PartialSumAllreduce,
     ReduceScatter,
 )
-from gossamer.questions.tasks.neighbors import NeighborExchange
 from gossamer.questions.tasks.patterns import named_traffic, one_to_many, permutation
 from gossamer.questions.tasks.rooted import Broadcast, Gather, Reduce, Scatter
 from gossamer.questions.tasks.routing import OneToManyRouting, Permutation
@@ -162,16 +162,21 @@ def task(name: str, **fields: Any) -> Task:
     >>> task("permutation", network="ring:3", pattern="neighbor")
     Permutation(destination=(1, 2, 0))
     """
+    return _made(name, fields, str(name).strip())
+
+
+def _made(name: str, fields: dict[str, Any], word: str) -> Task:
+    """Return the task called `name` with its fields, and with the user's word for it unless that is empty."""
     if "groups" in fields:
         groups = fields.pop("groups")
-        return Grouped(task(name, **fields), groups)
-    for word in ("chunks", "packets"):
-        if word in fields:
-            packets = fields.pop(word)
-            return chunked(task(name, **fields), packets)
+        return Grouped(_made(name, fields, word), groups)
+    for key in ("chunks", "packets"):
+        if key in fields:
+            packets = fields.pop(key)
+            return chunked(_made(name, fields, word), packets)
     kind = kind_of(name)
     if "pattern" in fields:
-        return _patterned(kind, **fields)
+        return _patterned(kind, **fields).called(word)
     if {"network", "root"} <= fields.keys():
         fields["root"] = as_network(fields.pop("network")).node(fields["root"])
     key = kind.name
@@ -184,7 +189,7 @@ def task(name: str, **fields: Any) -> Task:
     for field in needed:
         if field not in fields:
             raise TaskError(f"task {key} needs {field!r}")
-    return kind(**fields)
+    return kind(**fields).called(word)
 
 
 def _patterned(kind: type[Task], **fields: Any) -> Task:
@@ -226,7 +231,7 @@ def task_from_dict(fields: dict[str, Any]) -> Task:
         tasks = [dict(t) for t in rest.pop("tasks")]
         names = [t.pop("called") for t in tasks]
         return Together(tuple(map(task_from_dict, tasks)), tuple(names), **rest)
-    return task(name, **rest)
+    return _made(name, rest, "")
 
 
 # Tasks in words, as the command line and studies have them: the words of their fields, and how they are read.
@@ -297,10 +302,10 @@ def asked_task(name: str, words: dict[str, Any], network: Network, seed: int) ->
     if kind is NeighborExchange and set(words) == {"graph"}:
         along = NeighborExchange.along(words["graph"])
         along.check(network)
-        return along
+        return along.called(name)
     routed = [f for f in ("destination", "destinations") if f in takes]
     if kind in (DemandTable, UnevenExchange):
-        return _traffic(kind, key, words, network, seed)
+        return _traffic(kind, key, words, network, seed).called(name)
     for word in words:
         if word not in takes and not (routed and word in ("destinations", "pattern", "density")):
             raise TaskError(f"task {key} takes no --{word}")
@@ -309,7 +314,7 @@ def asked_task(name: str, words: dict[str, Any], network: Network, seed: int) ->
     if "counts" in takes and "counts" not in words:
         raise TaskError(f"task {key} needs --counts: a file, or numbers such as 2,0,1, one for each node")
     if routed:
-        return _routing(kind, key, routed[0], words, network, seed)
+        return _routing(kind, key, routed[0], words, network, seed).called(name)
     fields = dict(words)
     if "root" in fields:
         fields["root"] = _node(fields["root"], network)
@@ -319,7 +324,7 @@ def asked_task(name: str, words: dict[str, Any], network: Network, seed: int) ->
         fields["counts"] = named_numbers(fields["counts"])
     made = kind(**fields)
     made.check(network)
-    return made
+    return made.called(name)
 
 
 def _outer(name: str, outer: dict[str, Any], words: dict[str, Any], network: Network, seed: int) -> Task:

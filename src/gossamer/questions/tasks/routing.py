@@ -84,7 +84,7 @@ class Permutation(Task):
         >>> Permutation([1, -1, 0]).describe()
         'permutation (2 messages)'
         """
-        return f"{self.name} ({quantity(sum(target >= 0 for target in self.destination), 'message')})"
+        return f"{self.word} ({quantity(sum(target >= 0 for target in self.destination), 'message')})"
 
     def renamed(self, by: Callable[[Ids], Ids]) -> Task:
         """Rename origins and destinations."""
@@ -154,7 +154,7 @@ class OneToManyRouting(Task):
         'one-to-many-routing (2 messages for 3 nodes)'
         """
         sets = [targets for targets in self.destinations if targets]
-        return f"{self.name} ({quantity(len(sets), 'message')} for {quantity(sum(map(len, sets)), 'node')})"
+        return f"{self.word} ({quantity(len(sets), 'message')} for {quantity(sum(map(len, sets)), 'node')})"
 
     def renamed(self, by: Callable[[Ids], Ids]) -> Task:
         """Rename origins and destinations."""

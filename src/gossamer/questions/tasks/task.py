@@ -15,11 +15,12 @@ A task alone knows its messages; the checker asks only the task, never the algor
 from __future__ import annotations
 
 import contextlib
+import copy
 import dataclasses
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -115,6 +116,21 @@ class Messages:
             return np.arange(terminals, dtype=np.int32)
         return self.targets[self.target_start[row] : self.target_start[row + 1]]
 
+    @property
+    def stages(self) -> int:
+        """Number of stages, those that have no message among them; 1 where no collective waits for another."""
+        last = 0 if self.stage is None else int(self.stage.max(initial=0))
+        return 1 + max([last, *itertools.chain.from_iterable(self.waits)])
+
+    def stage_depths(self, turned: bool = False) -> Ids:
+        """Return for each stage how many others it comes after, one behind the other, or before if `turned`."""
+        depth = np.zeros(self.stages, np.int64)
+        for _ in range(depth.size):
+            for later, earlier in self.waits:
+                a, b = (earlier, later) if turned else (later, earlier)
+                depth[a] = max(depth[a], depth[b] + 1)
+        return depth
+
     def first_packet(self) -> Ids:
         """Return the number of packets of all messages before each message, and of all at the end, int64[m+1]."""
         if self.sizes is None:
@@ -142,8 +158,27 @@ class Task:
 
     name: ClassVar[str]
     summary: ClassVar[str]
+    customary: ClassVar[str] = ""
+    """What people call it where that is another name: MPI's name, if it has one."""
     invariant: ClassVar[bool] = False
     """Whether the task looks the same from every node, so that an invariant schedule can carry it out."""
+
+    @property
+    def word(self) -> str:
+        """What the task is called in reports: as it was asked for, else its customary name, else its own."""
+        return str(vars(self).get("_word") or self.customary or self.name)
+
+    def called(self, word: str) -> Self:
+        """Return the task, which is equal to this one, with the word that a user has for it.
+
+        >>> from gossamer.questions.tasks import MultinodeBroadcast
+        >>> task = MultinodeBroadcast()
+        >>> task.word, task.called("gossip").word, task.called("gossip") == task
+        ('allgather', 'gossip', True)
+        """
+        found = copy.copy(self)
+        vars(found)["_word"] = word
+        return found
 
     def check(self, network: Network) -> None:
         """Raise TaskError if the task does not fit `network`."""
@@ -186,14 +221,14 @@ class Task:
         return fields
 
     def describe(self) -> str:
-        """Return the name with its parameters, for people."""
+        """Return the word for the task with its parameters, for people."""
         parts = []
         for f in dataclasses.fields(self):  # type: ignore[arg-type]
             value = getattr(self, f.name)
             parts.append(
                 f"{f.name}: {quantity(len(value), 'node')}" if isinstance(value, tuple) else f"{f.name} {value}"
             )
-        return self.name + (f" ({', '.join(parts)})" if parts else "")
+        return self.word + (f" ({', '.join(parts)})" if parts else "")
 
 
 def check_node(network: Network, node: int, role: str) -> None:

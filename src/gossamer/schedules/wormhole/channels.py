@@ -1,4 +1,4 @@
-"""The channels on which wormhole messages travel: dimension by dimension on arrays and tori, else by shortest ways."""
+"""The channels on which wormhole messages travel: dimension by dimension on arrays and tori, else by shortest paths."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ class Channels:
     def shortest(
         self, source: npt.ArrayLike, target: npt.ArrayLike, random: np.random.Generator | None = None
     ) -> npt.NDArray[np.int64]:
-        """Return signed hops of shortest ways, int64[M, d]; half way round a ring both ways by turns, or drawn.
+        """Return signed hops of shortest paths, int64[M, d]; half way round a ring both ways by turns, or drawn.
 
         Examples
         --------

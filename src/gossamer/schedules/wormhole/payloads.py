@@ -49,7 +49,7 @@ class StepPhase:
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """The pieces that the task's messages are cut into, one row a piece; a whole message is one piece.
+    """The pieces that the task's messages are cut into, one row a piece; an unsegmented message is one piece.
 
     Attributes
     ----------

@@ -63,7 +63,7 @@ class ScheduleRun:
         Cycles of each message from `released` to the delivery of its last flit; -1 if it was not delivered.
     blocked : int
         Contention: cycles that flits at the head of a queue waited because another message had the channel, or no
-        virtual channel was free, with the cycles that whole messages waited in source queues.
+        virtual channel was free, with the cycles that complete messages waited in source queues.
     stalled : int
         Cycles that flits at the head of a queue waited for a free slot in the next buffer.
     flit_hops : int

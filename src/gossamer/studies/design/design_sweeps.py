@@ -1,4 +1,4 @@
-"""Designs as sweeps: searches beside each other, on several cores or a cluster, kept in a file and gone on with."""
+"""Designs as sweeps: searches beside each other, on several cores or a cluster, kept in a file and continued."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ def designs(
     parts : int
         Searches that go on beside each other, each with chances of its own.
     budget : float
-        Seconds of CPU time of each search. What a search found stays in the store, so that it is gone on with on
+        Seconds of CPU time of each search. What a search found stays in the store, so that it is continued on
         another machine, too; a new one finds what the time allows.
     rounds : int, optional
         Rounds of each search instead of a budget, for results that do not depend on the machine's speed.

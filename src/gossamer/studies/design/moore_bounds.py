@@ -110,7 +110,8 @@ def limits(task: str, nodes: int, degree: int, *, ports: str = "all", one_way: b
     Parameters
     ----------
     task : str
-        One of `LIMITED_TASKS` by any of its names, every node taking part, whole messages, links of one packet a step.
+        One of `LIMITED_TASKS` by any of its names, every node taking part, unsegmented messages, links of one packet a
+        step.
     nodes, degree, one_way
         As for `layers`.
     ports : {"all", "one", "one-send", "one-receive"}

@@ -229,7 +229,7 @@ def candidates(
 
     Notes
     -----
-    A round draws a group, or goes on with one of the best, and searches sets of its generators: random ones, then
+    A round draws a group, or continues one of the best, and searches sets of its generators: random ones, then
     exchanges of one generator for another, by the sum of the distances from the identity, a breadth-first search each.
     Kinds of groups that did well are drawn more often. Up to 400 nodes most of the time goes to lifts of small graphs,
     annealed by the sum of their distances.

@@ -134,6 +134,8 @@ class FaultReport(Rows):
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         return {
+            "summary": self.summary,
+            "asked_task": self.sound.word,
             "network": self.sound.case.network.spec,
             "task": self.sound.case.task.name,
             "unit": self.unit,
@@ -153,9 +155,23 @@ class FaultReport(Rows):
         """What times are counted in."""
         return self.sound.case.cost.unit if self.sound.clock is None else "second"
 
+    @property
+    def summary(self) -> str:
+        """What a failure costs at worst and on the average, in a sentence."""
+        sound, worst = self.sound, self.worst
+        told = sound.measured
+        if worst is None or worst.time is None:
+            return f"{told}; no failure could be planned"
+        mean = "" if len(self.planned) == 1 else f"; on the average {self.mean_slowdown:.4g} times"
+        return f"{told}; at worst {self.time_text(worst.time)}, {self._slower(worst)}, without {worst.links}{mean}"
+
+    def _slower(self, fault: Fault) -> str:
+        """Return how a time compares with that without failures."""
+        return "no slower" if fault.slowdown == 1 else f"{fault.slowdown:.4g} times as long"
+
     def _alike(self) -> str:
         """Say so where one failure was looked at for several."""
-        return f", of which {len(self.faults):,} differ" if len(self.faults) < self.covered else ""
+        return f", {len(self.faults):,} of them different by symmetry" if len(self.faults) < self.covered else ""
 
     def time_text(self, time: Fraction) -> str:
         """Return a time of the report for people, with its unit."""
@@ -169,14 +185,14 @@ class FaultReport(Rows):
         time, bound = _times(sound)
         found = [
             ("network", f"{sound.case.network.spec}: {quantity(sound.case.network.node_count, 'node')}"),
-            ("task", sound.case.task.describe()),
-            ("without failures", f"{text(time)}, by {sound.algorithm}; bound {text(bound)}{_holds(sound)}"),
+            *([("task", sound.task.describe())] if sound.task.describe() != sound.word else []),
+            ("no failures", f"{text(time)}, by {sound.algorithm}; lower bound {text(bound)}{_holds(sound)}"),
             ("failures", f"{self.covered:,} of {self.possible:,}{self._alike()}"),
         ]
         if (worst := self.worst) is not None and worst.time is not None and worst.bound is not None:
-            slower = f"{text(worst.time)}, {worst.slowdown:.4g} x as long, without {worst.links}"
-            found.append(("worst", f"{slower}; bound {text(worst.bound)}; by {worst.algorithm}"))
-            found.append(("mean", f"{self.mean_slowdown:.4g} x as long"))
+            slower = f"{text(worst.time)}, {self._slower(worst)}, without {worst.links}"
+            found.append(("worst", f"{slower}; lower bound {text(worst.bound)}; by {worst.algorithm}"))
+            found.append(("average", f"{self.mean_slowdown:.4g} times as long"))
         if self.refused:
             first = self.refused[0]
             count = sum(f.stands_for for f in self.refused)
@@ -184,9 +200,7 @@ class FaultReport(Rows):
         return found + ([("stopped", self.stopped)] if self.stopped else [])
 
     def __repr__(self) -> str:
-        case = self.sound.case
-        slowdown = "" if self.worst is None else f", worst slowdown {self.worst.slowdown:.4g}"
-        return f"<FaultReport {case.task.name} on {case.network.spec}: {len(self)} failures{slowdown}>"
+        return self.summary
 
 
 def faults(

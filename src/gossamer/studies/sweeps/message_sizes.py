@@ -178,7 +178,7 @@ def _form(outcome: Outcome) -> str:
 def _name(outcome: Outcome) -> str:
     """Return what a plan is called: its form without numbers of packets, and its algorithm."""
     form = _form(outcome).partition(",")[0].partition(" in ")[0]
-    plain = not form or form[0].isdigit() or form == "whole messages"
+    plain = not form or form[0].isdigit() or form == "unsegmented"
     return outcome.algorithm if plain else f"{form}: {outcome.algorithm}"
 
 

@@ -1,4 +1,4 @@
-"""Many points: each once, on any engine, kept in a file that a later sweep goes on with."""
+"""Many points: each once, on any engine, kept in a file that a later sweep continues."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def sweep(
         mapping instead of a list is a grid, see `gossamer.studies.sweeps.grid`.
     store : path, optional
         A Parquet file. Points that it has are not carried out again; what is found is added to it as it is found, so
-        that the same call goes on where a sweep was interrupted or killed.
+        that the same call continues where a sweep was interrupted or killed.
     engine : {"in-process", "processes", "dask"}
         Here, in worker processes, or on a Dask cluster. The results are the same.
     jobs : int, optional
@@ -75,7 +75,7 @@ def sweep(
 
     Notes
     -----
-    The rows hold nothing that differs from run to run, so that the file of a sweep that was killed and gone on with is
+    The rows hold nothing that differs from run to run, so that the file of a sweep that was killed and continued is
     equal to that of one that was not.
 
     Examples

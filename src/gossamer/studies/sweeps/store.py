@@ -270,7 +270,7 @@ class Store:
     path : path
         The file of results (``.parquet``), there or not. While points are added, a journal stands beside it; it goes
         into the file when the block ends, however it ends. A process that is killed leaves the journal, which the next
-        one goes on with.
+        one continues.
 
     Raises
     ------

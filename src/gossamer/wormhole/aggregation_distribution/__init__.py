@@ -68,6 +68,11 @@ def aggregation_distribution(
 ) -> WormholeSchedule:
     """Build a multinode broadcast by aggregation-then-distribution.
 
+    A wormhole message holds all links of its path, but how long the path is hardly matters. So the torus is divided
+    into coarser tori (DDNs) that use every h-th node and share no link. Sources first gather their messages at the
+    nodes of these tori (aggregation) and are dealt out evenly (tuning); each coarse torus then spreads what it has
+    among its own nodes, all at once, and blocks of neighbors collect the parts from all of them (distribution).
+
     Parameters
     ----------
     case : WormholeCase
@@ -133,13 +138,21 @@ def _record(recording: ScheduleRecorder, variant: Variant) -> None:
     partition = recording.partition
     fan = 2 * partition.dimensions + 1
     inside = group_tree(partition.diagonals, fan)
+    # Step 1: aggregation: within each block of h nodes messages are gathered at one node
     aggregate(recording, group_tree(partition.h, fan), 1, "aggregation")
+    # Step 2: ranks: prefix sums tell each node how many messages come before its own, so that all can be dealt out
+    #   evenly
     if not variant.pieces:
         recording.word = destinations(partition, ranks(recording, prefix_sums(recording, variant.prefix_fan)))
+    # Step 3: tuning: messages move to the DDN of their rank
     tune(recording, variant.tuning)
+    # Step 4: alignment: within a DDN messages are gathered on its diagonals
     aggregate(recording, inside, partition.h, "alignment")
+    # Step 5: all-gather: the nodes of a diagonal tell each other all they have
     tell_all(recording, variant.gather_fan)
+    # Step 6: broadcast: from the diagonals along rows and columns of the DDN
     diagonal_broadcast(recording, inside)
+    # Step 7: collection: each block gathers the parts of all DDNs, along its rows and then along its columns
     collect(recording, rows=variant.rows, columns=variant.columns)
 
 

@@ -177,7 +177,7 @@ def tuning_cost(partition: TorusPartition, name: str, sources: int, unit_bytes: 
 
     Notes
     -----
-    Whole messages: attained in two dimensions when all nodes are sources, an upper bound otherwise.
+    Unsegmented messages: attained in two dimensions when all nodes are sources, an upper bound otherwise.
 
     Examples
     --------
@@ -286,7 +286,7 @@ def closed_form(
     tuple of PhaseCost
         Phases without steps left out. The steps are exact. The bytes are exact in the phases broadcast, rows and
         columns in two dimensions, but for roundings of pieces; in the others they are upper bounds, attained in the
-        aggregation and the tuning of whole messages when all nodes are sources.
+        aggregation and the tuning of unsegmented messages when all nodes are sources.
 
     References
     ----------

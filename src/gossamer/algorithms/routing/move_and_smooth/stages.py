@@ -9,8 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.preconditions import refuse_hops, refuse_ports
+from gossamer.algorithms.algorithm import Algorithm, refuse_hops, refuse_ports
 from gossamer.algorithms.routing.move_and_smooth.line_balancing import column_bound, row_bound
 from gossamer.algorithms.routing.move_and_smooth.regions import Regions
 from gossamer.algorithms.routing.move_and_smooth.smoothing import (
@@ -184,8 +183,9 @@ def follow(traffic: MovingItems, stages: Sequence[Stage], smoothing: bool = True
         if stage.delivers:
             deliver(traffic, stage)  # regions are lines: straight to the destinations
             continue
-        # move: a copy to each part with a destination (3.2, 4.2); smooth: at most one item a node again (3.3, 4.3)
+        # Step 1: move: a copy to each part of the region with a destination (Han 1990, 3.2, 4.2)
         split_and_move(traffic, stage)
+        # Step 2: smooth: at most one item a node again (3.3, 4.3); then the parts are the regions
         if smoothing and stage.smooth is not None:
             smooth(traffic, stage.after, stage.axes, stage.b, stage.smooth)
 
@@ -229,7 +229,13 @@ def refuse_rules(case: Case, buffers: int) -> Refusal | None:
 
 
 def route(case: Case, run: Run, stages: Sequence[Stage], sink: Sink) -> None:
-    """Route the case's messages through stages, and hand the hops to a sink."""
+    """Route the case's messages through stages, and hand the hops to a sink.
+
+    The array is divided into regions, and these again, until regions are single nodes. In each stage the messages move
+    to the region, of the new ones, in which their destinations lie (move). There some nodes have many of them and some
+    have none, so that they are evened out to one at a node (smooth) before the next stage. So a few buffers a node are
+    enough for any permutation.
+    """
     run(MovingItems.of(case, sink), stages)
 
 

@@ -150,7 +150,7 @@ class Valiant(TwoLegs, DimensionOrder):
 
 
 class Ugal(Choosing, Valiant):
-    """The shortest way in dimension order, or Valiant's where that promises to be faster."""
+    """The shortest path in dimension order, or Valiant's where that promises to be faster."""
 
 
 def every_displacement(grid: Channels) -> Iterator[tuple[Ints, Ints]]:

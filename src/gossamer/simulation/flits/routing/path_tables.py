@@ -424,7 +424,7 @@ class ValiantTable(TwoLegs, Layered):
 
 
 class UgalTable(Choosing, ValiantTable):
-    """The shortest way, or Valiant's where that promises to be faster."""
+    """The shortest path, or Valiant's where that promises to be faster."""
 
 
 def ranks(fabric: Fabric) -> IntArray:
@@ -453,7 +453,7 @@ def ranks(fabric: Fabric) -> IntArray:
 def _paths(fabric: Fabric, legal: bool, rounds: int) -> tuple[Ints, IntArray]:
     """Return the paths to router 0 from all, then to router 1 from all, ...: first int64[R*R+1], steps int32[...].
 
-    Each goes over the links that are least loaded at the time; in further rounds they are led anew, one target after
+    Each goes over the links that are least loaded at the time; in further rounds they are led again, one target after
     the other, which loads links more evenly.
     """
     n = fabric.router_count

@@ -133,7 +133,7 @@ class _StepByStep(Routing):
 
 
 class AdaptiveGrid(_StepByStep):
-    """Any shortest way on arrays and tori, with an escape in dimension order (Duato).
+    """Any shortest path on arrays and tori, with an escape in dimension order (Duato).
 
     The escape takes the lowest virtual channel, on rings the two lowest: one while the way ahead crosses the closing
     channel of the ring, and the other behind it.
@@ -201,7 +201,7 @@ class NegativeFirst(_StepByStep):
 
 
 class AdaptiveAnywhere(_StepByStep):
-    """Any shortest way on any network, with an escape up and down a tree on virtual channel 0, which is not left."""
+    """Any shortest path on any network, with an escape up and down a tree on virtual channel 0, which is not left."""
 
     name = "adaptive"
 

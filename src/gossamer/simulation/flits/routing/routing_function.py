@@ -189,7 +189,7 @@ class TwoLegs(Legs):
 class Choosing(TwoLegs):
     """The source chooses between the shortest and a random longer way by the queues that it sees (UGAL).
 
-    It compares flits waiting for the first link times links of the way. Shortest ways take the virtual channels of
+    It compares flits waiting for the first link times links of the way. Shortest paths take the virtual channels of
     second legs.
     """
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.preconditions import refuse_capacities
+from gossamer.algorithms.algorithm import refuse_capacities
 from gossamer.errors import NotApplicableError
 from gossamer.simulation.random_arrivals.schemes.product_broadcasts import Factor, Tree, product_scheme
 from gossamer.simulation.random_arrivals.schemes.traffic_balancing import mixture

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from gossamer.algorithms.preconditions import refuse_capacities
+from gossamer.algorithms.algorithm import refuse_capacities
 from gossamer.errors import NotApplicableError
 from gossamer.simulation.random_arrivals.schemes.factor_trees import factor_reason, flattened, product_factors
 from gossamer.simulation.random_arrivals.schemes.product_broadcasts import Factor, product_scheme

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gossamer.algorithms.preconditions import refuse_capacities, refuse_one_way_links
+from gossamer.algorithms.algorithm import refuse_capacities, refuse_one_way_links
 from gossamer.errors import NotApplicableError
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Messages sent in parts: each part takes its own tree, and a node has received when it has all parts.
 
-The parts are 1/P of a message long and so are their transmissions, so that the load is that of whole packets.
+The parts are 1/P of a message long and so are their transmissions, so that the load is that of unsegmented packets.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def star_minis(network: Network, *, priority: str = "fifo") -> Scheme:
     Notes
     -----
     The parts of one broadcast meet on the links near the source, and a node needs all of them: near load 1 it hardly
-    beats whole packets (erratum X9). `mini_packets` does not have this fault.
+    beats unsegmented packets (erratum X9). `mini_packets` does not have this fault.
 
     Examples
     --------

@@ -97,7 +97,7 @@ def mixed(
         choice(name, "order", tuple(weights))
     if scheme.parts > 1:
         raise NotApplicableError(
-            f"scheme {scheme.name!r} sends in parts; other traffic goes beside whole messages only"
+            f"scheme {scheme.name!r} sends in parts; other traffic goes beside unsegmented messages only"
         )
     network = scheme.network
     nodes = (

@@ -157,13 +157,13 @@ def delay_estimate(scheme: Scheme | PreparedScheme, load: float) -> DelayEstimat
 
 
 def _deepest(scheme: Scheme, longest: Floats) -> float:
-    """Return the mean over sources and choices of the longest way from an entry row to a counted receipt."""
+    """Return the mean over sources and choices of the longest path from an entry row to a counted receipt."""
     chances, denominator = whole_chances(scheme)
     return float((deepest(scheme, longest) * (np.array(chances, float) / denominator)).sum(axis=1).mean())
 
 
 def _below(scheme: Scheme, hop: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return, of each row: whether it counts, counted receipts by it and after it, and the longest way to one."""
+    """Return, of each row: whether it counts, counted receipts by it and after it, and the longest path to one."""
     parent, child = queued_rows(scheme)
     counted = scheme.counted.astype(np.float64)
     size, longest = counted.copy(), np.where(scheme.counted, hop, 0.0)

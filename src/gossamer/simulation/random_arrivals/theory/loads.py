@@ -107,7 +107,7 @@ class LinkLoads:
 
     @property
     def total(self) -> Fraction:
-        """Transmissions of one broadcast, counted in whole packets."""
+        """Transmissions of one broadcast, counted in unsegmented packets."""
         return Fraction(int(self.copies.sum()), self.denominator)
 
     @property
@@ -353,7 +353,7 @@ def queued_rows(scheme: Scheme) -> tuple[Ints, npt.NDArray[np.int32]]:
 
 
 def deepest(scheme: Scheme, longest: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the longest way of a broadcast of each source and choice, [S, C], given that from each row on."""
+    """Return the longest path of a broadcast of each source and choice, [S, C], given that from each row on."""
     found = np.zeros(scheme.entry_first.shape, longest.dtype)
     for place in np.ndindex(found.shape):
         rows = scheme.children[scheme.entry_first[place] : scheme.entry_last[place]]

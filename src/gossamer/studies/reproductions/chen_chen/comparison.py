@@ -11,17 +11,18 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.studies.reproductions.chen_chen.formulas import best_theorem_1, trees
 from gossamer.studies.reproductions.chen_chen.schedule_costs import (
     MESSAGE,
     VARIANTS,
     automatic,
+    best_theorem_1,
     bound,
     cost_of,
     drawn,
     fastest,
     partitioned,
     rival,
+    trees,
     with_movement,
 )
 from gossamer.studies.reproductions.table import Cell, Curve, Row, Table, tabulated

@@ -8,13 +8,13 @@ from dataclasses import replace
 from fractions import Fraction
 
 from gossamer.simulation.flits import simulate_schedule
-from gossamer.studies.reproductions.chen_chen.formulas import lemma_1
 from gossamer.studies.reproductions.chen_chen.schedule_costs import (
     VARIANTS,
     Cost,
     ScheduleCost,
     case_of,
     cost_of,
+    lemma_1,
     partitioned,
     with_movement,
 )

@@ -13,15 +13,17 @@ from functools import lru_cache
 
 import numpy as np
 
-from gossamer.studies.reproductions.chen_chen.formulas import lemma_2, lemma_3, theorem_1
 from gossamer.studies.reproductions.chen_chen.operations import FULL, TWENTY
 from gossamer.studies.reproductions.chen_chen.schedule_costs import (
     VARIANTS,
     case_of,
     cost_of,
+    lemma_2,
+    lemma_3,
     partitioned,
     rival,
     scheduled,
+    theorem_1,
 )
 from gossamer.studies.reproductions.table import Cell, Row, Table, tabulated
 from gossamer.wormhole import WormholeSchedule, verify

@@ -1,0 +1,367 @@
+"""The page of advice: times add up, shares are those of the links, and each gain is what planning the change takes."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import gossamer
+from gossamer import LinearCost, Rules, TimeCost
+from gossamer.cli import main
+from gossamer.errors import ScheduleError
+from gossamer.planning.explaining import advice as advising
+from gossamer.planning.explaining import usual_algorithms as usual
+from gossamer.planning.explaining.advice import asked_again
+from gossamer.planning.explaining.critical_path import time_spent
+from gossamer.questions.tasks import Together
+
+TWO_SERVERS = "examples/machines/two_servers.edges"
+SECONDS = TimeCost("1MB", bandwidth="1GB/s", latency="2us")
+
+CASES = [
+    ("torus:4x4", "allgather", {}),
+    ("ring:5", "scatter", {"rules": Rules(ports="one")}),
+    ("fat-tree:2,3", "allgather", {"rules": Rules(ports="one")}),
+    ("fat-tree:2,2", "alltoall", {"rules": Rules(cut_through=True)}),
+    ("ring:3", "allreduce", {"cost": TimeCost("4kB", bandwidth="1GB/s", latency="2us")}),
+    ("array:5", "broadcast", {"cost": TimeCost("1MB", bandwidth="1GB/s", latency="2us", whole=True)}),
+    ("torus:3x3", "allreduce", {"rules": Rules(split=True)}),
+    (TWO_SERVERS, "gather", {"cost": TimeCost("1kB", whole=True)}),
+    (
+        "ring:5",
+        Together([gossamer.task("reduce"), gossamer.task("broadcast")], waits=[(1, 0)]),
+        {},
+    ),
+    ("ring:6", gossamer.task("allgather", groups=[[0, 1, 2], [3, 4, 5]]), {}),
+]
+
+
+def named(value):
+    return value if isinstance(value, str) else type(value).__name__
+
+
+def schedule_of(spec, task, asked):
+    return gossamer.plan(spec, task, **asked).schedule
+
+
+@pytest.mark.parametrize(("spec", "task", "asked"), CASES, ids=named)
+def test_the_critical_path_is_a_chain_of_hops_that_adds_up_to_the_completion_time(spec, task, asked):
+    schedule = schedule_of(spec, task, asked)
+    spent = time_spent(schedule)
+    assert spent.sending + spent.latency + spent.waiting == spent.total == schedule.completion_time
+    path = spent.path
+    assert all(hop.times == 1 for hop in path)
+    assert (spent.path[0].start, spent.path[-1].end) == (0, spent.total)
+    assert all(a.end == b.start for a, b in pairwise(spent.path))
+    assert spent.sending == sum(hop.sending for hop in path)
+    assert spent.latency == sum(hop.latency for hop in path)
+    assert spent.waiting == sum(hop.end - hop.start for hop in path if hop.link < 0)
+    whole, network = schedule.expand(), schedule.network
+    happen = Counter(zip(whole.link.tolist(), whole.packet.tolist(), strict=True))
+    moving = [hop for hop in path if hop.link >= 0]
+    assert all(happen[hop.link, hop.packet] for hop in moving)
+    for before, hop in pairwise(spent.path):
+        if hop.why == "data":  # what it carries ended at the node from which it leaves
+            assert network.link_target[before.link] == network.link_source[hop.link]
+        if hop.why == "link":
+            assert before.link == hop.link
+        if hop.why == "port":
+            ends = [{int(network.link_source[e]), int(network.link_target[e])} for e in (before.link, hop.link)]
+            assert ends[0] & ends[1]
+
+
+def test_a_path_through_slow_links_counts_their_latencies():
+    slow = gossamer.network("array:4").with_times(3, 2)
+    spent = time_spent(gossamer.plan(slow, "broadcast").schedule)
+    assert (spent.sending, spent.latency, spent.waiting) == (9, 6, 0)
+    assert [hop.why for hop in spent.path] == ["start", "data", "data"]
+
+
+def test_a_hop_that_could_begin_earlier_waits():
+    schedule = gossamer.plan("array:3", "broadcast").schedule
+    late = schedule.replace(slot=np.array([0, 4]), phases=None)
+    spent = time_spent(late)
+    assert (spent.total, spent.sending, spent.waiting) == (5, 2, 3)
+    assert [hop.why for hop in spent.path] == ["start", "idle", "idle"]
+
+
+def test_a_plan_that_repeats_is_followed_by_one_generation(monkeypatch):
+    schedule = gossamer.plan("array:5", "broadcast", cost=SECONDS).schedule
+    assert schedule.generations > 4
+    unrolled, asked = type(schedule).unrolled, []
+
+    def watched(self, generations=None):
+        asked.append(generations)
+        return unrolled(self, generations)
+
+    monkeypatch.setattr(type(schedule), "unrolled", watched)
+    spent = time_spent(schedule)
+    assert asked == [1]
+    monkeypatch.undo()
+    assert spent.sending + spent.latency + spent.waiting == schedule.completion_time
+    whole = time_spent(schedule.unrolled())
+    assert whole.total == spent.total
+    assert (whole.busy, [kind.busy for kind in whole.kinds]) == (spent.busy, [kind.busy for kind in spent.kinds])
+    assert whole.sending + whole.latency + whole.waiting == spent.total
+    period = schedule.repetition.period
+    assert any(hop.times > 1 for hop in spent.path)
+    for before, hop in pairwise(spent.path):
+        gap = hop.start - before.end
+        assert gap % period == 0
+        assert gap == 0 or hop.times > 1 or before.times > 1
+
+
+@pytest.mark.parametrize(("spec", "task", "asked"), CASES, ids=named)
+def test_shares_are_those_of_the_links(spec, task, asked):
+    schedule = schedule_of(spec, task, asked)
+    network, whole = schedule.network, schedule.unrolled().expand()
+    slots = Counter()
+    for link, packet in zip(whole.link.tolist(), whole.packet.tolist(), strict=True):
+        slots[link] += int(network.link_occupancy[link]) if packet >= 0 else 0
+    share = {
+        e: Fraction(slots[e], schedule.parts * int(network.link_capacity[e])) / schedule.completion_time
+        for e in range(network.link_count)
+    }
+    spent = time_spent(schedule)
+    assert max(kind.most for kind in spent.kinds) == max(share.values())
+    assert sum(kind.links for kind in spent.kinds) == network.link_count
+    assert sum(kind.links * kind.busy for kind in spent.kinds) == sum(share.values())
+    if schedule.rules.ports == "all":
+        assert spent.busy / spent.total == max(share.values())
+        assert spent.busiest in {f"link {network.link_name(e)}" for e in share if share[e] == max(share.values())}
+
+
+def test_what_binds_is_the_cut_of_the_bound():
+    network = gossamer.network("array:3")
+    ends = list(zip(network.link_source.tolist(), network.link_target.tolist(), strict=True))
+    slow = network.with_times([4 if 2 in pair else 1 for pair in ends], 0)
+    page = gossamer.explain(gossamer.plan(slow, "alltoall"), quick=True)
+    inside, links = set(page.binding.nodes.tolist()), page.binding.links.tolist()
+    assert inside in ({2}, {0, 1})
+    assert len(links) == 1
+    assert set(ends[links[0]]) == {1, 2}
+
+
+def test_where_the_largest_bound_names_no_links_another_as_large_does():
+    page = gossamer.explain(gossamer.plan("array:6", "alltoall"), quick=True)
+    network = page.schedule.network
+    assert {network.link_name(e) for e in page.binding.links.tolist()} <= {"(2)->(3)", "(3)->(2)"}
+    assert page.bound.name == "cut across dimension 0"
+
+
+def test_the_cut_of_a_recognized_network_is_told_in_its_own_numbers():
+    order = [3, 0, 2, 1, 4]  # a line x-a-q-b-z with its nodes in another order
+    pairs = sorted(pair for u, v in pairwise(order) for pair in ((u, v), (v, u)))
+    source, target = np.array(pairs).T
+    network = gossamer.Network("line", 5, source, target, labels=list("abqxz"), links_only=True)
+    page = gossamer.explain(gossamer.plan(network, "allgather"), quick=True)
+    inside = page.binding.nodes.tolist()
+    assert [network.node_name(v) for v in inside] in (["x"], ["z"])
+    assert set(network.link_target[page.binding.links].tolist()) == set(inside)
+
+
+def test_a_plan_in_seconds_names_what_must_cross_with_its_bandwidth():
+    page = gossamer.explain(gossamer.plan(TWO_SERVERS, "allgather", cost=TimeCost("16MiB", whole=True)), quick=True)
+    assert "15 messages must enter a0 over 2 links of 350 GB/s together" in page.why[0]
+    assert page.bound.value >= Fraction(15 * 2**24, 350 * 10**9)
+
+
+GAINS = [
+    ("ring:5", "scatter", {"rules": Rules(ports="one")}),
+    ("torus:3x3", "allgather", {}),
+    ("array:4", "alltoall", {}),
+    ("ring:4", "broadcast", {"cost": SECONDS}),
+    ("torus:3x3", "broadcast", {"switching": "wormhole", "cost": LinearCost(startup=10, message_bytes=8)}),
+]
+
+
+@pytest.mark.parametrize(("spec", "task", "asked"), GAINS, ids=named)
+def test_each_gain_is_what_planning_the_change_takes(spec, task, asked):
+    plan = gossamer.plan(spec, task, **asked)
+    page = gossamer.explain(plan, budget=600.0)
+    took = plan.completion_time if plan.seconds is None else plan.seconds
+    assert page.gains
+    for gain in page.gains:
+        again = gain.asked
+        assert gain.before == took
+        assert (gain.time is None) == bool(gain.skipped)
+        if gain.time is None and "by its bound" not in gain.skipped:
+            continue
+        new = gossamer.plan(again.network, again.task, switching=again.switching, rules=again.rules, cost=again.cost)
+        time = (new.completion_time if new.seconds is None else new.seconds) * gain.share
+        if gain.time is None:  # the bound says that it gains little: it does
+            assert time >= took * Fraction(99, 100)
+        else:
+            assert (gain.time, gain.saved) == (time, took - time)
+            assert gain.percent == pytest.approx(float(100 * (took - time) / took))
+
+
+def test_changes_are_what_they_are_called():
+    plan = gossamer.plan(TWO_SERVERS, "allgather", cost=TimeCost("1MiB", whole=True))
+    page = gossamer.explain(plan, quick=True)
+    asked = page.asked
+    changes = {c.words: c.asked for c in advising.changed(asked, plan.schedule, page.binding)}
+    speeds = asked.network.find(gossamer.networks.structures.Speeds)
+
+    def rates(words):
+        return changes[words].network.find(gossamer.networks.structures.Speeds)
+
+    half = rates("half the latency of all links")
+    assert (half.latency == speeds.latency / 2).all()
+    assert (half.bandwidth == speeds.bandwidth).all()
+    fast = rates("all 32 links of 50 GB/s twice as fast")
+    changed = fast.bandwidth != speeds.bandwidth
+    assert changed.sum() == 32
+    assert set(fast.bandwidth[changed]) == {100e9}
+    cable = next(words for words in changes if words.startswith("one more cable between "))
+    new = changes[cable].network
+    room = [
+        float((net.link_capacity * net.find(gossamer.networks.structures.Speeds).bandwidth).sum())
+        for net in (asked.network, new)
+    ]
+    assert room[1] - room[0] in (2 * 300e9, 2 * 50e9)
+    ports = gossamer.plan("ring:5", "scatter", rules=Rules(ports="one"))
+    page = gossamer.explain(ports, quick=True)
+    words = [c.words for c in advising.changed(page.asked, ports.schedule, page.binding)]
+    assert "all-port instead of one-port" in words
+    assert "2 packets a message instead of 1" in words
+
+
+def test_a_cable_between_nodes_that_had_none_is_two_links():
+    network = gossamer.network("array:4")
+    new = advising._with_links(network, cable=(0, 3, 0))
+    assert new.link_count == network.link_count + 2
+    assert gossamer.plan(new, "broadcast").completion_time == 2
+    beside = advising._with_links(network, cable=(1, 2, 2))
+    assert beside.link_count == network.link_count
+    assert int(beside.link_capacity.sum()) == int(network.link_capacity.sum()) + 2
+    assert gossamer.plan(beside, "alltoall").completion_time < gossamer.plan(network, "alltoall").completion_time
+
+
+@pytest.mark.parametrize("form", ["blocks", "root", "gather", "sums"])
+def test_an_allreduce_is_asked_again_whatever_its_form(form):
+    cost = TimeCost("64kB", bandwidth="1GB/s", latency="2us", form=form)
+    plan = gossamer.plan("ring:3", "allreduce", cost=cost)
+    again = asked_again(plan.schedule)
+    assert again.task == gossamer.task("allreduce")
+    assert again.cost == TimeCost("64kB", bandwidth="1GB/s", latency="2us")
+    assert again.time == plan.seconds
+    assert again.bound().value <= again.time
+
+
+def test_usual_algorithms_take_what_their_sources_say():
+    def beside(spec, task, **asked):
+        plan = gossamer.plan(spec, task, **asked)
+        found, _ = usual.beside(asked_again(plan.schedule), 60.0, lambda stage: None)
+        assert all(each.time is None or each.time >= plan.bound for each in found)
+        return {each.name: each.time for each in found}
+
+    one = Rules(ports="one")
+    assert beside("ring:7", "allgather")["ring"] == 3  # half the ring each way
+    assert beside("ring:7", "broadcast")["ring"] == 6
+    assert beside("complete:8", "broadcast", rules=one)["binomial tree"] == 3
+    assert beside("hypercube:3", "reduce", rules=one)["binomial tree"] == 3
+    found = beside("ring:6", "allreduce")
+    assert found["ring"] == 6  # reduce-scatter and allgather, three steps each
+    assert found["halving and doubling"] is None  # six ranks are no power of two
+    assert beside("complete:8", "alltoall")["pairwise exchange"] == 1
+
+
+def test_rings_of_servers_use_every_rail():
+    plan = gossamer.plan(TWO_SERVERS, "allgather", cost=TimeCost("16MiB", whole=True))
+    found, _ = usual.beside(asked_again(plan.schedule), 60.0, lambda stage: None)
+    ring = next(each for each in found if each.name == "ring")
+    one_rail = Fraction(8 * 2**24, 50 * 10**9)  # what a single ring would take from one server to the other
+    assert asked_again(plan.schedule).bound().value <= ring.time < one_rail / 2
+
+
+def test_the_budget_is_kept_and_what_it_leaves_out_is_said():
+    page = gossamer.explain(gossamer.plan("torus:4x4", "allgather"), budget=0.0)
+    assert all(gain.time is None for gain in page.gains)
+    assert any("--budget allows more" in gain.skipped for gain in page.gains)
+    assert all(each.time is None and "time" in each.skipped for each in page.beside)
+
+
+def test_large_networks_are_planned_on_only_if_a_time_is_allowed(monkeypatch):
+    monkeypatch.setattr(advising, "_LARGE", 10)
+    page = gossamer.explain(gossamer.plan("ring:5", "scatter", rules=Rules(ports="one")))
+    assert all(gain.time is None for gain in page.gains)
+    assert any("not planned on 5 nodes without --budget" in gain.skipped for gain in page.gains)
+
+
+@pytest.mark.parametrize(
+    ("spec", "task", "asked"),
+    [
+        ("torus:8x8", "allgather", {}),
+        ("ring:5", "scatter", {"rules": Rules(ports="one")}),
+        ("fat-tree:2,3", "alltoall", {}),
+        ("torus:3x3", "alltoall", {"switching": "wormhole"}),
+        ("array:4", "broadcast", {"cost": SECONDS}),
+    ],
+    ids=named,
+)
+def test_a_page_is_short_and_says_the_same_in_each_form(spec, task, asked):
+    page = gossamer.explain(gossamer.plan(spec, task, **asked))
+    text = str(page)
+    assert len(text.splitlines()) <= 48
+    assert max(map(len, text.splitlines())) <= 125
+    told = page.to_dict()
+    assert json.loads(json.dumps(told)) == told
+    for form in (text, page.markdown(), page.html()):
+        for gain in page.gains:
+            assert gain.change.split()[0] in form
+        assert "What binds" in form
+        assert "Where time goes" in form
+    assert page.html().count("<svg") == (1 if asked.get("switching") else 2)
+    HTMLParser().feed(page.html())
+
+
+def test_a_job_of_unknown_bytes_says_what_is_left_out():
+    job = Together([gossamer.task("scatter"), gossamer.task("broadcast")])
+    page = gossamer.explain(gossamer.plan("ring:5", job, cost=SECONDS))
+    assert not page.gains
+    assert not page.beside
+    assert any("several tasks" in remark for remark in page.remarks)
+    assert " ms" in page.sentence
+
+
+def test_an_outcome_without_its_schedule_is_refused():
+    plan = gossamer.plan("torus:4x4", "allgather")
+    assert gossamer.explain(plan, quick=True).schedule is plan.schedule
+    with pytest.raises(ScheduleError, match="not kept"):
+        gossamer.explain(replace(plan, schedule=None))
+
+
+def test_the_command_writes_pages_and_refuses_what_does_not_go_together(capsys, tmp_path):
+    plan = tmp_path / "plan.parquet"
+    gossamer.plan("torus:3x3", "allgather").save(plan)
+    assert main(["explain", str(plan), "--quick"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("multinode-broadcast on torus:3x3: 2 steps; optimal")
+    assert "--quick leaves them out" in out
+    for name in ("page.md", "page.html", "page.txt"):
+        assert main(["explain", str(plan), "--quick", "-o", str(tmp_path / name)]) == 0
+        assert capsys.readouterr().out == f"wrote {tmp_path / name}\n"
+        assert "What binds" in (tmp_path / name).read_text()
+    assert main(["explain", str(plan), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["time"], told["time_goes"]["bandwidth"]) == (2, 2)
+    assert main(["explain", str(plan), "--slots"]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == "  slot 0, multinode-broadcast: 36 hops from 9 nodes"
+    assert main(["explain", str(plan), "--node", "0,1"]) == 0
+    assert capsys.readouterr().out.startswith("node (0,1): sends ")
+    for words, reason in (
+        (["--slot", "0", "--quick"], "go with the page, not with --slot"),
+        (["--quick", "--budget", "3"], "--quick plans nothing"),
+        (["-o", "page.pdf"], "a page is .html, .md or .txt"),
+        (["--budget", "-1"], "--budget must be a number of seconds"),
+    ):
+        assert main(["explain", str(plan), *words]) == 2
+        assert reason in capsys.readouterr().err
