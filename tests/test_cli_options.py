@@ -93,7 +93,7 @@ def test_an_option_has_the_name_that_it_has_in_python():
         words = parameter.opts[0] if parameter.opts[0].startswith("--") else parameter.opts[-1]
         if parameter.name in OTHERWISE or parameter.name == "help":
             continue
-        assert words == f"--{parameter.name.replace('_', '-')}", (command, parameter.opts)
+        assert words == f"--{parameter.name.rstrip('_').replace('_', '-')}", (command, parameter.opts)
         assert words not in {old for command, old, _ in OPTIONS if not command}
 
 

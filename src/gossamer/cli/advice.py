@@ -12,9 +12,9 @@ import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from gossamer.cli.command_group import EXAMPLES
+from gossamer.cli.command_line import OF_SCHEDULES, OF_TASKS, CommandLine, Words, msccl_ranks, understood
 from gossamer.cli.old_spellings import COMMANDS_MEANT, FORMATS_MEANT, OPTIONS_MEANT, VALUES_MEANT, meant_network
 from gossamer.errors import (
     FileFormatError,
@@ -43,14 +43,8 @@ _LISTS = (
     (TooLargeError, "gossamer plan -h"),
     (VerificationError, "gossamer verify -h"),
 )
-_ABOUT_BOTH = ("plan", "compare", "bounds", "faults", "demands")
-"""The commands whose first words are a network and a task."""
-_OF_SCHEDULES = ("verify", "draw", "explore", "explain", "run", "export", "replan", "simulate schedule")
-"""The commands whose first word is a schedule."""
 _LONG_TEXT = 240
 """Characters from which on a text with many reasons tells a few of them."""
-_MOST_NODES, _MOST_LINKS = 1100, 12_000
-"""Size of the networks that are proposed."""
 _LIKE = 0.85
 """How alike the names of a file that is missing and of one that is there must be, from 0 to 1."""
 _FIELDS = {
@@ -59,8 +53,6 @@ _FIELDS = {
     "--traffic": ("--traffic", "uniform"),
 }
 """What a task that needs more than its name may be given."""
-
-Words = list[str]
 
 
 def with_advice(text: str, arguments: Sequence[str], error: Exception | None = None) -> str:
@@ -84,19 +76,25 @@ def with_advice(text: str, arguments: Sequence[str], error: Exception | None = N
     >>> with_advice("routing needs virtual_channels of at least 4 here", ["deadlock", "ring:4"])
     'routing needs virtual_channels of at least 4 here; try: gossamer deadlock ring:4 --virtual-channels 4'
     """
-    line = _Line(list(arguments))
+    line = CommandLine(list(arguments))
     text = _few_reasons(text, error)
-    for words in _meant(text, line):
-        more = ["--bandwidth", "50GB/s"] if "--bytes" in words and "--bandwidth" not in words else []
-        for each in (words, [*words, *more]):
-            if each != line.words and _understood(each):
-                return _told(text, _typed(each))
-    chain = _written_and_exported(text, line) or _with_ranks(text, line)
-    if chain:
-        return _told(text, chain)
+    with suppress(Exception):  # whatever was typed: what was wrong with it is said in any case
+        proposal = _proposal(text, line)
+        if proposal:
+            return _told(text, proposal)
     if _NAMES_NEXT.search(text):
         return text
     return f"{text}; try: {_next(text, line, error)}"
+
+
+def _proposal(text: str, line: CommandLine) -> str:
+    """Return the likeliest command that is understood; empty if there is none."""
+    for words in _meant(text, line):
+        more = ["--bandwidth", "50GB/s"] if "--bytes" in words and "--bandwidth" not in words else []
+        for each in (words, [*words, *more]):
+            if each != line.words and understood(each):
+                return _typed(each)
+    return _written_and_exported(text, line) or _with_ranks(text, line)
 
 
 def _told(text: str, proposal: str) -> str:
@@ -119,181 +117,10 @@ def _typed(words: Sequence[str]) -> str:
     return f"gossamer {shlex.join(words)}"
 
 
-# A command line, taken apart as the commands take it.
-
-
-class _Line:
-    """The words of a command line: which name the command, and which are its arguments.
-
-    Attributes
-    ----------
-    words : list of str
-        What was typed after ``gossamer``.
-    name : str
-        The words of the command; empty if there is none.
-    options : list of str
-        The options of the command.
-    takes_network : bool
-        Whether one of its arguments is a network.
-    places : list of int
-        Where its arguments stand among the words.
-    """
-
-    def __init__(self, words: Words) -> None:
-        self.words = words
-        self.name = next((n for n in (" ".join(words[:2]), *words[:1]) if n in EXAMPLES), "")
-        self.name = {"simulate": "simulate schedule", "sweep": "sweep run"}.get(self.name, self.name)
-        command = _command(self.name)
-        taken = [] if command is None else command.params
-        flags = {o for p in taken if getattr(p, "is_flag", False) for o in (*p.opts, *p.secondary_opts)}
-        self.options = [o for p in taken for o in (*p.opts, *p.secondary_opts)]
-        names = {"network", "networks"} | ({"what"} if self.name == "list" else set())
-        self.takes_network = any(p.name in names for p in taken if p.param_type_name == "argument")
-        self.places: list[int] = []
-        place = len(self.name.split()) if " ".join(words[:2]) == self.name else 1
-        while place < len(words):
-            word = words[place]
-            if word.startswith("-") and len(word) > 1:
-                place += 1 if "=" in word or word in flags or word not in self.options else 2
-                continue
-            self.places.append(place)
-            place += 1
-
-    def argument(self, number: int) -> str | None:
-        """Return an argument; None where there are fewer."""
-        return self.words[self.places[number]] if number < len(self.places) else None
-
-    def changed(self, changes: dict[int, str]) -> Words:
-        """Return the words, some of them changed."""
-        return [changes.get(place, word) for place, word in enumerate(self.words)]
-
-    def with_option(self, option: str, value: str) -> Words:
-        """Return the words with another value of an option.
-
-        >>> _Line(["simulate", "traffic", "ring:4", "--routing", "ugal"]).with_option("--virtual-channels", "4")
-        ['simulate', 'traffic', 'ring:4', '--routing', 'ugal', '--virtual-channels', '4']
-        """
-        words = list(self.words)
-        if option in words[:-1]:
-            words[words.index(option) + 1] = value
-            return words
-        return [*(w for w in words if not w.startswith(f"{option}=")), option, value]
-
-    def without_option(self, option: str) -> Words:
-        """Return the words without an option and its value.
-
-        >>> _Line(["plan", "ring:4", "allgather", "--quiet", "--json"]).without_option("--quiet")
-        ['plan', 'ring:4', 'allgather', '--json']
-        """
-        kept, skip = list[str](), False
-        for place, word in enumerate(self.words):
-            if skip or word == option or word.startswith(f"{option}="):
-                after = self.words[place + 1 : place + 2]
-                skip = not skip and word == option and bool(after) and not after[0].startswith("-")
-            else:
-                kept.append(word)
-        return kept
-
-
-def _command(name: str) -> Any:
-    """Return the command of these words; None if there is none."""
-    import typer.main
-
-    from gossamer.cli.app import app
-
-    found: Any = typer.main.get_command(app)
-    for word in name.split():
-        found = found.commands.get(word) if hasattr(found, "commands") else None
-    return found if name else None
-
-
-# Whether a command line is understood, short of carrying it out.
-
-
-def _understood(words: Words) -> bool:
-    """Return whether a command line names what there is: command, options, network, task, files."""
-    if words[-1:] in (["-h"], ["--help"], ["--version"]) or words == ["doctor"]:
-        return True
-    line = _Line(words)
-    command = _command(line.name)
-    if command is None:
-        return False
-    rest = words[len(line.name.split()) :] if " ".join(words[:2]) == line.name else words[1:]
-    try:
-        given = dict(command.make_context(line.name, list(rest)).params)
-        return _sensible(line.name, given)
-    except (GossamerError, OSError, ValueError, TypeError, IndexError, KeyError):
-        return False
-    except SystemExit:
-        return True
-    except Exception as error:
-        if hasattr(error, "format_message") or hasattr(error, "exit_code"):  # of the command-line library
-            return False
-        raise
-
-
-def _sensible(name: str, given: dict[str, Any]) -> bool:
-    """Return whether the parameters of a command name what there is; some errors mean that they do not."""
-    from gossamer.networks import as_network, network_size
-    from gossamer.networks.derived import without
-    from gossamer.networks.files import suffixes
-
-    files = [given[key] for key in ("file", "study") if given.get(key) is not None]
-    if not all(Path(path).is_file() for path in [*files, *(given.get("files") or [])]):
-        return False
-    foreign = [p for p in files if Path(p).suffix.lower() not in (".parquet", ".txt", ".toml")]
-    if foreign and name in _OF_SCHEDULES and not given.get("network"):
-        return False
-    named = given.get("network") or given.get("networks")
-    for spec in [named] if isinstance(named, str) else named or []:
-        if not (Path(spec).suffix.lower() in suffixes() or "{" in spec):
-            size = network_size(spec)
-            if size.nodes > _MOST_NODES or size.links > _MOST_LINKS:
-                return False
-    if name == "replan":
-        from gossamer.planning import switching
-
-        without(switching.load(files[0]).network, given.get("without") or [], given.get("seed") or 0)
-    if not isinstance(named, str):
-        return True
-    ranks = _ranks_of(files[0]) if files else None
-    if ranks is not None and network_size(named).nodes != int(ranks.partition(":")[2]):
-        return False
-    network = without(as_network(named), given.get("without") or [], given.get("seed") or 0)
-    if name in _ABOUT_BOTH:
-        return _asks(given, network)
-    return not (name == "list" and given["what"] not in ("algorithms", "schemes"))
-
-
-def _asks(given: dict[str, Any], network: Any) -> bool:
-    """Return whether there is a task, with rules and costs that go with each other, and an algorithm for it."""
-    from dataclasses import fields
-
-    from gossamer.planning.planner import rules_and_cost
-    from gossamer.planning.switching import SWITCHINGS, named
-    from gossamer.questions.costs import TimeCost
-    from gossamer.questions.tasks.parsing import TaskWords, asked_task
-
-    told = {key: getattr(value, "value", value) for key, value in given.items() if value is not None}
-    own = {field.name for field in fields(TaskWords)}
-    task = asked_task(given["task"], {k: v for k, v in told.items() if k in own}, network, told.get("seed", 0))
-    switching = told.get("switching", "store-and-forward")
-    known = {f.name for s in SWITCHINGS.values() for c in s.cost_types for f in fields(c)}
-    known |= {name for s in SWITCHINGS.values() for name in s.rules}
-    how = rules_and_cost(switching, {k: v for k, v in told.items() if k in known})
-    if isinstance(how["cost"], TimeCost):
-        how["cost"].on(network, task)
-    algorithm = told.get("algorithm", "best")
-    efforts = ("closed form", "search", "solver")
-    return (algorithm == "best" or algorithm in (a.name for a in named(switching).algorithms(type(task)))) and told.get(
-        "effort", "search"
-    ) in efforts
-
-
 # What may have been meant, the likeliest first.
 
 
-def _meant(text: str, line: _Line) -> Iterator[Words]:
+def _meant(text: str, line: CommandLine) -> Iterator[Words]:
     yield from _commands_meant(line)
     yield from _options_meant(text, line)
     yield from _subjects_meant(line)
@@ -304,17 +131,17 @@ def _meant(text: str, line: _Line) -> Iterator[Words]:
     yield from _files_meant(text, line)
 
 
-def _commands_meant(line: _Line) -> Iterator[Words]:
+def _commands_meant(line: CommandLine) -> Iterator[Words]:
     """Yield the command that a word which is none is used for elsewhere."""
     if not line.name and line.words:
         meant = COMMANDS_MEANT.get(line.words[0].lower().replace("_", "-"))
         if meant is not None:
             yield [*meant.split(), *line.words[1:]]
-            yield from _subjects_meant(_Line([*meant.split(), *line.words[1:]]))
+            yield from _subjects_meant(CommandLine([*meant.split(), *line.words[1:]]))
             yield [*meant.split(), "-h"]
 
 
-def _options_meant(text: str, line: _Line) -> Iterator[Words]:
+def _options_meant(text: str, line: CommandLine) -> Iterator[Words]:
     """Yield the line with the option that one which there is not is called here, or without it."""
     found = _NO_OPTION.search(text)
     if found is None:
@@ -340,20 +167,20 @@ def _options_meant(text: str, line: _Line) -> Iterator[Words]:
             yield line.changed({place: line.words[place].replace(wrong, new, 1)})
             example = {"--bytes": ("--bandwidth", "50GB/s")}.get(new)
             if example:
-                changed = _Line(line.changed({place: line.words[place].replace(wrong, new, 1)}))
+                changed = CommandLine(line.changed({place: line.words[place].replace(wrong, new, 1)}))
                 yield changed.with_option(*example)
     yield line.without_option(wrong)
     yield _only(line, wrong)
 
 
-def _only(line: _Line, option: str) -> Words:
+def _only(line: CommandLine, option: str) -> Words:
     """Return the words without an option that has no value."""
     return [word for word in line.words if word != option]
 
 
-def _as_argument(line: _Line, option: str, value: str, what: str) -> Words:
+def _as_argument(line: CommandLine, option: str, value: str, what: str) -> Words:
     """Return the words with the value of an option as an argument, in the place of a network or of a task."""
-    rest = _Line(line.without_option(option))
+    rest = CommandLine(line.without_option(option))
     others = [w for w in ("--network", "--topology", "--task", "--collective", "--topo", "--net") if w in rest.words]
     for other in others:
         words, at = list(rest.words), rest.words.index(other)
@@ -364,7 +191,7 @@ def _as_argument(line: _Line, option: str, value: str, what: str) -> Words:
     return [*rest.words[:at], value, *rest.words[at:]]
 
 
-def _misspelt(text: str, line: _Line) -> Iterator[Words]:
+def _misspelt(text: str, line: CommandLine) -> Iterator[Words]:
     """Yield the line with the word that the text says was meant, or with enough of what the text says is too little."""
     few = _TOO_FEW.search(text)
     if few:
@@ -376,11 +203,11 @@ def _misspelt(text: str, line: _Line) -> Iterator[Words]:
             if re.search(rf"(?<!\w){re.escape(given)}(?!\w)", word):
                 words = line.changed({place: word.replace(given, meant, 1)})
                 yield words
-                yield from _subjects_meant(_Line(words))
+                yield from _subjects_meant(CommandLine(words))
                 return
 
 
-def _fields_meant(text: str, line: _Line) -> Iterator[Words]:
+def _fields_meant(text: str, line: CommandLine) -> Iterator[Words]:
     """Yield the line with an option that the text misses, or without one that it refuses."""
     for option, (name, value) in _FIELDS.items():
         if re.search(rf"needs .*{option}\b", text):
@@ -416,7 +243,7 @@ def _fields_meant(text: str, line: _Line) -> Iterator[Words]:
         yield [word for word in line.words if word not in extra[1].split()]
 
 
-def _option_missing(text: str, line: _Line) -> Iterator[Words]:
+def _option_missing(text: str, line: CommandLine) -> Iterator[Words]:
     """Yield the line with an option that it must have: as its other words say, or as in the example."""
     output = next((line.words[i + 1] for i, w in enumerate(line.words[:-1]) if w in ("-o", "--output")), "")
     to = {".xml": "msccl-xml", ".json": "json", ".csv": "csv", ".goal": "goal"}.get(Path(output).suffix.lower())
@@ -429,12 +256,12 @@ def _option_missing(text: str, line: _Line) -> Iterator[Words]:
         if word.startswith("-") and not any(w in names or w.startswith(f"{word}=") for w in words):
             value = example[place + 1]
             if line.name == "import" and word == "--network":
-                value = _ranks_of(line.argument(0)) or value
+                value = msccl_ranks(line.argument(0)) or value
             words += [word, value]
     yield words
 
 
-def _values_meant(text: str, line: _Line) -> Iterator[Words]:
+def _values_meant(text: str, line: CommandLine) -> Iterator[Words]:
     """Yield the line with another value: of a few words that are allowed, in a range, or of the form that is asked."""
     listed = _ONE_OF.search(text)
     got = re.findall(r"(?:got |: )'([^']+)'", text)
@@ -465,7 +292,7 @@ def _values_meant(text: str, line: _Line) -> Iterator[Words]:
         yield from _replaced(line, got[-1], "1")
 
 
-def _formats_meant(text: str, line: _Line) -> Iterator[Words]:
+def _formats_meant(text: str, line: CommandLine) -> Iterator[Words]:
     """Yield the line with the format that a word is used for elsewhere, or that the suffix of the file says."""
     found = re.search(r"unknown format '([^']+)'", text)
     if found:
@@ -476,7 +303,7 @@ def _formats_meant(text: str, line: _Line) -> Iterator[Words]:
             yield from _replaced(line, found[1], meant)
 
 
-def _replaced(line: _Line, given: str, new: str, inside: bool = True) -> Iterator[Words]:
+def _replaced(line: CommandLine, given: str, new: str, inside: bool = True) -> Iterator[Words]:
     """Yield the line with a value replaced: a word of its own, after ``=``, or inside a word if that is wanted."""
     for place, word in enumerate(line.words):
         if place and given and (word == given or word.endswith(f"={given}")):
@@ -486,7 +313,7 @@ def _replaced(line: _Line, given: str, new: str, inside: bool = True) -> Iterato
             yield line.changed({place: re.sub(rf"(?<!\w){re.escape(given)}(?!\w)", new, word, count=1)})
 
 
-def _subjects_meant(line: _Line) -> Iterator[Words]:
+def _subjects_meant(line: CommandLine) -> Iterator[Words]:
     """Yield the line with its network, its task or both as they may have been meant, or exchanged."""
     network_at = {"list": 1, "import": None}.get(line.name, 0)
     place = None if network_at is None or network_at >= len(line.places) else line.places[network_at]
@@ -495,20 +322,20 @@ def _subjects_meant(line: _Line) -> Iterator[Words]:
     if place is None or not ("--network" in line.words or line.takes_network):
         return
     spec = line.words[place]
-    task = line.argument(1) if line.name in _ABOUT_BOTH else None
+    task = line.argument(1) if line.name in OF_TASKS else None
     subject = line.argument(0)
-    if line.name in _OF_SCHEDULES and subject and Path(subject).suffix.lower() in (".parquet", ".txt"):
+    if line.name in OF_SCHEDULES and subject and Path(subject).suffix.lower() in (".parquet", ".txt"):
         yield line.without_option("--network")
     specs = [spec] if _is_network(spec) else meant_network(spec)
     if line.name in ("import", "verify") and specs != [spec]:
-        specs = [*filter(None, [_ranks_of(line.argument(0))]), *specs]
+        specs = [*filter(None, [msccl_ranks(line.argument(0))]), *specs]
     tasks = [task] if task is None or _is_task(task) else _tasks_meant(task)
     for new in specs:
         for other in tasks:
             changes = {place: new} | ({} if other is None else {line.places[1]: other.split()[0]})
             words = line.changed(changes)
             yield [*words, *(other.split()[1:] if other else [])]
-    if line.name in _ABOUT_BOTH and task is None:
+    if line.name in OF_TASKS and task is None:
         yield [*line.words[: place + 1], "allgather", *line.words[place + 1 :]]
         yield [*line.words[:place], "torus:8x8", *line.words[place:]]
 
@@ -546,7 +373,7 @@ def _tasks_meant(word: str) -> list[str]:
 # Files.
 
 
-def _files_meant(text: str, line: _Line) -> Iterator[Words]:
+def _files_meant(text: str, line: CommandLine) -> Iterator[Words]:
     """Yield the line with a file that is there, or what makes or reads a file that is missing or of another kind."""
     missing = re.search(r"no such file: '([^']+)'", text)
     subject = line.argument(0)
@@ -555,11 +382,11 @@ def _files_meant(text: str, line: _Line) -> Iterator[Words]:
         folder = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
         for name in difflib.get_close_matches(path.name, folder, cutoff=_LIKE):
             yield from _replaced(line, missing[1], str(path.with_name(name)))
-    if line.name in _OF_SCHEDULES and subject is not None:
+    if line.name in OF_SCHEDULES and subject is not None:
         yield from _schedules_meant(line, subject)
-    if line.name in _OF_SCHEDULES and subject is None:
+    if line.name in OF_SCHEDULES and subject is None:
         yield _written("plan.parquet", "torus:8x8")
-    if line.name in (*_ABOUT_BOTH, "network") and subject and Path(subject).is_file():
+    if line.name in (*OF_TASKS, "network") and subject and Path(subject).is_file():
         yield ["verify", subject]
         yield _imported(subject)
     target = re.search(r"cannot write '([^']+)'", text)
@@ -573,7 +400,7 @@ def _files_meant(text: str, line: _Line) -> Iterator[Words]:
                 yield from _replaced(line, str(path), str(path.with_suffix(suffix)))
 
 
-def _schedules_meant(line: _Line, subject: str) -> Iterator[Words]:
+def _schedules_meant(line: CommandLine, subject: str) -> Iterator[Words]:
     """Yield what may be meant by a command of schedules that is given something else."""
     path = Path(subject)
     if path.is_file():
@@ -600,21 +427,12 @@ def _written(name: str, spec: str) -> Words:
     return ["plan", spec, "allgather", "-o", name]
 
 
-def _ranks_of(path: str | None) -> str | None:
-    """Return a network on which an MSCCL file's ranks can send to all others; None if it is no such file."""
-    if path is None or Path(path).suffix.lower() != ".xml" or not Path(path).is_file():
-        return None
-    with Path(path).open(encoding="utf-8", errors="replace") as file:
-        found = re.search(r'<algo\b[^>]*\bngpus="(\d{1,3})"', file.read(4096))
-    return None if found is None else f"complete:{found[1]}"
-
-
 def _imported(path: str) -> Words:
     """Return the line that checks a schedule of another tool, on a network of all links."""
-    return ["verify", path, "--network", _ranks_of(path) or "none"]
+    return ["verify", path, "--network", msccl_ranks(path) or "none"]
 
 
-def _written_and_exported(text: str, line: _Line) -> str:
+def _written_and_exported(text: str, line: CommandLine) -> str:
     """Return the two commands that write a plan in another tool's format; empty if that is not what was asked for."""
     found = re.search(r"'([^']+\.(xml|json))' is of no known kind", text)
     if found is None or line.name not in ("plan", "replan"):
@@ -622,12 +440,12 @@ def _written_and_exported(text: str, line: _Line) -> str:
     plan = str(Path(found[1]).with_suffix(".parquet"))
     words = [plan if word == found[1] else word for word in line.words]
     to = "msccl-xml" if found[2] == "xml" else "json"
-    if not _understood(words):
+    if not understood(words):
         return ""
     return f"{_typed(words)} && {_typed(['export', plan, '--to', to, '-o', found[1]])}"
 
 
-def _with_ranks(text: str, line: _Line) -> str:
+def _with_ranks(text: str, line: CommandLine) -> str:
     """Return the command that runs a schedule with as many ranks as it has nodes; empty if ranks are not the matter."""
     found = re.search(r"has (\d+) \w+; there are \d+ ranks", text)
     return f"mpiexec -n {found[1]} {_typed(line.words)}" if found and line.name == "run" else ""
@@ -636,17 +454,17 @@ def _with_ranks(text: str, line: _Line) -> str:
 # Where nothing better is known.
 
 
-def _next(text: str, line: _Line, error: Exception | None) -> str:
+def _next(text: str, line: CommandLine, error: Exception | None) -> str:
     command, arguments = line.name, line.words
     example = EXAMPLES.get(command, "gossamer -h")
-    if ("Missing argument" in text or "Missing option" in text) and _understood(shlex.split(example)[1:]):
+    if ("Missing argument" in text or "Missing option" in text) and understood(shlex.split(example)[1:]):
         return example
     told = next((words for kind, words in _LISTS if isinstance(error, kind)), None)
     if isinstance(error, FileFormatError) or not command:
         return f"gossamer {command} -h" if command else "gossamer -h"
-    if isinstance(error, NotApplicableError) and command in _ABOUT_BOTH and len(line.places) > 1:
+    if isinstance(error, NotApplicableError) and command in OF_TASKS and len(line.places) > 1:
         words = ["list", "algorithms", str(line.argument(0)), "--task", str(line.argument(1))]
-        if _understood(words):
+        if understood(words):
             return _typed(words)
     if isinstance(error, TaskError) and "unknown task" not in text:
         return f"gossamer {command} -h"

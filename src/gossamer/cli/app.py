@@ -10,9 +10,8 @@ import typer
 from gossamer.cli.arrivals import simulate_arrivals
 from gossamer.cli.command_group import WIDTH, Commands, dressed, group
 from gossamer.cli.compare import bounds, compare
-from gossamer.cli.compile_kernels import command as compile_all
 from gossamer.cli.design import design
-from gossamer.cli.doctor import doctor, manual
+from gossamer.cli.doctor import compile_all, doctor, manual
 from gossamer.cli.draw import draw, explore
 from gossamer.cli.export import export, import_foreign
 from gossamer.cli.list import list_known

@@ -1,8 +1,9 @@
-"""``gossamer doctor`` and ``gossamer manual``: what is installed here, and the page for ``man``."""
+"""``gossamer doctor``, ``manual`` and ``compile``: what is installed, the page for ``man``, kernels beforehand."""
 
 from __future__ import annotations
 
 import importlib.metadata
+import io
 import os
 import platform
 import shutil
@@ -10,7 +11,9 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import time
 from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -19,11 +22,11 @@ import typer
 
 from gossamer.atomic_files import memory_text
 from gossamer.cli.command_group import EXAMPLES, PURPOSES
-from gossamer.cli.console import print_entries, print_json, styled
+from gossamer.cli.console import print_entries, print_json, progress, styled
 from gossamer.cli.options import Json
 from gossamer.version import __version__
 
-__all__ = ["EXTRAS", "NEEDED", "Finding", "State", "doctor", "examine", "manual", "manual_page"]
+__all__ = ["EXTRAS", "NEEDED", "Finding", "State", "compile_all", "doctor", "examine", "manual", "manual_page"]
 
 # The manual page, in the language of man, from the commands as they are.
 
@@ -325,3 +328,73 @@ def manual(
     with whole_file(output) as file:
         file.write_text(page, encoding="utf-8")
     print(f"wrote {output}")
+
+
+# What is compiled when it is first used, compiled beforehand.
+
+_COMPILED_NETWORKS = (
+    "torus:4x4",
+    "array:3x4",
+    "hypercube:3",
+    "star:4",
+    "fat-tree:2,2",
+    "leaf-spine:2,2,1",
+    "kautz:2,2",
+)
+_COMPILED_TASKS = (
+    *("broadcast", "scatter", "gather", "allgather", "alltoall", "reduce", "reduce-scatter", "allreduce"),
+    *("partial-multinode-broadcast --active 0,1,3", "partial-exchange --active 0,1,3", "permutation --pattern random"),
+    *("neighbor-exchange", "uneven-exchange --traffic zipf"),
+)
+_COMPILED_OTHERS = (
+    "plan torus:4x4 allgather --ports one",
+    "plan torus:4x4 allgather --segmented",
+    "plan torus:4x4 allgather --buffer 3",
+    "plan ring:4 allreduce --bytes 64kB --bandwidth 50GB/s --latency 2us",
+    "plan torus:4x4 alltoall --stream",
+    "compare torus:4x4 alltoall",
+    "compare array:4x4 permutation --pattern random",
+    "compare torus:4x4 allgather --switching wormhole",
+    "compare torus:4x4 alltoall --switching wormhole",
+    "compare torus:4x4 broadcast --switching wormhole",
+    "plan kautz:2,2 alltoall --switching wormhole",
+    "simulate arrivals torus:4x4 --load 0.5 --steps 200",
+    "simulate arrivals torus:4x4 --load 0.2 --steps 200 --arrivals on-off",
+    "simulate traffic torus:4x4 --load 0.2 --measured 200",
+    "simulate traffic kautz:2,2 --load 0.2 --measured 200",
+    "deadlock torus:4x4",
+    "network torus:4x4",
+    "design --nodes 16 --degree 4 --budget 1",
+)
+
+
+def compile_all(
+    context: typer.Context,
+    json: Json = False,
+) -> None:
+    """Compile beforehand what is compiled when it is first used, such as while a container is built."""
+    from gossamer.jit import telling, uninterpreted
+
+    made: list[str] = []
+    began = time.monotonic()
+    lines = [f"plan {network} {task}" for task in _COMPILED_TASKS for network in _COMPILED_NETWORKS] + list(
+        _COMPILED_OTHERS
+    )
+    with progress() as stage, uninterpreted():
+        for i, line in enumerate(lines):
+            stage(f"{i + 1} of {len(lines)}: {line}")
+            with telling(lambda name, seconds: made.append(name)):
+                _run_quietly(context.find_root().command, line)
+    seconds = time.monotonic() - began
+    if json:
+        print_json({"compiled": len(made), "seconds": round(seconds, 1)})
+    else:
+        print(f"compiled {len(made)} kernels in {seconds:.0f} s; those that were kept already were not compiled again")
+
+
+def _run_quietly(root: Any, line: str) -> None:
+    """Run a command, and print nothing; one that is refused compiles nothing."""
+    from gossamer.errors import GossamerError
+
+    with suppress(GossamerError), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        root.main(args=line.split(), prog_name="gossamer", standalone_mode=False)

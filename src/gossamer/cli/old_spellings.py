@@ -261,7 +261,7 @@ def meant_network(text: str) -> list[str]:
 
 def _forms(family: str, given: str, usual: str) -> list[str]:
     """Return parameters that may be meant: those given, without what is too much, filled up, and the usual ones."""
-    numbers = [n if int(n) else "8" for n in re.findall(r"\d+", given)]
+    numbers = [n if n.strip("0") else "8" for n in re.findall(r"\d+", given)]
     values = re.findall(r"[^,=]*=?([^,]+)", usual)
     forms = [given] if given else []
     if numbers:
