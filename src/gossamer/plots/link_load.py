@@ -335,8 +335,8 @@ def _span(cells: Cells) -> str:
 
 # Link loads of networks too large to draw: a bar for each group of links, or a histogram where there are none.
 
-_SHOWN = 48
-"""The most groups with a bar."""
+_SHOWN, _HISTOGRAM = 48, 40
+"""The most groups with a bar, and the bars of a histogram."""
 _ROW = 0.3
 
 
@@ -367,7 +367,7 @@ def paint_bars(figure: Any, schedule: Schedule, load: Cells, width: float, heigh
     else:
         _histogram(axes, load)
     axes.set_xlabel(load_unit(schedule), fontsize=8.5, color=INK)
-    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.xaxis.set_major_formatter("{x:,.4g}")
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     for side in ("bottom", "left"):
@@ -396,13 +396,12 @@ def _bars(axes: Any, groups: LinkGroups, load: Cells, names: tuple[str, ...]) ->
 
 
 def _histogram(axes: Any, load: Cells) -> None:
-    most = int(np.ceil(load.max(initial=0)))
-    wide = max(1, -(-(most + 1) // 60))
-    edges = np.arange(0, most + wide + 1, wide) - 0.5
+    most = float(load.max(initial=0)) or 1.0
+    edges = np.linspace(0, most * (1 + 1e-9), _HISTOGRAM + 1)
     counts, _ = np.histogram(load, edges)
     axes.stairs(counts, edges, fill=True, color=sequential()(1.0), edgecolor=PAPER)
     axes.set(xlim=(edges[0], edges[-1]))
-    axes.set_ylabel("links" if wide == 1 else f"links, {wide} loads to a bar", fontsize=8.5, color=INK)
+    axes.set_ylabel("links", fontsize=8.5, color=INK)
     axes.yaxis.set_major_formatter("{x:,.0f}")
 
 
@@ -599,6 +598,8 @@ def _largest_bound(schedule: Schedule) -> tuple[Flags, Flags, Fraction] | None:
             return inside, (other & ~one) if proof.enter else (one & ~other), best
         if isinstance(proof, Partition):
             part = np.asarray(proof.part)
+            if np.unique(part[part >= 0]).size == 2:
+                inside = part == part[part >= 0].min()
             return inside, part[network.link_source] != part[network.link_target], best
     return None
 

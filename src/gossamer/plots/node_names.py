@@ -93,6 +93,7 @@ def named(network: Network, layout: Layout, radius: float, unit: float) -> Named
     count, terminals = network.node_count, network.terminal_count
     found = NamedNodes([""] * count, ["in"] * count, [0.0] * count, [], [])
     if count > _MOST:
+        found.notes.append(f"No room for the names of {count:,} nodes.")
         return found
     full = [network.node_name(v).removeprefix("(").removesuffix(")") for v in range(count)]
     if network.grid is not None and all(s <= 2 for s in network.grid.sides):
