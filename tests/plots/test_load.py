@@ -125,7 +125,13 @@ def test_an_invariant_schedule_looks_like_its_expansion(spec):
 
 def test_the_heading_names_network_task_algorithm_and_time():
     said = texts(load_figure(scatter(gossamer.network("array:4x4"))))
-    for part in ("scatter (root 0) on array:4x4", "tree", "12 steps", "16 nodes, 48 links", "time that a link is busy, % of 12 steps"):
+    for part in (
+        "scatter (root 0) on array:4x4",
+        "tree",
+        "12 steps",
+        "16 nodes, 48 links",
+        "time that a link is busy, % of 12 steps",
+    ):
         assert part in said
 
 
@@ -241,7 +247,8 @@ def test_the_busiest_links_and_the_cut_of_the_bound_are_marked():
     marks = bound_marks(schedule, load_of(schedule))
     assert np.flatnonzero(marks.busiest).tolist() == [0]
     figure = load_figure(schedule)
-    assert "Orange: the busiest links, 1 link at 100 %." in " ".join(texts(figure).split())
+    assert "Orange: the busiest" in texts(figure)
+    assert "1 link at 100 %" in texts(figure)
     assert len(collections(figure, "busiest")[0].get_paths()) == 1
 
 

@@ -320,9 +320,11 @@ def _paint_panel(axes: Any, panel: HeatPanel, scale: Any, strips: bool, *, singl
         axes.set_yticks([0], [said], fontsize=8, color=INK)
         axes.tick_params(length=0)
     else:
-        axes.set_title(
-            f"{panel.name}: {_span(panel.cells)}", fontsize=8, color=INK, loc="left", pad=3, parse_math=False
-        )
+        room = axes.get_window_extent().width / axes.figure.dpi * 72 + 10
+        most = f"{panel.name}: {percent(float(np.max(panel.cells, where=~np.isnan(panel.cells), initial=0.0)))}"
+        tried = [(text, size) for text in (said, most) for size in (8.0, 7.0, 6.0, 5.5)]
+        said, size = next((pair for pair in tried if measured(*pair)[0] < room), (panel.name, 5.5))
+        axes.set_title(said, fontsize=size, color=INK, loc="left", pad=3, parse_math=False)
 
 
 def _span(cells: Cells) -> str:
