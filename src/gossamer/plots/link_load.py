@@ -669,7 +669,7 @@ def load_of(schedule: Schedule) -> Cells:
         phase = np.searchsorted([p.first_slot for p in explicit.phases if p.slots], explicit.slot, side="right") - 1
         each = np.array([float(p.slot_length) for p in explicit.phases if p.slots])[phase]
         mine = explicit.packet != CONTROL
-        busy = np.bincount(explicit.link[mine], each[mine], minlength=capacity.size)
+        busy: Any = np.bincount(explicit.link[mine], each[mine], minlength=capacity.size)
     else:
         busy = link_busy(schedule) * float(whole / max(schedule.slot_count, 1))
     return np.asarray(100 * busy / capacity / float(whole), np.float64)
@@ -748,7 +748,7 @@ def _paint_marks(axes: Any, lines: list[Lines], marks: Marks, widest: float, uni
 
     for group in lines:
         chosen = marks.busiest[group.link]
-        ground = {"colors": tint(CONTROL_COLOR, 0.55), "zorder": 0.9, "gid": "busiest"}
+        ground: dict[str, Any] = {"colors": tint(CONTROL_COLOR, 0.55), "zorder": 0.9, "gid": "busiest"}
         axes.add_collection(LineCollection(list(group.points[chosen]), linewidths=widest + 2.6, **ground))
         points = group.points[marks.across[group.link]]
         if not len(points):
