@@ -232,9 +232,12 @@ def test_every_link_is_one_cell_of_a_heat_map_where_its_source_stands(spec):
 def test_a_heat_map_says_the_least_and_largest_load_of_each_panel():
     schedule = scatter(gossamer.network("torus:4x4x4"))
     figure = plots.heat_figure(schedule)
-    load = link_load(schedule).reshape(64, 6)
+    load = 100 * link_load(schedule).reshape(64, 6) / float(schedule.completion_time)
     titles = [axes.get_title(loc="left") for axes in figure.axes if axes.get_title(loc="left")]
-    assert [t.split(": ")[1] for t in titles] == [f"{load[:, g].min()} to {load[:, g].max()}" for g in range(6)]
+    spans = [re.findall(r"[\d.]+", title.split(": ")[1]) for title in titles]
+    assert [[float(v) for v in span] for span in spans] == [
+        pytest.approx([load[:, g].min(), load[:, g].max()], abs=0.5) for g in range(6)
+    ]
 
 
 def test_in_the_colors_of_origins_a_cell_is_the_node_where_its_packet_began():

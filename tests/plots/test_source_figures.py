@@ -51,7 +51,7 @@ def test_tree_figure_names_every_node_in_both_panels():
     figure = tree_figure(scheduled("hypercube:3", "broadcast", "binomial-tree", root=0))
     assert sorted(w for w in words(figure) if len(w) == 3) == sorted(2 * [f"{v:03b}" for v in range(8)])
     assert [axes.get_title(loc="left") for axes in tree_figure(scheduled("torus:4x4", "broadcast", root=0)).axes] == [
-        "by steps"
+        "by time"
     ]
 
 

@@ -15,7 +15,7 @@ from gossamer.networks import Network
 from gossamer.networks.structures import CayleyGroup, Speeds
 from gossamer.plots.animation import animate
 from gossamer.plots.appearance import load_unit
-from gossamer.plots.link_load import load_figure
+from gossamer.plots.link_load import load_figure, load_of
 from gossamer.plots.link_occupancy import occupancy, occupancy_figure
 from gossamer.plots.timetables import crossings, timetable_figure
 from gossamer.questions.rules import Rules
@@ -220,7 +220,8 @@ def test_pictures_of_schedules_on_slow_links_can_be_drawn(tmp_path):
     slow = gossamer.network("array:3").with_times([3, 2, 1, 1], [1, 0, 0, 0])
     schedule = Schedule(slow, task("scatter"), Rules(), [0, 3, 4], [0, 0, 1], [1, 0, 1])
     assert verify(schedule).ok
-    assert load_unit(schedule) == "load of a link: slots in which packets occupy it over the whole schedule"
+    assert load_unit(schedule) == f"time that a link is busy, % of {schedule.completion_time} steps"
+    assert load_of(schedule).max() == pytest.approx(100 * link_busy(schedule).max() / schedule.slot_count)
     load_figure(schedule)
     occupancy_figure(schedule)
     timetable_figure(schedule)

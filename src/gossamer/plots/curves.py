@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
@@ -15,6 +15,7 @@ from gossamer.errors import FileFormatError, ModelError
 from gossamer.execution.machine_model_replay import Replay
 from gossamer.networks import Network
 from gossamer.planning.collective_jobs import JobOutcome
+from gossamer.planning.outcome import Outcome
 from gossamer.plots.appearance import (
     CATEGORICAL,
     CONTROL_COLOR,
@@ -134,13 +135,15 @@ def _mark_lost(panel: Any, runs: Sequence[TrafficRun], color: str, number: int) 
 
 
 def sizes_figure(comparison: SizeComparison | SizePlans, heading: str = "", **dressing: Unpack[Dress]) -> Figure:
-    """Return a figure of two panels over bytes: how far above the bound each algorithm is, and the best bandwidth.
+    """Return a figure of three panels over bytes: multiples of the bound, time, and bus bandwidth.
 
-    At most six algorithms are drawn, those that are best somewhere first. `heading` is the title unless
-    there is another.
+    In the first at most six algorithms are drawn, those that are best somewhere first. In the others the best stands
+    beside the fastest of the algorithms along rings, and the fastest of those along trees, of a comparison where some
+    cover the case, and beside the lower bound. Where bus bandwidth is not defined it is the algorithm bandwidth.
+    `heading` is the title unless there is another.
     """
-    panels = Panels(2, look(**dressing))
-    left, right = panels.axes
+    panels = Panels(3, look(**dressing), columns=3, size=(3.6, 3.1))
+    left, middle, right = panels.axes
     sizes = comparison.sizes
     for k, (name, points) in enumerate(itertools.islice(comparison.curves(), len(CATEGORICAL))):
         style = {"color": CATEGORICAL[k], "marker": MARKERS[k], "linewidth": 1.4, "markersize": 4}
@@ -148,19 +151,44 @@ def sizes_figure(comparison: SizeComparison | SizePlans, heading: str = "", **dr
     left.axhline(1, color=MUTED, linewidth=1, linestyle="--")
     for crossover in comparison.crossovers:
         left.axvline(crossover.bytes, color=FAINT, linewidth=1, zorder=0)
-    for what, label, mark in (("bandwidth", "algorithm", "o-"), ("bus_bandwidth", "bus", "s--")):
-        rates = [(x, float(r) / 1e9) for x, o in zip(sizes, comparison.best, strict=True) if (r := getattr(o, what))]
-        if rates:
-            right.plot(*zip(*rates, strict=True), mark, color=CATEGORICAL[0], linewidth=1.4, markersize=4, label=label)
-    for panel, label in ((left, "time / lower bound"), (right, "bandwidth of the best, GB/s")):
+    bus = all(o.bus_bandwidth is not None for o in comparison.best)
+    for k, (name, outcomes) in enumerate(_beside(comparison)):
+        style = {"color": CATEGORICAL[k], "marker": MARKERS[k], "linewidth": 1.4, "markersize": 4, "label": name}
+        timed = [(x, o) for x, o in zip(sizes, outcomes, strict=True) if o is not None and o.seconds]
+        middle.plot([x for x, _ in timed], [float(o.seconds) * 1e6 for _, o in timed], **style)
+        rates = [float((o.bus_bandwidth if bus else o.bandwidth) or 0) / 1e9 for _, o in timed]
+        right.plot([x for x, _ in timed], rates, **style)
+    least = [(x, float(o.bound_seconds) * 1e6) for x, o in zip(sizes, comparison.best, strict=True) if o.bound_seconds]
+    if least:
+        middle.plot(*zip(*least, strict=True), color=MUTED, linewidth=1, linestyle="--", label="lower bound")
+    middle.set_yscale("log")
+    labels = ("time / lower bound", "time, us", "bus bandwidth, GB/s" if bus else "algorithm bandwidth, GB/s")
+    for panel, label in zip(panels.axes, labels, strict=True):
         panel.set_xscale("log", base=2)
-        shown = sizes[:: max(1, -(-len(sizes) // 6))]
+        shown = sizes[:: max(1, -(-len(sizes) // 4))]
         panel.set_xticks(shown, [bytes_text(size) for size in shown])
         panel.set_xticks([], minor=True)
+        panel.margins(0.08)
         plain(panel, "bytes", label)
-        panel.legend(fontsize=7.5, frameon=False, labelcolor=INK)
-    right.set_ylim(bottom=0)
+        panel.legend(fontsize=7, frameon=False, labelcolor=INK)
+    right.set_ylim(0, 1.08 * right.get_ylim()[1])
+    low, high = left.get_ylim()
+    left.set_ylim(min(low, 0.97), high + 0.08 * (high - low))
     return panels.finished(heading, "; ".join(map(crossover_text, comparison.crossovers[:2])))
+
+
+def _beside(comparison: SizeComparison | SizePlans) -> Iterator[tuple[str, Sequence[Outcome | None]]]:
+    """Yield the best for each size, and the fastest of the algorithms along rings and along trees, if any."""
+    yield "best", comparison.best
+    if isinstance(comparison, SizePlans):
+        return
+    for word in ("ring", "tree"):
+        found: list[Outcome | None] = []
+        for each in comparison.comparisons:
+            mine = [o for o in each.outcomes if o.seconds and word in o.algorithm.replace("trees", "tree").split("-")]
+            found.append(min(mine, key=lambda outcome: outcome.seconds or 0, default=None))
+        if any(outcome is not None for outcome in found):
+            yield word, found
 
 
 # Delay against load, of several schemes in one figure.

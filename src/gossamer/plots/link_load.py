@@ -320,9 +320,11 @@ def _paint_panel(axes: Any, panel: HeatPanel, scale: Any, strips: bool, *, singl
         axes.set_yticks([0], [said], fontsize=8, color=INK)
         axes.tick_params(length=0)
     else:
-        axes.set_title(
-            f"{panel.name}: {_span(panel.cells)}", fontsize=8, color=INK, loc="left", pad=3, parse_math=False
-        )
+        room = axes.get_window_extent().width / axes.figure.dpi * 72 + 10
+        most = f"{panel.name}: {percent(float(np.max(panel.cells, where=~np.isnan(panel.cells), initial=0.0)))}"
+        tried = [(text, size) for text in (said, most) for size in (8.0, 7.0, 6.0, 5.5)]
+        said, size = next((pair for pair in tried if measured(*pair)[0] < room), (panel.name, 5.5))
+        axes.set_title(said, fontsize=size, color=INK, loc="left", pad=3, parse_math=False)
 
 
 def _span(cells: Cells) -> str:
@@ -335,8 +337,8 @@ def _span(cells: Cells) -> str:
 
 # Link loads of networks too large to draw: a bar for each group of links, or a histogram where there are none.
 
-_SHOWN = 48
-"""The most groups with a bar."""
+_SHOWN, _HISTOGRAM = 48, 40
+"""The most groups with a bar, and the bars of a histogram."""
 _ROW = 0.3
 
 
@@ -367,7 +369,7 @@ def paint_bars(figure: Any, schedule: Schedule, load: Cells, width: float, heigh
     else:
         _histogram(axes, load)
     axes.set_xlabel(load_unit(schedule), fontsize=8.5, color=INK)
-    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.xaxis.set_major_formatter("{x:,.4g}")
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     for side in ("bottom", "left"):
@@ -396,13 +398,12 @@ def _bars(axes: Any, groups: LinkGroups, load: Cells, names: tuple[str, ...]) ->
 
 
 def _histogram(axes: Any, load: Cells) -> None:
-    most = int(np.ceil(load.max(initial=0)))
-    wide = max(1, -(-(most + 1) // 60))
-    edges = np.arange(0, most + wide + 1, wide) - 0.5
+    most = float(load.max(initial=0)) or 1.0
+    edges = np.linspace(0, most * (1 + 1e-9), _HISTOGRAM + 1)
     counts, _ = np.histogram(load, edges)
     axes.stairs(counts, edges, fill=True, color=sequential()(1.0), edgecolor=PAPER)
     axes.set(xlim=(edges[0], edges[-1]))
-    axes.set_ylabel("links" if wide == 1 else f"links, {wide} loads to a bar", fontsize=8.5, color=INK)
+    axes.set_ylabel("links", fontsize=8.5, color=INK)
     axes.yaxis.set_major_formatter("{x:,.0f}")
 
 
@@ -599,6 +600,8 @@ def _largest_bound(schedule: Schedule) -> tuple[Flags, Flags, Fraction] | None:
             return inside, (other & ~one) if proof.enter else (one & ~other), best
         if isinstance(proof, Partition):
             part = np.asarray(proof.part)
+            if np.unique(part[part >= 0]).size == 2:
+                inside = part == part[part >= 0].min()
             return inside, part[network.link_source] != part[network.link_target], best
     return None
 
@@ -666,7 +669,7 @@ def load_of(schedule: Schedule) -> Cells:
         phase = np.searchsorted([p.first_slot for p in explicit.phases if p.slots], explicit.slot, side="right") - 1
         each = np.array([float(p.slot_length) for p in explicit.phases if p.slots])[phase]
         mine = explicit.packet != CONTROL
-        busy = np.bincount(explicit.link[mine], each[mine], minlength=capacity.size)
+        busy: Any = np.bincount(explicit.link[mine], each[mine], minlength=capacity.size)
     else:
         busy = link_busy(schedule) * float(whole / max(schedule.slot_count, 1))
     return np.asarray(100 * busy / capacity / float(whole), np.float64)
@@ -745,7 +748,7 @@ def _paint_marks(axes: Any, lines: list[Lines], marks: Marks, widest: float, uni
 
     for group in lines:
         chosen = marks.busiest[group.link]
-        ground = {"colors": tint(CONTROL_COLOR, 0.55), "zorder": 0.9, "gid": "busiest"}
+        ground: dict[str, Any] = {"colors": tint(CONTROL_COLOR, 0.55), "zorder": 0.9, "gid": "busiest"}
         axes.add_collection(LineCollection(list(group.points[chosen]), linewidths=widest + 2.6, **ground))
         points = group.points[marks.across[group.link]]
         if not len(points):

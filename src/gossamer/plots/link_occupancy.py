@@ -472,7 +472,7 @@ def slot_ticks(axes: Any, schedule: Schedule) -> None:
     many = max(2, int(axes.get_window_extent().width / axes.figure.dpi / 0.55))
     if isinstance(schedule.cost, Clock):
         each, (scale, _) = float(schedule.cost.slot_seconds), time_unit(schedule)
-        ticks = MaxNLocator(min(8, many)).tick_values(0, slots * each / scale)
+        ticks: Any = MaxNLocator(min(8, many)).tick_values(0, slots * each / scale)
         ticks = ticks[(ticks >= 0) & (ticks <= slots * each / scale * (1 + 1e-9))]
         axes.set_xticks(ticks * scale / each, [f"{tick:g}" for tick in ticks])
     elif slots <= 30:

@@ -93,6 +93,7 @@ def named(network: Network, layout: Layout, radius: float, unit: float) -> Named
     count, terminals = network.node_count, network.terminal_count
     found = NamedNodes([""] * count, ["in"] * count, [0.0] * count, [], [])
     if count > _MOST:
+        found.notes.append(f"No room for the names of {count:,} nodes.")
         return found
     full = [network.node_name(v).removeprefix("(").removesuffix(")") for v in range(count)]
     if network.grid is not None and all(s <= 2 for s in network.grid.sides):
@@ -196,7 +197,7 @@ def _nearest(places: Points) -> float:
 
 def _overlap(low: Points, high: Points, lows: Points, highs: Points) -> bool:
     """Return whether any of some rectangles meets another one; the first of all are the rectangles themselves."""
-    meets = ((low[:, None] < highs[None]) & (high[:, None] > lows[None])).all(axis=2)
+    meets: Any = ((low[:, None] < highs[None]) & (high[:, None] > lows[None])).all(axis=2)
     meets[np.arange(len(low)), np.arange(len(low))] = False
     return bool(meets.any())
 
@@ -264,10 +265,12 @@ def _seen(bare: Points, layout: Layout, names: NamedNodes, radius: float, unit: 
             corners.append(np.stack([layout.positions[v] - half, layout.positions[v] + half]))
     for box, (text, size) in zip(layout.boxes, names.boxes, strict=False):
         low, high = box_corners(layout, names, box.nodes, radius, unit)
-        half = measured(text, size)[0] / 2 / unit if text else 0.0
+        aside = measured(text, size)[0] / 2 / unit if text else 0.0
         below = 1.5 * size / unit if text else 0.0
         middle = (low[0] + high[0]) / 2
-        corners.append(np.array([[min(low[0], middle - half), low[1] - below], [max(high[0], middle + half), high[1]]]))
+        corners.append(
+            np.array([[min(low[0], middle - aside), low[1] - below], [max(high[0], middle + aside), high[1]]])
+        )
     found = np.concatenate(corners)
     return found.min(axis=0) - 2 / unit, found.max(axis=0) + 2 / unit
 
@@ -344,7 +347,7 @@ def _paint_boxes(axes: Any, layout: Layout, page: Page, radius: float) -> None:
 
     for box, (text, size) in zip(layout.boxes, page.names.boxes, strict=False):
         low, high = box_corners(layout, page.names, box.nodes, radius, page.unit)
-        look = {"facecolor": _GROUND, "edgecolor": FAINT, "linewidth": 0.7, "zorder": 0.2}
+        look: dict[str, Any] = {"facecolor": _GROUND, "edgecolor": FAINT, "linewidth": 0.7, "zorder": 0.2}
         axes.add_patch(Rectangle(tuple(low), *(high - low), **look))
         if text:
             x, y = (low[0] + high[0]) / 2, low[1] - 0.25 * size / page.unit
@@ -358,7 +361,7 @@ def _paint_bars(axes: Any, layout: Layout, radius: float, colors: Sequence[str |
     for bar in layout.bars:
         x, y = layout.positions[bar]
         half = _bar_width(layout, bar) / 2 - 0.5 + radius
-        look = {"facecolor": colors[bar] or PAPER, "edgecolor": MUTED, "linewidth": 0.7, "zorder": 2}
+        look: dict[str, Any] = {"facecolor": colors[bar] or PAPER, "edgecolor": MUTED, "linewidth": 0.7, "zorder": 2}
         style = "round,pad=0,rounding_size=0.1"
         axes.add_patch(FancyBboxPatch((x - half, y - _BAR), 2 * half, 2 * _BAR, boxstyle=style, **look))
 

@@ -20,8 +20,8 @@ __all__ = ["load_tikz", "write_tikz"]
 _MOST = 64
 """Nodes of a picture that somebody changes by hand."""
 _CENTIMETERS = 2.54 / 72
-_STEPS = 20
-"""Colors: a scale in steps."""
+_STEPS, _WIDTH = 20, 5.5
+"""Colors: a scale in steps; inches."""
 
 
 def load_tikz(schedule: Schedule, width: float | None = None) -> str:
@@ -32,7 +32,7 @@ def load_tikz(schedule: Schedule, width: float | None = None) -> str:
     schedule : Schedule
         Valid, on a network of at most 64 nodes.
     width : float, optional
-        Inches. Default: as wide as the picture likes.
+        Inches. Default 5.5.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def load_tikz(schedule: Schedule, width: float | None = None) -> str:
         raise NotApplicableError(f"TikZ is written of networks of at most {_MOST} nodes, and {network.spec} has "
                                  f"{network.node_count:,}: write .pdf instead")  # fmt: skip
     verify(schedule).raise_if_invalid()
-    sheet = load_sheet(schedule, Look("paper", width), heat=False)
+    sheet = load_sheet(schedule, Look("paper", width or _WIDTH), heat=False)
     load = load_of(schedule)
     lines = [f"% {schedule.task.describe()} on {spec_text(network)}, {load_unit(schedule)}", "% \\usepackage{tikz}",
              *_colors(load), "\\begin{tikzpicture}["]  # fmt: skip

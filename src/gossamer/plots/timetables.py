@@ -455,7 +455,7 @@ def _paint_ranks(axes: Any, schedule: Schedule, bars: tuple[RankBars, RankBars],
     for (rank, start, end), color, low, high in zip(bars, (_SENDS, _RECEIVES), (0.08, 0.52), (0.48, 0.92), strict=True):
         corners = np.stack([start / scale, end / scale, end / scale, start / scale], axis=1)
         heights = rank[:, None] + np.array([low, low, high, high])
-        thin = {"linewidths": 0.3 if rank.size < 2_000 else 0.0, "rasterized": rank.size > 20_000}
+        thin: dict[str, Any] = {"linewidths": 0.3 if rank.size < 2_000 else 0.0, "rasterized": rank.size > 20_000}
         shapes = list(np.stack([corners, heights], axis=2))
         axes.add_collection(PolyCollection(shapes, facecolors=color, edgecolors=PAPER, **thin))
     cost = schedule.cost
