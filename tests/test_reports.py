@@ -6,7 +6,6 @@ Where a report differs, it is written beside the saved one as ``.new``; a change
 import json
 import re
 import shlex
-import shutil
 from pathlib import Path
 
 import pytest
@@ -15,15 +14,22 @@ import gossamer
 from gossamer.cli import main
 
 SAVED = Path(__file__).parent / "data" / "reports"
-MACHINES = Path(__file__).parent.parent / "examples" / "machines"
+JOB = """
+packet = "64KiB"
+collectives = [
+    {name = "gradients", task = "reduce", bytes = "256KiB"},
+    {name = "weights", task = "broadcast", bytes = "256KiB", after = "gradients"},
+    {task = "allgather", bytes = "64KiB"},
+]
+"""
 
 REPORTS = {
     "steps_optimal": ["plan torus:8x8 allgather -o plan.parquet"],
     "steps_not_optimal": ["plan mesh:3x3 allreduce"],
     "steps_with_root": ["plan array:4x4 broadcast --root 1,2 --ports one"],
-    "seconds": ["plan two_servers.edges allreduce --bytes 1MiB -o plan.parquet"],
+    "seconds": ["plan torus:4x4 allreduce --bytes 64KiB --bandwidth 50GB/s --latency 2us -o plan.parquet"],
     "seconds_broadcast": ["plan torus:4x4 MPI_Bcast --bytes 1GiB --bandwidth 50GB/s -o plan.txt"],
-    "job": ["plan two_servers.edges training_step.toml"],
+    "job": ["plan ring:8 step.toml --bandwidth 1GB/s"],
     "wormhole": ["plan torus:8x8 broadcast --switching wormhole -o worms.parquet"],
     "replan": ["plan torus:4x4 alltoall -o plan.parquet", "replan plan.parquet --without links:0-1"],
     "without_links": ["plan ring:6 allgather --without links:0-1"],
@@ -41,9 +47,8 @@ PLANS = [name for name, lines in REPORTS.items() if lines[-1].split()[0] in ("pl
 
 @pytest.fixture
 def said(tmp_path, monkeypatch, capsys):
-    """What commands print in a folder with the files of machines, in a terminal of 120 columns."""
-    for file in MACHINES.iterdir():
-        shutil.copy(file, tmp_path)
+    """What commands print in a folder with the file of a job, in a terminal of 120 columns."""
+    (tmp_path / "step.toml").write_text(JOB)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
 
