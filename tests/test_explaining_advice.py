@@ -84,6 +84,17 @@ def test_a_path_through_slow_links_counts_their_latencies():
     assert [hop.why for hop in spent.path] == ["start", "data", "data"]
 
 
+def test_a_busy_port_is_no_wait_where_links_have_room():
+    network = gossamer.network("complete:4")
+    wide = gossamer.Network(
+        "wide", 4, network.link_source, network.link_target, 2, link_occupancy=2, links_only=True
+    )  # fmt: skip
+    spent = time_spent(gossamer.plan(wide, "scatter", rules=Rules(ports="one")).schedule)
+    assert (spent.total, spent.sending, spent.waiting) == (6, 6, 0)
+    assert [hop.why for hop in spent.path] == ["start", "port", "port"]
+    assert (spent.busiest, spent.busy) == ("0 sending", 6)
+
+
 def test_a_hop_that_could_begin_earlier_waits():
     schedule = gossamer.plan("array:3", "broadcast").schedule
     late = schedule.replace(slot=np.array([0, 4]), phases=None)

@@ -374,61 +374,68 @@ def gains(asked: AskedAgain, schedule: Any, binds: Binding, budget: float | None
         Told what is planned.
     """
     began, allowed = time.monotonic(), 60.0 if budget is None else budget
-    size = asked.network.terminal_count * asked.network.link_count
+    affordable = budget is not None or asked.network.terminal_count * asked.network.link_count <= _LARGE
     found: list[Gain] = []
+    hopeful: list[tuple[Fraction, int, _Change]] = []
 
     def stop(stage: str) -> None:
         say(stage)
         if time.monotonic() - began > allowed:
             raise _LateError
 
-    for change in changed(asked, schedule, binds):
+    def add(change: _Change, reason: str, taken: Fraction | None = None, algorithm: str = "") -> None:
+        told = None if taken is None else taken * change.share
+        found.append(Gain(change.words, told, asked.time, algorithm, reason, change.asked, change.share))
 
-        def skipped(reason: str, change: _Change = change) -> None:
-            found.append(Gain(change.words, None, asked.time, "", reason, change.asked, change.share))
-
-        if change.reason:
-            skipped(change.reason)
-            continue
+    for change in changed(asked, schedule, binds, cables=affordable):
+        reason = change.reason
+        if not reason and not affordable:
+            reason = f"not planned on {quantity(asked.network.terminal_count, 'node')} without --budget"
         try:
-            stop(f"bounding: {change.words}")
-            reason = _hopeless(asked, change)
-            if not reason and size > _LARGE and budget is None:
-                reason = f"not planned on {quantity(asked.network.terminal_count, 'node')} without --budget"
-            if reason:
-                skipped(reason)
-                continue
-            stop(f"planning: {change.words}")
-            taken, algorithm = change.asked.planned(stop)
+            if not reason:
+                stop(f"bounding: {change.words}")
+                bound = change.asked.bound()
+                least = Fraction(0) if bound is None else bound.value * change.share
+                reason = _hopeless(asked, least)
         except _LateError:
-            skipped("not planned in the time allowed; --budget allows more")
+            reason = _NO_TIME
         except GossamerError as error:
-            skipped(str(error).partition("; ")[0])
+            reason = str(error).partition("; ")[0]
+        if reason:
+            add(change, reason)
         else:
-            found.append(
-                Gain(change.words, taken * change.share, asked.time, algorithm, "", change.asked, change.share)
-            )
+            hopeful.append((least, len(hopeful), change))
+    for _, _, change in sorted(hopeful):
+        try:
+            stop(f"planning: {change.words}")
+            add(change, "", *change.asked.planned(stop))
+        except _LateError:
+            add(change, _NO_TIME)
+        except GossamerError as error:
+            add(change, str(error).partition("; ")[0])
     return tuple(sorted(found, key=lambda gain: (gain.time is None, -(gain.saved or 0))))
 
 
-def _hopeless(asked: AskedAgain, change: _Change) -> str:
-    """Return why a change cannot gain much, by its bound; an empty text if it may."""
-    new = change.asked.bound()
-    if new is None or not asked.time:
+_NO_TIME = "not planned in the time allowed; --budget allows more"
+
+
+def _hopeless(asked: AskedAgain, least: Fraction) -> str:
+    """Return why a change that takes at least so long cannot gain much; an empty text if it may."""
+    if not asked.time:
         return ""
-    most = 1 - new.value * change.share / asked.time
+    most = 1 - least / asked.time
     if most <= 0:
         return "gains nothing, by its bound"
     return f"gains {float(100 * most):.2g} % at most, by its bound" if most < _LITTLE else ""
 
 
-def changed(asked: AskedAgain, schedule: Any, binds: Binding) -> Iterator[_Change]:
-    """Yield the changes that are looked at: of packets, rules, links and latencies."""
+def changed(asked: AskedAgain, schedule: Any, binds: Binding, cables: bool = True) -> Iterator[_Change]:
+    """Yield the changes that are looked at: of packets, rules, links, latencies; cables if afforded."""
     yield from _cut_otherwise(asked, schedule)
     rules = asked.rules
     if rules is not None and rules.ports != "all":
         yield _Change("all-port instead of one-port", asked._replace(rules=replace(rules, ports="all")))
-    yield from _faster_links(asked, schedule, binds)
+    yield from _faster_links(asked, schedule, binds, cables)
     yield from _half_latency(asked)
 
 
@@ -482,7 +489,7 @@ def _half_latency(asked: AskedAgain) -> Iterator[_Change]:
         yield _Change("half the latency of all links", asked._replace(network=slow))
 
 
-def _faster_links(asked: AskedAgain, schedule: Any, binds: Binding) -> Iterator[_Change]:
+def _faster_links(asked: AskedAgain, schedule: Any, binds: Binding, cables: bool) -> Iterator[_Change]:
     """Yield twice the bandwidth for the links that bind, or all of their kind, and one more cable."""
     network = asked.network
     if asked.switching == "wormhole":
@@ -500,7 +507,7 @@ def _faster_links(asked: AskedAgain, schedule: Any, binds: Binding) -> Iterator[
             rate = link_rate(network, int(kind[0]), schedule.cost)
             yield _Change(f"all {quantity(kind.size, 'link')} of {rate} {faster}", _twice(asked, kind))
     best: tuple[Fraction, _Change] | None = None
-    for u, v, like in _cables(network, binds):
+    for u, v, like in _cables(network, binds) if cables else ():
         ends = f"{network.node_name(u)} and {network.node_name(v)}"
         change = _Change(
             f"one more cable between {ends}", asked._replace(network=_with_links(network, cable=(u, v, like)))
@@ -510,7 +517,7 @@ def _faster_links(asked: AskedAgain, schedule: Any, binds: Binding) -> Iterator[
             best = bound.value, change
     if best is not None:
         yield best[1]
-    else:
+    elif not binds.links.size:
         yield _Change("one more cable", asked, reason="the bound names no links between which it would be")
 
 

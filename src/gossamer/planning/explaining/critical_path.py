@@ -405,7 +405,7 @@ class _Walk:
             if key[row] < 0:
                 continue
             until = int(first[row]) + generation * self.period
-            found = self._released(by_end, int(key[row]), until, row)
+            found = self._released(by_end, int(key[row]), until, row, why == "link")
             if found is not None:
                 return _Before(*found, why, until)
         if latest[1] >= 0:
@@ -417,14 +417,14 @@ class _Walk:
         behind = max(0, int(self.taken[arrived] - self.taken[row])) if self.head[arrived] else int(self.taken[arrived])
         return int(self.slot[arrived] + self.wait[arrived]) + behind
 
-    def _released(self, by_end: _Sorted, key: int, until: int, row: int) -> tuple[int, int] | None:
+    def _released(self, by_end: _Sorted, key: int, until: int, row: int, link: bool) -> tuple[int, int] | None:
         """Return a row and its generation that let a resource go in a slot; None if there is none."""
         for other in by_end.at(key, until % self.period if self.period else until).tolist():
             if other == row and not self.period:
                 continue
             last = self._last(by_end, other, key)
             generation, rest = divmod(until - last, self.period) if self.period else (0, until - last)
-            if rest == 0 and 0 <= generation < self.generations and self._full(other, until):
+            if rest == 0 and 0 <= generation < self.generations and (not link or self._full(other, until)):
                 return other, generation
         return None
 
@@ -514,5 +514,5 @@ def worm_time_spent(schedule: WormholeSchedule) -> TimeSpent:
         mean = Fraction(int(load.sum()), int(schedule.channels.exists.sum())) * cost.per_byte
         kinds = (LinkKind("channels", int(schedule.channels.exists.sum()), mean / total, busy / total),)
     heads = total - latency - sent
-    return TimeSpent(total, name, busy, sent, latency + heads, Fraction(0), (), kinds,
-                     "steps follow one another, and each lasts as long as its longest message")  # fmt: skip
+    remark = "the critical path: steps follow one another, and each lasts as long as its longest message"
+    return TimeSpent(total, name, busy, sent, latency + heads, Fraction(0), (), kinds, remark)
