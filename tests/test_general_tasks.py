@@ -342,6 +342,16 @@ def test_tasks_together_that_are_refused(fields, message):
         Together(**fields)
 
 
+@pytest.mark.parametrize("counts", [[0, 2, 0, 2, 0], [0, 4, 0, 0, 0], [0, 1, 2, 0, 1]])
+@pytest.mark.parametrize("kind", [UnevenScatter, UnevenGather])
+def test_messages_of_several_packets_are_cut_into_so_many_times_as_many(kind, counts):
+    ring, whole = gossamer.network("ring:5"), kind(counts, 0)
+    assert Chunked(whole, 3).messages(ring).packet_count == 3 * sum(counts)
+    found = gossamer.plan(ring, Chunked(whole, 3), rules=gossamer.Rules(ports="one"))
+    assert found.completion_time >= found.bound >= 12
+    assert found.verification.ok
+
+
 # -- counts, neighbors ---------------------------------------------------------------------------------------
 
 

@@ -91,7 +91,7 @@ def inputs_changed(words: list[str], folder: Path) -> list[str]:
     """Return the inputs, arguments without an option, that a command has written over; it may replace other files."""
     if not _KNOWN:
         return []
-    given = {os.path.normpath(w) for before, w in itertools.pairwise(["", *words]) if before not in ("-o", "--output")}
+    given = {os.path.normpath(w) for before, w in itertools.pairwise(["", *words]) if before not in _OUTPUTS}
     changed = [path.name for path, data in _KNOWN.items() if path.parent == folder and _read(path) != data]
     for name in changed:
         (folder / name).write_bytes(_KNOWN[folder / name])
@@ -122,6 +122,7 @@ def _schedule(path: Path) -> bool:
     return True
 
 
+_OUTPUTS = ("-o", "--output", "--details", "--save", "--platform")
 _KNOWN: dict[Path, bytes] = {}
 """What the inputs held at first."""
 

@@ -63,9 +63,10 @@ class Chunked(Task):
         self.task.check(network)
 
     def messages(self, network: Network, origins: npt.ArrayLike | None = None) -> Messages:
-        """Return the messages of the task, each of so many packets."""
+        """Return the messages of the task, each of so many packets for each that it had."""
         found = self.task.messages(network, origins)
-        return replace(found, sizes=np.full(found.count, self.packets, np.int64))
+        each = np.ones(found.count, np.int64) if found.sizes is None else found.sizes
+        return replace(found, sizes=each * self.packets)
 
     def most_messages(self, network: Network) -> int:
         """Return what the number of packets does not exceed."""
