@@ -16,7 +16,7 @@ from gossamer.planning.explaining.critical_path import CriticalHop, LinkKind, Ti
 from gossamer.planning.explaining.explanation import Advice, Explanation, sentence, why
 from gossamer.planning.explaining.hop_lines import LINES
 from gossamer.planning.explaining.usual_algorithms import Beside, beside
-from gossamer.planning.outcome import Outcome
+from gossamer.planning.outcome import Outcome, measured_text
 from gossamer.planning.planner import lower_bounds
 from gossamer.questions.costs import Clock
 from gossamer.questions.rules import Rules
@@ -175,11 +175,12 @@ def _advice(
         taken = cost.seconds(taken)
         bound = bound if exact else replace(bound, value=cost.seconds(bound.value))
     told = seconds_text if isinstance(cost, Clock) else None
-    words = (asked.task if asked is not None else schedule.task).describe()
     say("following the critical path")
     spent = time_spent(schedule) if isinstance(schedule, Schedule) else worm_time_spent(schedule)
     remarks += [spent.remark] if spent.remark else []
-    first = sentence(schedule, words, taken, bound)
+    task = asked.task if asked is not None else schedule.task
+    measured = measured_text(kind, schedule.network, task, cost, kind.completion(schedule))
+    first = sentence(measured, schedule.algorithm, taken, bound)
     reasons = tuple(why(taken, bound, binds.words, told))
     found: tuple[Gain, ...] = ()
     others: tuple[Beside, ...] = ()

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.atomic_files import bandwidth_text, bytes_text, html_table, plain, quantity, seconds_text, whole_file
+from gossamer.atomic_files import html_table, plain, quantity, seconds_text, whole_file
 from gossamer.bounds import Bound
 from gossamer.display_registry import display
 from gossamer.errors import FileFormatError, ScheduleError
@@ -340,23 +340,12 @@ def _path_rows(schedule: Any, path: Sequence[CriticalHop], told: Callable[[Fract
     return [*rows[: _STRETCHES // 2], (f"... {left:,} more", "", "", ""), *rows[-_STRETCHES // 2 :]]
 
 
-def sentence(schedule: Any, task: str, time: Fraction, bound: Bound) -> str:
-    """Return what a schedule does in one sentence: the task and its bytes, the time, the ratio to the bound.
-
-    `time` and the value of the bound are in seconds where the schedule has a clock, else in its own unit.
-    """
-    cost, least = schedule.cost, bound.value
-    size, told = "", _in_units(time, cost.unit)
-    if isinstance(cost, Clock):
-        size, told = f" of {bytes_text(cost.asked_bytes or cost.message_bytes)}", seconds_text(time)
-        rate, bus = cost.bandwidth(schedule.completion_time), cost.bus_bandwidth(schedule.completion_time)
-        told += "" if rate is None else f", {bandwidth_text(rate)}"
-        told += "" if bus is None else f" (bus {bandwidth_text(bus)})"
-    beside = f"{float(time / least):.4g} x the bound" if least else "no bound"
-    if time == least:
-        beside = f"optimal{f' among {bound.scope}' if bound.scope else ''}"
-    by = f"; by {schedule.algorithm}" if schedule.algorithm else ""
-    return f"{task}{size} on {schedule.network.spec}: {told}; {beside}{by}"
+def sentence(measured: str, algorithm: str, time: Fraction, bound: Bound) -> str:
+    """Return what a schedule does in one sentence: what was measured, the ratio to the bound, the algorithm."""
+    by = f"; by {algorithm}" if algorithm else ""
+    if time == bound.value:
+        return f"{measured}, optimal{f' among {bound.scope}' if bound.scope else ''}{by}"
+    return f"{measured}; {f'{float(time / bound.value):.4g} x the bound' if bound.value else 'no bound'}{by}"
 
 
 @dataclass(frozen=True)
