@@ -17,10 +17,10 @@ from gossamer.cli.export import export, import_foreign
 from gossamer.cli.list import list_known
 from gossamer.cli.network import demands, network
 from gossamer.cli.plan import faults, plan, replan
-from gossamer.cli.reproduce import reproduce
 from gossamer.cli.run import run
 from gossamer.cli.simulate import simulate_schedule, simulate_wormhole
 from gossamer.cli.sweep import commands as sweep
+from gossamer.cli.sweep import reproduce
 from gossamer.cli.traffic import deadlock, simulate_saturation, simulate_traffic
 from gossamer.cli.verify import explain, verify
 

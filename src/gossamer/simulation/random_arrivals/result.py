@@ -8,10 +8,34 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.atomic_files import attributes
-from gossamer.simulation.random_arrivals.request_kinds import KindDelays
 from gossamer.simulation.random_arrivals.statistics import ConfidenceInterval, Histogram
 
-__all__ = ["Result"]
+__all__ = ["KindDelays", "Result"]
+
+
+@dataclass(frozen=True)
+class KindDelays:
+    """Delays of the requests of one kind, in steps.
+
+    Attributes
+    ----------
+    name : str
+        The kind.
+    share : float
+        Its part of the requests.
+    reception, last : ConfidenceInterval
+        Mean delay to a receipt and to the last receipt of a request, with 95% confidence.
+    reception_bound, last_bound : float
+        Mean distances in hops: no delay is less on average.
+    """
+
+    name: str
+    share: float
+    reception: ConfidenceInterval
+    last: ConfidenceInterval
+    reception_bound: float
+    last_bound: float
+
 
 FloatArray = npt.NDArray[np.float64]
 

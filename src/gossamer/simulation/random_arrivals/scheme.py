@@ -18,9 +18,51 @@ import numpy.typing as npt
 from gossamer.errors import ScheduleError
 from gossamer.networks import Network
 from gossamer.reading import instance, whole
-from gossamer.simulation.random_arrivals.request_kinds import RequestKinds
 
-__all__ = ["Scheme", "scheme_from_parents", "slices"]
+__all__ = ["KINDS", "RequestKinds", "Scheme", "scheme_from_parents", "slices"]
+
+KINDS = ("broadcast", "unicast", "multicast")
+"""Kinds of requests: to all nodes, to one, to a set."""
+
+
+@dataclass(frozen=True, eq=False)
+class RequestKinds:
+    """What kinds of requests the choices of a scheme are.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The kinds that occur, of `KINDS`.
+    share : tuple of float
+        Part of the requests that are of each kind.
+    kind : int32[C]
+        Place in `names` of each choice.
+    reached : int64[S, C]
+        Nodes that must receive, for each source's choices.
+    needed : float64[S]
+        Transmissions that a request needs on average: nodes to be reached for a broadcast, links of its tree or path
+        for others. The load factor counts them.
+    distance : tuple of (float, float)
+        For each kind the mean distance to a receiver and to the farthest receiver, in hops: delays are at least that.
+    """
+
+    names: tuple[str, ...]
+    share: tuple[float, ...]
+    kind: npt.NDArray[np.int32]
+    reached: npt.NDArray[np.int64]
+    needed: npt.NDArray[np.float64]
+    distance: tuple[tuple[float, float], ...]
+
+    def at(self, sources: npt.NDArray[np.intp]) -> RequestKinds:
+        """Return the same for some of the sources, by their places."""
+        return replace(self, reached=self.reached[sources], needed=self.needed[sources])
+
+    def bounds(self) -> tuple[float, float]:
+        """Return lower bounds, by distance, of the mean over all receipts and over all last receipts."""
+        receipts = [share * float(self.reached[:, self.kind == k].mean()) for k, share in enumerate(self.share)]
+        mean = sum(r * d[0] for r, d in zip(receipts, self.distance, strict=True)) / sum(receipts)
+        return mean, sum(s * d[1] for s, d in zip(self.share, self.distance, strict=True))
+
 
 IntArray = npt.NDArray[np.int32]
 LongArray = npt.NDArray[np.int64]

@@ -11,8 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gossamer.graphs.disjoint_trees import disjoint_tree, grown_trees, grown_trees_reason
-from gossamer.simulation.random_arrivals.schemes.dimension_orders import star_orders, star_reason
-from gossamer.simulation.random_arrivals.schemes.factor_trees import flattened, product_factors
+from gossamer.simulation.random_arrivals.schemes.dimension_orders import (
+    flattened,
+    product_factors,
+    star_orders,
+    star_reason,
+)
 from gossamer.simulation.random_arrivals.schemes.product_broadcasts import product_scheme
 from gossamer.simulation.random_arrivals.schemes.transmission_tables import SchemeRows, add_tree, refuse_uncovered
 

@@ -18,8 +18,7 @@ from gossamer.errors import ModelError, NotApplicableError, nearest
 from gossamer.networks.network import Network
 from gossamer.reading import choice, number, whole
 from gossamer.reading import seed as read_seed
-from gossamer.simulation.random_arrivals.request_kinds import KINDS, RequestKinds
-from gossamer.simulation.random_arrivals.scheme import Scheme, slices
+from gossamer.simulation.random_arrivals.scheme import KINDS, RequestKinds, Scheme, slices
 from gossamer.simulation.random_arrivals.schemes.transmission_tables import SchemeRows
 from gossamer.simulation.random_arrivals.theory.loads import distances
 

@@ -13,9 +13,8 @@ from gossamer.simulation.random_arrivals.interval_broadcasts import IntervalBroa
 from gossamer.simulation.random_arrivals.scheme import Scheme
 from gossamer.simulation.random_arrivals.scheme_evaluation import TreeBroadcasts
 from gossamer.simulation.random_arrivals.schemes.balanced_tree_images import symmetric, symmetric_reason
-from gossamer.simulation.random_arrivals.schemes.dimension_orders import redo, star, star_reason
+from gossamer.simulation.random_arrivals.schemes.dimension_orders import flattened, redo, star, star_reason
 from gossamer.simulation.random_arrivals.schemes.edge_disjoint_trees import trees_reason
-from gossamer.simulation.random_arrivals.schemes.factor_trees import flattened
 from gossamer.simulation.random_arrivals.schemes.mesh_interior_over_surface import arc, arc_reason
 from gossamer.simulation.random_arrivals.schemes.mini_packets import (
     hypercube_reason,
