@@ -467,7 +467,8 @@ class Question(NamedTuple):
 
     def _bytes(self, network: Any, rules: dict[str, Any]) -> dict[str, Any]:
         """Return the bytes of a question in seconds that does not say how many, and say so; none of one in steps."""
-        from gossamer.networks.structures import Assumption, has_speeds
+        from gossamer.networks.network import has_speeds
+        from gossamer.networks.structures import Assumption
         from gossamer.questions.costs import USUAL_BYTES
 
         given = [f"--{name}" for name in _OF_SECONDS if name in rules]

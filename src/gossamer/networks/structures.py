@@ -9,16 +9,13 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import NetworkError
 from gossamer.networks.finite_groups import Group
-
-if TYPE_CHECKING:
-    from gossamer.networks.link_table import LinkTable
 
 __all__ = [
     "Assumption",
@@ -34,7 +31,6 @@ __all__ = [
     "Structure",
     "SwitchAbilities",
     "Tiers",
-    "has_speeds",
     "int_array",
 ]
 
@@ -393,14 +389,3 @@ class SwitchAbilities(Structure):
         """
         copy = "copy packets (--no-replication: not)" if self.copies else "do not copy packets (--replication: do)"
         return f"{copy} and can reduce (--reduction)" if self.combines else f"{copy} and do not reduce"
-
-
-def has_speeds(network: LinkTable) -> bool:
-    """Return whether links have speeds that are meant, so that plans are in seconds unless steps are asked for.
-
-    >>> from gossamer.networks import parse
-    >>> has_speeds(parse("dgx-h100")), has_speeds(parse("torus:4x4"))
-    (True, False)
-    """
-    rated = network.find(RatedLinks)
-    return network.find(Speeds) is not None or (rated is not None and rated.usual)
