@@ -156,10 +156,8 @@ def _inner(fabric: _Fabric) -> tuple[set[str], list[Assumption]]:
             fabric.kinds[cable.other], fabric.told[cable.other] = "Ca", _described(cable.told)
     assumed = []
     if adapters:
-        what = (
-            "an adapter has no block Ca of its" if adapters == 1 else f"{adapters} adapters have no block Ca of their"
-        )
-        assumed.append(Assumption(f"{what} own, taken from the ports of switches that lead there"))
+        what = "an adapter has no block Ca" if adapters == 1 else f"{adapters} adapters have no block Ca"
+        assumed.append(Assumption(f"{what}: taken from the ports of switches that lead there"))
     if without:
         one = len(without) == 1
         what = "an aggregation node has" if one else f"{len(without)} aggregation nodes have"
