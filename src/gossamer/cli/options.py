@@ -503,7 +503,7 @@ class Question(NamedTuple):
 
     def _bytes(self, network: Any, rules: dict[str, Any]) -> dict[str, Any]:
         """Return the bytes of a question in seconds that does not say how many, and say so; none of one in steps."""
-        from gossamer.networks.link_table import has_speeds
+        from gossamer.networks.network import has_speeds
         from gossamer.networks.structures import Assumption
         from gossamer.questions.costs import USUAL_BYTES
 

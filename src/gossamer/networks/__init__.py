@@ -43,8 +43,7 @@ from gossamer.networks.gpu_servers import dgx_1, dgx_a100, servers
 from gossamer.networks.grids import array, hypercube, linear_array, ring, torus
 from gossamer.networks.hypercycles import generalized_hypercube, hypercycle
 from gossamer.networks.hyperx import flattened_butterfly, hyperx
-from gossamer.networks.link_table import has_speeds
-from gossamer.networks.network import MAX_LINKS, BreadthFirst, Factors, Failed, Network
+from gossamer.networks.network import MAX_LINKS, BreadthFirst, Factors, Failed, Network, has_speeds
 from gossamer.networks.networkx_conversion import from_networkx, to_networkx
 from gossamer.networks.permutation_networks import bubble_sort, macro_star, pancake, star
 from gossamer.networks.polarfly import polarfly

@@ -13,10 +13,10 @@ import numpy.typing as npt
 from gossamer.errors import NetworkError, shown
 from gossamer.jit import njit
 from gossamer.networks.shared_ports import SharedPorts
-from gossamer.networks.structures import IntArray, RatedLinks, Speeds, Structure, int_array
+from gossamer.networks.structures import IntArray, Speeds, Structure, int_array
 from gossamer.reading import text, whole
 
-__all__ = ["BreadthFirst", "LinkTable", "breadth_first", "check_doubled", "check_links", "check_times", "has_speeds"]
+__all__ = ["BreadthFirst", "LinkTable", "breadth_first", "check_doubled", "check_links", "check_times"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -360,14 +360,3 @@ class LinkTable:
             missing = int(np.argmin(distance))
             raise NetworkError(f"network {self.spec!r} is not connected: no path from node {source} to node {missing}")
         return int(distance.max())
-
-
-def has_speeds(network: LinkTable) -> bool:
-    """Return whether links have speeds that are meant, so that plans are in seconds unless steps are asked for.
-
-    >>> from gossamer.networks import parse
-    >>> has_speeds(parse("dgx-h100")), has_speeds(parse("torus:4x4"))
-    (True, False)
-    """
-    rated = network.find(RatedLinks)
-    return network.find(Speeds) is not None or (rated is not None and rated.usual)

@@ -21,10 +21,31 @@ from gossamer.errors import NetworkError, shown
 from gossamer.networks.finite_groups import Group
 from gossamer.networks.link_table import BreadthFirst, LinkTable
 from gossamer.networks.shared_ports import SharedPorts
-from gossamer.networks.structures import CayleyGroup, Coordinates, Grid, IntArray, Levels, Speeds, Structure, int_array
+from gossamer.networks.structures import (
+    CayleyGroup,
+    Coordinates,
+    Grid,
+    IntArray,
+    Levels,
+    RatedLinks,
+    Speeds,
+    Structure,
+    int_array,
+)
 from gossamer.reading import instance, whole
 
-__all__ = ["MAX_LINKS", "BreadthFirst", "Factors", "Failed", "Grid", "IntArray", "Levels", "NamedNodes", "Network"]
+__all__ = [
+    "MAX_LINKS",
+    "BreadthFirst",
+    "Factors",
+    "Failed",
+    "Grid",
+    "IntArray",
+    "Levels",
+    "NamedNodes",
+    "Network",
+    "has_speeds",
+]
 
 # The names of a network's nodes: numbers, coordinates, labels.
 
@@ -590,3 +611,14 @@ def _listed(noun: str, names: list[str]) -> str:
     if len(names) > 4:
         return f"{len(names):,} {noun}s"
     return f"{noun}{'' if len(names) == 1 else 's'} {', '.join(names)}"
+
+
+def has_speeds(network: Network) -> bool:
+    """Return whether links have speeds that are meant, so that plans are in seconds unless steps are asked for.
+
+    >>> from gossamer.networks import parse
+    >>> has_speeds(parse("dgx-h100")), has_speeds(parse("torus:4x4"))
+    (True, False)
+    """
+    rated = network.find(RatedLinks)
+    return network.find(Speeds) is not None or (rated is not None and rated.usual)

@@ -21,8 +21,7 @@ from gossamer.errors import GossamerError, ModelError, NotApplicableError, Sched
 from gossamer.graphs.modulo_scheduling import Generation
 from gossamer.networks import as_network
 from gossamer.networks.derived import Renumbered
-from gossamer.networks.link_table import has_speeds
-from gossamer.networks.network import Network
+from gossamer.networks.network import Network, has_speeds
 from gossamer.networks.recognition import recognized
 from gossamer.networks.structures import SwitchAbilities
 from gossamer.planning.allreduce_variants import (

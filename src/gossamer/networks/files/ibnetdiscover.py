@@ -109,8 +109,8 @@ def _end(fabric: _Fabric, node: str, match: re.Match[str], where: str) -> None:
 def _network(fabric: _Fabric, spec: str) -> Network:
     wiring = Wiring(fabric.name)
     inner, assumed = _inner(fabric)
-    told = Counter(cable.kind for cable in fabric.ends.values() if cable.kind != PLAIN)
-    usual, silent = told.most_common(1)[0][0] if told else PLAIN, 0
+    rates = Counter(cable.kind for cable in fabric.ends.values() if cable.kind != PLAIN)
+    usual, silent = rates.most_common(1)[0][0] if rates else PLAIN, 0
     for cable in fabric.ends.values():
         if cable.node in inner or cable.other in inner:
             continue
@@ -133,7 +133,7 @@ def _network(fabric: _Fabric, spec: str) -> Network:
     times = Counter(fabric.told[n] for n in nodes)
     labels = {n: name if (name := fabric.told[n]) and times[name] == 1 else n for n in nodes}
     nodes.sort(key=lambda n: (fabric.kinds[n] != "Ca", _natural(labels[n])))
-    if any(kind.bandwidth is not None for (_, _, kind), _ in wiring.links()):
+    if rates:
         text = "data rates of the widths and generations of the cables, and no latency, which the file does not tell"
         assumed.append(Assumption(text, "write it as .edges with 'gossamer network FILE -o FILE.edges', and edit that"))
         if silent:
@@ -156,10 +156,8 @@ def _inner(fabric: _Fabric) -> tuple[set[str], list[Assumption]]:
             fabric.kinds[cable.other], fabric.told[cable.other] = "Ca", _described(cable.told)
     assumed = []
     if adapters:
-        what = (
-            "an adapter has no block Ca of its" if adapters == 1 else f"{adapters} adapters have no block Ca of their"
-        )
-        assumed.append(Assumption(f"{what} own, taken from the ports of switches that lead there"))
+        what = "an adapter has no block Ca" if adapters == 1 else f"{adapters} adapters have no block Ca"
+        assumed.append(Assumption(f"{what}: taken from the ports of switches that lead there"))
     if without:
         one = len(without) == 1
         what = "an aggregation node has" if one else f"{len(without)} aggregation nodes have"
