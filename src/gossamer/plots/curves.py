@@ -155,7 +155,7 @@ def sizes_figure(comparison: SizeComparison | SizePlans, heading: str = "", **dr
     for k, (name, outcomes) in enumerate(_beside(comparison)):
         style = {"color": CATEGORICAL[k], "marker": MARKERS[k], "linewidth": 1.4, "markersize": 4, "label": name}
         timed = [(x, o) for x, o in zip(sizes, outcomes, strict=True) if o is not None and o.seconds]
-        middle.plot([x for x, _ in timed], [float(o.seconds) * 1e6 for _, o in timed], **style)
+        middle.plot([x for x, _ in timed], [float(o.seconds or 0) * 1e6 for _, o in timed], **style)
         rates = [float((o.bus_bandwidth if bus else o.bandwidth) or 0) / 1e9 for _, o in timed]
         right.plot([x for x, _ in timed], rates, **style)
     least = [(x, float(o.bound_seconds) * 1e6) for x, o in zip(sizes, comparison.best, strict=True) if o.bound_seconds]
