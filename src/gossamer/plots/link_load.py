@@ -249,10 +249,15 @@ class _Places(NamedTuple):
     high: list[float]
 
 
+def _strips(panels: list[HeatPanel]) -> bool:
+    """Return whether panels are strips one below the other."""
+    return len(panels) > 1 and panels[0].cells.shape[0] == 1
+
+
 def _arranged(panels: list[HeatPanel], width: float) -> _Places:
     """Return the arrangement that fits: two or more panels to a row, unless they are strips or one matrix."""
     rows, columns = panels[0].cells.shape
-    if rows == 1:
+    if _strips(panels):
         return _Places(1, width, [0.34] * len(panels))
     if len(panels) == 1:
         wide = min(width, 6.4)
@@ -280,7 +285,7 @@ def heat_size(schedule: Schedule, dress: Look = SCREEN) -> tuple[float, float]:
 
 def _room(panels: list[HeatPanel], width: float) -> float:
     """Return the inches for panels: names of strips stand on their left, numbers of a matrix too."""
-    if panels[0].cells.shape[0] == 1:
+    if _strips(panels):
         return width - 0.4 - max(text_width(p.name, 8) for p in panels) - 1.0
     return width - (0.4 if len(panels) > 1 else 0.75)
 
@@ -294,7 +299,7 @@ def paint_heat(figure: Any, schedule: Schedule, load: Cells, dress: Look, width:
     foot = caption(figure, f"{note} {_GRAY}", width, height, dress)
     places = _arranged(panels, _room(panels, width))
     y = height - top
-    strips = panels[0].cells.shape[0] == 1
+    strips = _strips(panels)
     left = width - 0.2 - places.wide * places.across - _GAP * (places.across - 1) if strips else 0.2
     if len(panels) == 1:
         left = 0.55
@@ -308,12 +313,17 @@ def paint_heat(figure: Any, schedule: Schedule, load: Cells, dress: Look, width:
 
 
 def _paint_panel(axes: Any, panel: HeatPanel, scale: Any, strips: bool, *, single: bool) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     axes.imshow(panel.cells, cmap=scale.cmap, norm=scale.norm, aspect="auto", interpolation="nearest", gid="heat")
     axes.set_facecolor(PAPER)
     for side in axes.spines.values():
         side.set(color=FAINT, linewidth=0.6)
     axes.tick_params(labelsize=7, length=2, width=0.6, color=MUTED, labelcolor=INK, pad=2)
-    if not single:
+    if single:
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_locator(MaxNLocator(6, integer=True, min_n_ticks=1))
+    else:
         axes.set(xticks=[], yticks=[])
     said = f"{panel.name}: {_span(panel.cells)}"
     if strips:

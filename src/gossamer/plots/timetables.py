@@ -466,8 +466,10 @@ def _paint_ranks(axes: Any, schedule: Schedule, bars: tuple[RankBars, RankBars],
     axes.set_yticks(
         np.arange(0, len(names), every) + 0.5, list(names)[::every], fontsize=7, color=INK, parse_math=False
     )
-    axes.xaxis.set_major_locator(MaxNLocator(max(2, min(8, int(box.width / axes.figure.dpi / 0.6)))))
-    axes.xaxis.set_major_formatter("{x:g}")
+    last = axes.get_xlim()[1]
+    ticks: Any = MaxNLocator(max(2, min(8, int(box.width / axes.figure.dpi / 0.6)))).tick_values(0, last)
+    ticks = ticks[(ticks >= 0) & (ticks <= last)]
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.set_xlabel(f"time, {unit}", fontsize=8, color=INK)
     axes.tick_params(length=2, width=0.6, color=MUTED, labelsize=7)
     axes.hlines(np.arange(1, len(names)), *axes.get_xlim(), color=FAINT, linewidth=0.4, zorder=0)
