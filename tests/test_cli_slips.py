@@ -146,10 +146,10 @@ plan ring:8 allgather --ports ome-port                    > plan ring:8 allgathe
 plan ring:8 allgather --chunks 0                          > plan ring:8 allgather --chunks 1
 plan ring:8 allgather --chunks x                          > plan ring:8 allgather --chunks 1
 plan ring:8 allgather --seed x
-plan ring:8 allgather --algorithm ring                    > list algorithms ring:8 --task allgather
-plan ring:8 allgather --algorithm tree                    > list algorithms ring:8 --task allgather
+plan ring:8 allgather --algorithm ring                    > plan ring:8 allgather --algorithm multi-ring
+plan ring:8 allgather --algorithm tree                    > plan ring:8 allgather --algorithm translated-tree
 plan ring:8 allreduce --algorithm nccl                    > list algorithms ring:8 --task allreduce
-plan ring:8 allgather --algorithm recursive-doubling      > list algorithms ring:8 --task allgather
+plan ring:8 allgather --algorithm recursive-doubling      > plan ring:8 allgather --algorithm doubling-trees
 plan ring:8 allgather --algorithm bruck                   > plan ring:8 allgather --algorithm bruck-trees
 plan ring:8 allgather --algorithm greedy-floding          > plan ring:8 allgather --algorithm greedy-flooding
 plan star:4 allgather --algorithm hypercube-only          > list algorithms star:4 --task allgather
