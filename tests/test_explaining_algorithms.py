@@ -140,10 +140,12 @@ def test_every_wormhole_algorithm_is_explained(algorithm):
 MAIN = [
     "shortest-path-tree", "binomial-tree", "product-tree", "extended-ring-tree", "matching-rounds", "furthest-first",
     "area-division", "flow-over-time", "translated-tree", "torus-on-array", "rotated-quadrant",
-    "rotated-dimensions-unsegmented", "greedy-flooding", "hamiltonian-cycle", "multi-ring", "edge-colored", "parity-shift",
+    "rotated-dimensions-unsegmented", "greedy-flooding", "hamiltonian-cycle", "multi-ring", "edge-colored",
+    "parity-shift",
     "message-shift", "array-rounds", "two-phase-product", "node-invariant-fifo", "even-words", "bruck-exchange",
     "pairwise-exchange", "halving-scatter", "doubling-trees", "bruck-trees", "parallel-aggregated-trees", "bine-trees",
-    "recursive-doubling", "swing-allreduce", "direct-exchange", "congestion-priced-trees", "congestion-priced-paths", "arc-disjoint-trees",
+    "recursive-doubling", "swing-allreduce", "direct-exchange", "congestion-priced-trees",
+    "congestion-priced-paths", "arc-disjoint-trees",
     "tree-packing", "pipelined-trees", "kunde-2", "greedy", "valiant-brebner", "Q", "H", "atd-opt",
 ]  # fmt: skip
 """Algorithms whose docstrings open with an idea, and whose code has numbered steps."""
