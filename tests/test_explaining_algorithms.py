@@ -140,11 +140,13 @@ def test_every_wormhole_algorithm_is_explained(algorithm):
 MAIN = [
     "shortest-path-tree", "binomial-tree", "product-tree", "extended-ring-tree", "matching-rounds", "furthest-first",
     "area-division", "flow-over-time", "translated-tree", "torus-on-array", "rotated-quadrant",
-    "rotated-dimensions-whole", "greedy-flooding", "hamiltonian-cycle", "multi-ring", "edge-colored", "parity-shift",
+    "rotated-dimensions-unsegmented", "greedy-flooding", "hamiltonian-cycle", "multi-ring", "edge-colored",
+    "parity-shift",
     "message-shift", "array-rounds", "two-phase-product", "node-invariant-fifo", "even-words", "bruck-exchange",
     "pairwise-exchange", "halving-scatter", "doubling-trees", "bruck-trees", "parallel-aggregated-trees", "bine-trees",
-    "recursive-doubling", "swing-allreduce", "direct-exchange", "priced-trees", "priced-paths", "arc-disjoint-trees",
-    "free-root-trees", "overlapped-trees", "kunde-2", "greedy", "valiant-brebner", "Q", "H", "atd-opt",
+    "recursive-doubling", "swing-allreduce", "direct-exchange", "congestion-priced-trees",
+    "congestion-priced-paths", "arc-disjoint-trees",
+    "tree-packing", "pipelined-trees", "kunde-2", "greedy", "valiant-brebner", "Q", "H", "atd-opt",
 ]  # fmt: skip
 """Algorithms whose docstrings open with an idea, and whose code has numbered steps."""
 
@@ -341,6 +343,6 @@ def test_the_command_prints_writes_and_refuses(tmp_path, monkeypatch, capsys):
 def test_commands_that_are_proposed_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for name, spec in (("hamiltonian-cycle", "array:2x3"), ("rabenseifner", "hypercube:2"), ("atd-opt", "torus:4x4"),
-                       ("rotated-dimensions-split", "torus:3x3")):  # fmt: skip
+                       ("rotated-dimensions-segmented", "torus:3x3")):  # fmt: skip
         for command in explain_algorithm(name, spec).commands:
             assert main(command.split()[1:]) == 0, capsys.readouterr().err

@@ -125,6 +125,7 @@ def _meant(text: str, line: CommandLine) -> Iterator[Words]:
     yield from _options_meant(text, line)
     yield from _subjects_meant(line)
     yield from _formats_meant(text, line)
+    yield from _algorithms_meant(text, line)
     yield from _misspelt(text, line)
     yield from _fields_meant(text, line)
     yield from _values_meant(text, line)
@@ -290,6 +291,17 @@ def _values_meant(text: str, line: CommandLine) -> Iterator[Words]:
         yield from _replaced(line, value, str(min(max(number, low), high)), inside)
     if "whole number" in text and got:
         yield from _replaced(line, got[-1], "1")
+
+
+def _algorithms_meant(text: str, line: CommandLine) -> Iterator[Words]:
+    """Yield the line with an algorithm that a short name stands for."""
+    found = re.search(r"no .*algorithm '([^']+)' for", text)
+    if found:
+        from gossamer.planning.explaining.algorithms import SHORT_NAMES
+
+        for name in SHORT_NAMES.get(found[1].lower(), ()):
+            for prefix in ("", "reversed-", "two-way-"):
+                yield from _replaced(line, found[1], f"{prefix}{name}")
 
 
 def _formats_meant(text: str, line: CommandLine) -> Iterator[Words]:

@@ -182,11 +182,12 @@ def _asks(given: dict[str, Any], network: Any) -> bool:
     how = rules_and_cost(switching, {k: v for k, v in told.items() if k in known})
     if isinstance(how["cost"], TimeCost):
         how["cost"].on(network, task)
-    algorithm = told.get("algorithm", "best")
-    efforts = ("closed form", "search", "solver")
-    return (algorithm == "best" or algorithm in (a.name for a in named(switching).algorithms(type(task)))) and told.get(
-        "effort", "search"
-    ) in efforts
+    kind, algorithm = named(switching), told.get("algorithm", "best")
+    if algorithm != "best":
+        case = kind.case(network, task, how.get("rules"), None, 0)
+        if not any(a.covers(case) for a in kind.algorithms(type(task)) if a.name == algorithm):
+            return False
+    return told.get("effort", "search") in ("closed form", "search", "solver")
 
 
 def msccl_ranks(path: str | None) -> str | None:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.algorithms.registry import current_name
 from gossamer.atomic_files import quantity
 from gossamer.bounds import Bound
 from gossamer.errors import GossamerError, NotApplicableError, nearest
@@ -57,7 +58,7 @@ SHORT_NAMES: dict[str, tuple[str, ...]] = {
     "ring": ("multi-ring", "hamiltonian-cycle", "extended-ring-tree", "extended-ring-paths", "parity-shift",
              "message-shift", "insertion", "heaviest-direction", "ring-all-gather"),
     "tree": ("binomial-tree", "product-tree", "shortest-path-tree", "translated-tree", "furthest-first",
-             "priced-trees", "free-root-trees"),
+             "congestion-priced-trees", "tree-packing"),
     "binomial": ("binomial-tree", "halving-scatter", "doubling-trees"),
     "bruck": ("bruck-trees", "bruck-exchange"),
     "recursive-doubling": ("recursive-doubling", "doubling-trees"),
@@ -69,7 +70,7 @@ SHORT_NAMES: dict[str, tuple[str, ...]] = {
     "pat": ("parallel-aggregated-trees",),
     "pairwise": ("pairwise-exchange",),
     "direct": ("direct-exchange", "pairwise-exchange"),
-    "bucket": ("rotated-dimensions-whole", "rotated-dimensions-split"),
+    "bucket": ("rotated-dimensions-unsegmented", "rotated-dimensions-segmented"),
     "edge-coloring": ("edge-colored", "array-rounds"),
     "flooding": ("fat-tree-flooding", "greedy-flooding"),
     "star-exchanges": ("fat-tree-star-exchanges",),
@@ -400,7 +401,7 @@ def _chosen(name: str, network: Network, asked: Task | str | None, rules: Rules 
     for kind in SWITCHINGS.values():
         for each in kind.algorithms():
             known.setdefault(each.name, []).append((kind.name, each))
-    key = str(name).strip().lower().replace("_", "-")
+    key = current_name(str(name).strip().lower().replace("_", "-"))
     exact = [n for n in known if n.lower() == key]
     short = [p + base for base in SHORT_NAMES.get(key, ()) for p in _PREFIXES if p + base in known]
     names = list(dict.fromkeys([*exact, *short]))
