@@ -109,6 +109,7 @@ def test_python_has_the_words_of_the_command_line_and_the_old_ones():
     fields_of = {f.name for kind in kinds for f in fields(kind)}
     of_plan = {p.name for name, p in options() if name == "plan"}
     apart = {
+        "steps",
         "help",
         "output",
         "json",
