@@ -52,6 +52,13 @@ def test_every_size_is_valid_beside_its_bound(network, task, planned, asked, lat
     assert seconds(again) <= seconds(other) * Fraction(102, 100)
 
 
+def test_partial_sums_leave_as_they_did_with_larger_packets_or_are_refused():
+    cost = TimeCost("1KiB", bandwidth="50GB/s", latency="2us")
+    assert gossamer.verify(resized(gossamer.plan("array:2x4", "allreduce", cost=cost).schedule, "1MiB"))
+    with pytest.raises(ScheduleError, match="partial sums that leave before others come are not repeated"):
+        resized(gossamer.plan("array:3x3", "allreduce", cost=cost).schedule, "1MiB")
+
+
 @pytest.mark.parametrize("task", ["broadcast", "allgather", "reduce-scatter", "scatter", "alltoall"])
 def test_a_plan_of_a_mebibyte_is_near_the_bound_at_a_tebibyte(task):
     plan = gossamer.plan(TWO_SERVERS, task, cost=TimeCost("64MiB")).schedule

@@ -97,7 +97,8 @@ def _even(low, count, begun, taken, period, t, need, anchor):
 
 @njit(cache=True, nogil=True, small=100_000)
 def _place(
-    order, first, before, lag, resource, offset, taken, lane, room, even, period, count, anchor, begun, lasting, start
+    order, first, before, lag, release, resource, offset, taken, lane, room, even, period, count, anchor, begun,
+    lasting, start,
 ):  # fmt: skip
     """Begin each hop, in the given order, as early as what it waits for and free resources allow; whether all could.
 
@@ -106,6 +107,8 @@ def _place(
     order : int64[H]
     first, before, lag : int64[H + 1], int64[], int64[]
         Hop h begins ``lag[i]`` slots after hop ``before[i]``, or later, for i in first[h]..first[h+1]-1.
+    release : int64[H]
+        Slots before which hops do not begin.
     resource, offset, taken : int64[H, K]
         What a hop uses, -1 for nothing more, from how many slots after its start on, and for how many.
     lane, room : int64[R + 1], int64[R]
@@ -124,7 +127,7 @@ def _place(
     kinds = resource.shape[1]
     chosen = np.zeros(kinds, np.int64)
     for h in order:
-        t = np.int64(0)
+        t = release[h]
         for i in range(first[h], first[h + 1]):
             t = max(t, start[before[i]] + lag[i])
         last = t + 2 * period
@@ -219,8 +222,10 @@ class _Uses(NamedTuple):
         return count, longest, np.where(alike, -(-count // self.lanes) * longest, -(-total // self.lanes))
 
 
-def _waits(schedule: Schedule) -> tuple[Longs, Longs]:
+def _waits(schedule: Schedule) -> tuple[Longs, Longs, Longs]:
     """Return for each hop those that it waits for: ``before[first[h]:first[h+1]]``, int64[H + 1] and int64[].
+
+    Then pairs, int64[2, n], of a sum and of a hop that came to the node of the sum after it had left.
 
     A copy waits for the first arrival at its node, what is moved for the last one, a sum for all that came before;
     where a switch passes on only what comes, each departure waits for an arrival of its own.
@@ -255,8 +260,9 @@ def _waits(schedule: Schedule) -> tuple[Longs, Longs]:
     last = np.where(kind == MOVE, high - 1, np.minimum(low + _turns(here), high - 1))
     one = np.flatnonzero((high > low) & np.where(alone | (kind == MOVE), True, (kind == COPY) & (source != origin)))
     edges = [np.stack([arrivals[np.where(alone | (kind == MOVE), last, low)[one]], one])]
-    summed = ~alone & np.isin(kind, (COMBINE, ALLCOMBINE)) & (again < 0)
-    edges.append(_ranges(arrivals, low, high, np.flatnonzero(summed)))
+    summed = np.flatnonzero(~alone & np.isin(kind, (COMBINE, ALLCOMBINE)) & (again < 0))
+    edges.append(_ranges(arrivals, low, high, summed))
+    later = _ranges(arrivals, high, np.searchsorted(keys, (here + 1) * slots), summed)[::-1]
     edges.append(np.stack([again[again >= 0], np.flatnonzero(again >= 0)]))
     after = _packets_after(schedule, rows)[packet] if packet.size else packet
     first = np.flatnonzero((after >= 0) & (kind == COPY) & (source == origin))
@@ -264,7 +270,7 @@ def _waits(schedule: Schedule) -> tuple[Longs, Longs]:
     edges.append(_ranges(arrivals, np.searchsorted(keys, whole), np.searchsorted(keys, whole + slots), first))
     pairs = np.concatenate(edges, axis=1)
     pairs = pairs[:, np.argsort(pairs[1], kind="stable")]
-    return np.searchsorted(pairs[1], np.arange(packet.size + 1)), pairs[0]
+    return np.searchsorted(pairs[1], np.arange(packet.size + 1)), pairs[0], later
 
 
 def _turns(keys: Longs) -> Longs:
@@ -310,6 +316,9 @@ class Generation:
     schedule : Schedule
         One that is valid, of packets, not parts: its hops are those of a generation, its order is kept as far as it
         goes. One that repeats gives its generation.
+    same_sums : bool
+        Whether every partial sum has to leave as it does in the schedule: before what came to its node after it. Then
+        a valid schedule stays valid with other times of links, and may take longer.
 
     Raises
     ------
@@ -318,7 +327,7 @@ class Generation:
         as a whole.
     """
 
-    def __init__(self, schedule: Schedule) -> None:
+    def __init__(self, schedule: Schedule, same_sums: bool = False) -> None:
         self.schedule = schedule = schedule.unrolled(1).expand()
         if schedule.parts > 1:
             raise ScheduleError("messages in parts are not repeated; cut them into packets")
@@ -328,8 +337,11 @@ class Generation:
         if kinds.size and bool((kinds == COMBINE).all()) and not summed_packets(schedule).any():
             self._dual = Generation(schedule.reverse())  # from the root outwards little waits
             return
-        self._first, self._before = _waits(schedule)
+        self._first, self._before, later = _waits(schedule)
+        self._later = later if same_sums else later[:, :0]
         self._order = _topological(schedule.slot, self._first, self._before)
+        if same_sums:  # a packet after the other: so its sums leave close together
+            self._order = self._order[np.argsort(schedule.packet[self._order], kind="stable")]
 
     @property
     def busiest(self) -> int:
@@ -352,8 +364,8 @@ class Generation:
         nothing = np.full((wait.size, 1), -1, np.int64)
         none, start = np.zeros(1, np.int64), np.zeros(wait.size, np.int64)
         _place(
-            self._order, self._first, self._before, wait[self._before], nothing, nothing, nothing, none, none[:0],
-            np.zeros(0, np.bool_), _ALONE, none[:0], none[:0], none, none, start,
+            self._order, self._first, self._before, wait[self._before], np.zeros_like(wait), nothing, nothing, nothing,
+            none, none[:0], np.zeros(0, np.bool_), _ALONE, none[:0], none[:0], none, none, start,
         )  # fmt: skip
         return int((start + wait).max(initial=0))
 
@@ -371,7 +383,7 @@ class Generation:
         -------
         Schedule
             Of messages of so many times the packets. Not verified: partial sums depend on when they are sent, so where
-            they are, it may be invalid.
+            they may leave at other times, it may be invalid.
 
         Raises
         ------
@@ -438,17 +450,24 @@ class Generation:
         count, longest, least = uses.least()
         period = _ALONE if alone else int(least.max(initial=1))
         lane = np.append(0, np.cumsum(uses.lanes))
-        start = np.zeros(schedule.stored_hops, np.int64)
+        start, release = np.zeros((2, schedule.stored_hops), np.int64)
+        left, came = self._later
+        arriving = (taken + wait)[schedule.link[came]]
         for _ in range(_TRIES):
             each = -(-count // uses.lanes)
             even = (longest > 0) & (least == each * longest) & (each * (2 * longest - 1) > period)
             begun, lasting = np.zeros((2, int((uses.lanes * count).sum())), np.int64)
             if _place(
-                self._order, first, before, lag, uses.resource, uses.offset, uses.taken, lane, count, even, period,
-                *np.zeros((2, int(lane[-1])), np.int64), begun, lasting, start,
+                self._order, first, before, lag, release, uses.resource, uses.offset, uses.taken, lane, count, even,
+                period, *np.zeros((2, int(lane[-1])), np.int64), begun, lasting, start,
             ):  # fmt: skip
-                return start, period
+                if (start[left] < start[came] + arriving).all():
+                    return start, period
+                np.maximum.at(release, came, start[left] + 1 - arriving)
+                continue
             period = max(period + 1, int(period * _LONGER))
+        if release.any():
+            raise ScheduleError("partial sums that leave before others come are not repeated with these times of links")
         needed = int(least.max(initial=1))
         raise ScheduleError(f"the hops find no room in {period:,} slots; the busiest link or port needs {needed:,}")
 

@@ -21,6 +21,8 @@ from gossamer.questions.tasks.byte_counts import sizing_of
 from gossamer.questions.tasks.chunked import MAX_CHUNKS
 from gossamer.reading.quantities import size
 from gossamer.schedules import Schedule
+from gossamer.schedules.hop_table import summed_packets
+from gossamer.verification import verify
 
 __all__ = ["best_repetition", "least_seconds", "promised", "resized"]
 
@@ -149,7 +151,8 @@ def resized(schedule: Schedule, bytes: int | str) -> Schedule:
     Raises
     ------
     ScheduleError
-        If the schedule has no clock, or cannot be repeated: messages are in parts, or wait for others as a whole.
+        If the schedule has no clock, or cannot be repeated: messages are in parts, or wait for others as a whole, or
+        partial sums cannot leave before what came after them with packets of another size.
 
     Notes
     -----
@@ -186,4 +189,7 @@ def resized(schedule: Schedule, bytes: int | str) -> Schedule:
         )  # fmt: skip
         return found.network, told
 
-    return best_repetition(generation, timed, message)
+    found = best_repetition(generation, timed, message)
+    if summed_packets(schedule).any() and not verify(found, 1).ok:  # a sum left after what it must not contain
+        return best_repetition(Generation(schedule, same_sums=True), timed, message)
+    return found
