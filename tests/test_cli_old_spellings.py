@@ -107,11 +107,12 @@ def test_every_old_spelling_is_tried():
         ("plan ring:4 allgather --explore=page", "the page 'page' must end in .html; try: gossamer plan -h"),
         (
             "draw plan.parquet --to terminal -o load.svg",
-            "--to terminal writes no file: leave out --output; try: gossamer draw -h",
+            "--to terminal writes no file: leave out --output; try: gossamer plan torus:8x8 allgather -o plan.parquet",
         ),
         (
             "draw plan.parquet --to file",
-            "Invalid value for '--to': 'file' is not one of 'terminal'; try: gossamer draw -h",
+            "Invalid value for '--to': 'file' is not one of 'terminal'; "
+            "try: gossamer plan torus:8x8 allgather -o plan.parquet",
         ),
     ],
 )

@@ -162,7 +162,6 @@ plan ring:8 allgather --bytes -1
 plan ring:8 allgather --bytes 1MiB                        > plan ring:8 allgather --bytes 1MiB --bandwidth 50GB/s
 plan ring:8 allgather --bytes 1MiB --bandwidth 50furlongs > plan ring:8 allgather --bytes 1MiB --bandwidth 50GB/s
 plan ring:8 allgather --bytes 1MiB --bandwidth 5GB/s --latency 2parsecs
-plan ring:8 allgather --bandwidth 50GB/s                  > plan ring:8 allgather --bandwidth 50GB/s --bytes 1MiB
 plan ring:8 allgather --hop-time 1                        > plan ring:8 allgather --hop-time 1 --switching wormhole
 plan ring:8 allgather -o plan.csv                         > plan ring:8 allgather -o plan.parquet
 plan ring:8 allgather -o plan                             > plan ring:8 allgather -o plan.parquet

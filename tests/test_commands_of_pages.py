@@ -30,7 +30,7 @@ PREPARED = {
         "plan ring:5 allgather -o one.parquet",
         "plan ring:5 allgather --algorithm greedy-flooding -o other.parquet",
     ],
-    "docs/how_to/figures_for_a_paper.md": [],
+    "docs/how_to/figures_for_a_paper.md": ["sweep --network ring:4,ring:5 --task allgather -o results.parquet"],
     "README.md": [],
 }
 """Pages, and what makes the files of a reader that their commands begin with."""

@@ -328,7 +328,7 @@ def test_a_page_is_short_and_says_the_same_in_each_form(spec, task, asked):
     for form in (text, page.markdown(), page.html()):
         for gain in page.gains:
             assert gain.change.split()[0] in form
-        assert "What binds" in form
+        assert "What limits it" in form
         assert "Where time goes" in form
     assert page.html().count("<svg") == (1 if asked.get("switching") else 2)
     HTMLParser().feed(page.html())
@@ -355,12 +355,12 @@ def test_the_command_writes_pages_and_refuses_what_does_not_go_together(capsys, 
     gossamer.plan("torus:3x3", "allgather").save(plan)
     assert main(["explain", str(plan), "--quick"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("multinode-broadcast on torus:3x3: 2 steps; optimal")
+    assert out.startswith("allgather on torus:3x3: 2 steps, optimal")
     assert "--quick leaves them out" in out
     for name in ("page.md", "page.html", "page.txt"):
         assert main(["explain", str(plan), "--quick", "-o", str(tmp_path / name)]) == 0
         assert capsys.readouterr().out == f"wrote {tmp_path / name}\n"
-        assert "What binds" in (tmp_path / name).read_text()
+        assert "What limits it" in (tmp_path / name).read_text()
     assert main(["explain", str(plan), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["time"], told["time_goes"]["bandwidth"]) == (2, 2)

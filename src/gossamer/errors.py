@@ -97,7 +97,7 @@ def few_of(given: str, allowed: Iterable[str], most: int = 4) -> str:
     """Return the few allowed words that are most like `given`, and how many others there are; all if they are few.
 
     >>> few_of("ring", ["torus", "multi-ring", "star", "array", "tree", "mesh", "string"], 3)
-    'multi-ring, string, star and 4 others'
+    'string, multi-ring, star and 4 others'
     >>> few_of("x", ["torus", "ring"])
     'torus, ring'
     """

@@ -9,7 +9,7 @@ import pytest
 
 import gossamer
 from gossamer.studies.reproductions import chen_chen
-from gossamer.studies.reproductions.chen_chen import comparison, formulas, operations, schedule_costs, worked_examples
+from gossamer.studies.reproductions.chen_chen import comparison, operations, schedule_costs, worked_examples
 from gossamer.studies.reproductions.chen_chen import comparison as choices
 from gossamer.studies.reproductions.chen_chen.operations import flit_by_flit
 from gossamer.studies.reproductions.chen_chen.schedule_costs import smallest_cases
@@ -45,8 +45,8 @@ def exactly(number):
 @pytest.mark.parametrize("case", FORMULAS)
 def test_formulas_at_the_points_of_the_comparison(case):
     n, s, tau, printed, h, trees = case
-    assert formulas.best_theorem_1(n, s, exactly(tau)) == (h, exactly(printed))
-    assert formulas.trees(n, s).time(exactly(tau)) == exactly(trees)
+    assert schedule_costs.best_theorem_1(n, s, exactly(tau)) == (h, exactly(printed))
+    assert schedule_costs.trees(n, s).time(exactly(tau)) == exactly(trees)
 
 
 def test_points_of_the_comparison_that_do_not_depend_on_the_sources():

@@ -224,7 +224,8 @@ def _command_once() -> None:
     from gossamer.cli import app
 
     words.commands()
-    app.app = typer.main.get_command(app.app)
+    app.app = made = typer.main.get_command(app.app)
+    typer.main.get_command = lambda of: made
 
 
 if __name__ == "__main__":

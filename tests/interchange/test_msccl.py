@@ -120,7 +120,7 @@ def test_steps_of_msccl_tools_fulfil_their_collective(tmp_path, network, task, f
 
 
 def test_reductions_have_no_place_in_the_json_of_msccl_tools(tmp_path):
-    with pytest.raises(NotApplicableError, match="not allreduce"):
+    with pytest.raises(NotApplicableError, match="not for allreduce"):
         export(gossamer.plan("ring:4", "allreduce").schedule, tmp_path / "x.json", "msccl-json")
 
 

@@ -141,7 +141,7 @@ def test_network_converts_and_draws(capsys, tmp_path):
     assert out.count("wrote") == 5
     net = read_network(DATA + "fabric.ibnet")
     assert read_network(files[0]) == read_network(files[2]) == net
-    assert "narrowest cut" in files[4].read_text()
+    assert "narrowest" in files[4].read_text()
     status, _, err = run(capsys, "network", "torus:4x4", "-o", tmp_path / "a.gml")
     assert (status, err.count("\n")) == (2, 1)
     assert "a network is .edges, .txt, .dedges" in err or "a network is .edges, .txt, .json" in err

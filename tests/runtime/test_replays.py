@@ -143,7 +143,7 @@ def test_links_have_the_speeds_of_their_network(tmp_path):
     path = tmp_path / "two.edges"
     path.write_text("columns source target bandwidth latency\n0 1 1MB/s 1ms\n1 2 2MB/s 2ms\n")
     network = gossamer.network(str(path))
-    schedule = gossamer.plan(network, "gather").schedule
+    schedule = gossamer.plan(network, "gather", cost=gossamer.StepCost()).schedule
     found = replay(schedule, [1_000_000], model="smpi")[0]
     assert 1.5 < found.seconds < 2.6
     with pytest.raises(NotApplicableError, match=r"the links of .* differ, and LogGP has one bandwidth and latency"):

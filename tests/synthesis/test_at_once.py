@@ -56,7 +56,7 @@ def test_loads_are_shared_by_ways_that_are_as_short():
 
 def test_what_it_does_not_cover_is_said():
     network = gossamer.network("ring:4")
-    for rules, said in ((Rules(split=True), "whole"), (Rules(buffer=1), "limit")):
+    for rules, said in ((Rules(segmented=True), "unsegmented"), (Rules(buffer=1), "limit")):
         with pytest.raises(NotApplicableError, match=said):
             gossamer.plan(network, uneven(network, packets=3), rules=rules, algorithm=NAME)
     table = gossamer.questions.tasks.DemandTable.of([(0, [1, 2], 1)])

@@ -656,10 +656,10 @@ def _part_bound(asked: _Asked, parts: list[Counts]) -> Bound | None:
     _, load, part = best
     count = np.unique(part[part >= 0]).size
     verb = "enter" if into else "leave"
+    what = f"the {count:,} {'ranks' if count == members.size else 'groups of ranks'}"
     text = (
-        f"in any form, {quantity(load.needed, 'packet')} must {verb} the {count:,} parts with ranks, "
-        f"2 x ({count:,} - 1){f' for each of {packets:,}' * (packets > 1)}, over "
-        f"{quantity(load.capacity.size, 'link')}"
+        f"in any form, 2 x ({count:,} - 1){f' x {packets:,}' * (packets > 1)} = {quantity(load.needed, 'packet')} "
+        f"must {verb} {what}, over {quantity(load.capacity.size, 'link')}"
     )
     proof = Partition.by(load, part=part)
     return Bound.of("parts in any form", proof, text, "cut", _SOURCE)

@@ -78,6 +78,8 @@ def with_advice(text: str, arguments: Sequence[str], error: Exception | None = N
     """
     line = CommandLine(list(arguments))
     text = _few_reasons(text, error)
+    if "pip install" in text:
+        return text
     with suppress(Exception):  # whatever was typed: what was wrong with it is said in any case
         proposal = _proposal(text, line)
         if proposal:
@@ -394,7 +396,7 @@ def _files_meant(text: str, line: CommandLine) -> Iterator[Words]:
         folder = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
         for name in difflib.get_close_matches(path.name, folder, cutoff=_LIKE):
             yield from _replaced(line, missing[1], str(path.with_name(name)))
-    if line.name in OF_SCHEDULES and subject is not None:
+    if line.name in OF_SCHEDULES and subject is not None and "--algorithm" not in line.words:
         yield from _schedules_meant(line, subject)
     if line.name in OF_SCHEDULES and subject is None:
         yield _written("plan.parquet", "torus:8x8")

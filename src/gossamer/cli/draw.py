@@ -49,10 +49,11 @@ def draw(
     kind: Annotated[
         Picture | None,
         typer.Option(
-            help="Load of the links (heat: always as a heat map), links x slots (messages: in the colors of their "
-            "origins), load and occupancy, when each rank sends and receives, the tree of a packet, every message by "
-            "link and slot, the queues of the busiest links, or the areas of a scatter. Of a wormhole plan worms, step "
-            "by step, or the occupancy of channels. Default load, and worms of a wormhole plan."
+            metavar="KIND",
+            help="load of the links (heat: always as a heat map), occupancy (links x slots), messages (the same in the "
+            "colors of their origins), both, ranks (when each sends and receives), tree (of a packet), timetable "
+            "(every message by link and slot), queue (of the busiest links) or regions (of a scatter); of a wormhole "
+            "plan worms, step by step, or occupancy of channels. Default load, and worms of a wormhole plan.",
         ),
     ] = None,
     network: Foreign = None,

@@ -226,7 +226,7 @@ def meant_network(text: str) -> list[str]:
     Examples
     --------
     >>> meant_network("torus8x8")[0], meant_network("8x8")[0], meant_network("fattree:4")[0]
-    ('torus:8x8', 'torus:8x8', 'folded-clos:4,3')
+    ('torus:8x8', 'torus:8x8', 'folded-clos:4')
     """
     from gossamer.errors import nearest
     from gossamer.networks.families import FAMILIES

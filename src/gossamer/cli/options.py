@@ -626,7 +626,8 @@ def pictured(command: Callable[..., None]) -> Callable[..., None]:
         from gossamer.reading.quantities import inches
 
         asked = given.get("output") or []
-        pictures = any(map(is_picture, [asked] if isinstance(asked, Path) else asked))
+        files = [asked] if isinstance(asked, Path) else asked
+        pictures = any(is_picture(path) or path.suffix.lower() == ".tex" for path in files)
         if not pictures and given.get("folder") is None:
             raise FileFormatError("--style, --width and --title go with a picture: --output FILE.svg, .png or .pdf")
         wide = None if width is None else inches(width, "--width", error=FileFormatError)

@@ -50,7 +50,7 @@ def load_tikz(schedule: Schedule, width: float | None = None) -> str:
     --------
     >>> import gossamer
     >>> text = load_tikz(gossamer.plan("array:3", "broadcast").schedule)
-    >>> text.count("\\\\draw[link"), text.count("\\\\node[terminal]")
+    >>> text.count("draw[link"), text.count("node[terminal]")
     (4, 3)
     """
     network = schedule.network

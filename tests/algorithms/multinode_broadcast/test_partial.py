@@ -36,7 +36,7 @@ def random_active(network, M, seed=0):
 
 def built(algorithm, network, task, control_time=Fraction(0)):
     """A schedule that passed the checker and took the time claimed."""
-    rules = Rules(split="split" in algorithm.name)
+    rules = Rules(segmented=algorithm.name.endswith("-segmented"))
     offer = algorithm.offer(Case(network, task, rules, StepCost(control_time)))
     schedule = offer.build()
     verify(schedule).raise_if_invalid()

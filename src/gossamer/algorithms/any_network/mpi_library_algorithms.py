@@ -91,7 +91,7 @@ def parallel_aggregated_tree(count: int) -> Longs:
 
 
 def ring_tree(count: int) -> Longs:
-    """Return both ways round a ring, each to half of it; of an even number the last goes on in turns.
+    """Return in both directions around a ring, each to half of it; of an even number the last goes on in turns.
 
     >>> ring_tree(4)[:2].tolist()
     [[[0, 0, 1], [0, 0, 3], [1, 1, 2]], [[0, 1, 2], [0, 1, 0], [1, 0, 3]]]
@@ -280,8 +280,8 @@ MovePattern = Callable[[Sequence[int], Longs, Longs], SentPackets]
 def _multi_ring(case: Case) -> SentPackets:
     """Return rings around cycles of all ranks that share no link, of which packets take one each, in turns.
 
-    The nodes stand in a cycle, and messages go both ways round it, each to half of the nodes; on a square torus there
-    are two cycles that share no link, and messages take them in turns.
+    The nodes stand in a cycle, and messages go in both directions around it, each to half of the nodes; on a square
+    torus there are two cycles that share no link, and messages take them in turns.
     """
     grid = case.network.grid
     assert grid is not None

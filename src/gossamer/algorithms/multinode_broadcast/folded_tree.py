@@ -168,7 +168,7 @@ def folded_tree(case: Case) -> Schedule:
     packets = Packets.of(case.messages)  # packet u is that of node u
     # Step 3: move the tree to every node
     hops, links = _translates(network, host, slot, link, last)
-    # Step 4: carry out each slot of the torus in two slots of the array
+    # Step 4: perform each slot of the torus in two slots of the array
     return Schedule.of(case, *fold_hops(network, case.task, packets, hops, links))
 
 

@@ -396,9 +396,9 @@ HEAVIEST_DIRECTION = Algorithm(
 def insertion(case: Case) -> Schedule:
     """Build several broadcasts on a line or ring by the insertion rule.
 
-    Messages travel along the line, or both ways round the ring, without ever being held up: what came in one slot goes
-    on in the next. Only where nothing came does a node insert one of its own messages. So a link idles only if nobody
-    behind it has anything left to send.
+    Messages travel along the line, or in both directions of the ring, without ever being held up: what came in one
+    slot goes on in the next. Only where nothing came does a node insert one of its own messages. So a link idles only
+    if nobody behind it has anything left to send.
 
     Parameters
     ----------
@@ -436,8 +436,8 @@ def rounds(case: Case) -> Schedule:
     """Build several broadcasts on a line or ring in rounds, in which every node broadcasts at most one message.
 
     In each round every node broadcasts one of its messages, all at the same time: each sends its own first and then
-    passes on what comes, along the line or both ways round the ring. After a round everybody has one more message of
-    everybody, and the next round begins.
+    passes on what comes, along the line or in both directions of the ring. After a round everybody has one more message
+    of everybody, and the next round begins.
 
     Parameters
     ----------

@@ -68,7 +68,7 @@ def explain(
     slots : bool
         What happens in each slot.
     quick : bool
-        Leave out of the page what would gain and how usual algorithms compare: nothing is planned.
+        Leave out of the page what would help and how usual algorithms compare: nothing is planned.
     budget : float, optional
         Seconds after which no further change is planned. Default: a minute, and none on large networks.
     progress : callable, optional
@@ -163,7 +163,7 @@ def _advice(
         asked = asked_again(schedule, asked_for)
         bounds = asked.bounds()
     except TaskError:
-        remarks.append("what would gain, and usual algorithms: it is not known what the bytes of several tasks are of")
+        remarks.append("what would help, and usual algorithms: it is not known what the bytes of several tasks are of")
     cost, taken = schedule.cost, kind.completion(schedule)
     exact = asked is not None and asked.seconds and bool(bounds)
     if not bounds:
@@ -185,9 +185,9 @@ def _advice(
     found: tuple[Gain, ...] = ()
     others: tuple[Beside, ...] = ()
     if quick:
-        remarks.append("what would gain, and usual algorithms: --quick leaves them out")
+        remarks.append("what would help, and usual algorithms: --quick leaves them out")
     elif not taken:
-        remarks.append("what would gain, and usual algorithms: it takes no time")
+        remarks.append("what would help, and usual algorithms: it takes no time")
     elif asked is not None:
         others, remark = beside(asked, _COMPARING if budget is None else budget / 2, say)
         remarks += [remark] if remark else []

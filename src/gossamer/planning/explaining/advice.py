@@ -1,4 +1,4 @@
-"""What binds a schedule, and what would gain: the witness of its bound, and changed questions that are planned.
+"""What binds a schedule, and what would help: the witness of its bound, and changed questions that are planned.
 
 A change is planned by the planner, as any question is. What its lower bound shows to gain little is not planned.
 """
@@ -300,7 +300,7 @@ def _drawn(network: Network, bound: Bound, nodes: Longs, links: Longs, cost: obj
         yield f"{quantity(len(some), 'link')} of {rate}: {', '.join(shown)}"
 
 
-# What would gain: changed questions.
+# What would help: changed questions.
 
 
 @dataclass(frozen=True)

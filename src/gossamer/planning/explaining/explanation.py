@@ -75,7 +75,7 @@ Section = tuple[str, list[str], tuple[Sequence[str], Sequence[Sequence[str]]] | 
 
 @dataclass(frozen=True)
 class Advice:
-    """A schedule explained on a page: what binds, where time goes, what would gain, and how usual algorithms compare.
+    """A schedule explained on a page: what limits it, where time goes, what would help, usual algorithms beside it.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class Advice:
     spent : TimeSpent
         Where the time goes.
     gains : tuple of Gain
-        What changes would gain, the best first; those that were not planned come last.
+        What changes would help, the best first; those that were not planned come last.
     beside : tuple of Beside
         Usual algorithms on the same network, the fastest first.
     remarks : tuple of str
@@ -115,7 +115,7 @@ class Advice:
     def sections(self) -> list[Section]:
         """Return the parts of the page."""
         found: list[Section] = [
-            ("What binds", [*self.why, *self.binding.drawn], None),
+            ("What limits it", [*self.why, *self.binding.drawn], None),
         ]
         if self.spent.total:
             found.append(("Where time goes", [*self._time_lines()], None))
@@ -126,7 +126,7 @@ class Advice:
         if kinds:
             found.append(("", [], (("links", "count", "busy, mean", "busiest"), kinds[:6])))
         if self.gains:
-            found.append(("What would gain", [], (("change", "time", "gain"), [self._gain_row(g) for g in self.gains])))
+            found.append(("What would help", [], (("change", "time", "gain"), [self._gain_row(g) for g in self.gains])))
         if self.beside:
             rows = [self._beside_row(each) for each in self.beside]
             found.append(("Beside usual algorithms", [], (("algorithm", "time", "/ this", "used by"), rows)))
@@ -167,9 +167,8 @@ class Advice:
         if gain.time is None or gain.saved is None or gain.percent is None:
             return gain.change, "-", gain.skipped
         told = f"{'saves' if gain.saved > 0 else 'costs'} {self._time(abs(gain.saved))} ({abs(gain.percent):.2g} %)"
-        if abs(gain.percent) < _LITTLE:
-            return gain.change, self._time(gain.time), f"hardly: {told}" if gain.saved else "none"
-        return gain.change, self._time(gain.time), f"{told}, by {gain.algorithm}"
+        by = "" if abs(gain.percent) < _LITTLE else f", by {gain.algorithm}"
+        return gain.change, self._time(gain.time), f"{told}{by}" if gain.saved else "nothing"
 
     def _beside_row(self, each: Beside) -> tuple[str, ...]:
         if each.time is None or self.asked is None:
@@ -226,7 +225,7 @@ class Advice:
             parts += [f"<p>{escape(line)}</p>" for line in told]
             if table is not None:
                 parts.append(html_table(*table))
-            if heading == "What binds":
+            if heading == "What limits it":
                 parts.append(pictures)
         return "\n".join(parts)
 
