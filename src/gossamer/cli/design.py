@@ -182,7 +182,7 @@ def _print_fronts(several: list[Any]) -> None:
         told = [f"{names[m['network']]} ({m[against.removeprefix('-')]:,}: {m['total']:,.6g})"
                 for m in list(apart.values())[::-1]]  # fmt: skip
         if told:
-            print(f"front of time against {against.removeprefix('-')}:  {', '.join(told)}")
+            print(f"Pareto front of time against {against.removeprefix('-')}:  {', '.join(told)}")
 
 
 def _print(found: Any) -> None:

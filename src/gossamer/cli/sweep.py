@@ -144,6 +144,25 @@ def run(
     raise typer.Exit(_run(asked, path, settings, json))
 
 
+def _listed_networks(text: str) -> list[str]:
+    """Return the networks of a list with commas, which parameters have too: each begins with a family and a colon.
+
+    >>> _listed_networks("torus:{2,4}x4,ring:5"), _listed_networks("dragonfly:4,2")
+    (['torus:{2,4}x4', 'ring:5'], ['dragonfly:4,2'])
+    """
+    from gossamer.networks.families import FAMILIES
+
+    names = {name for family in FAMILIES for name in (family.name, *family.aliases)}
+    found: list[str] = []
+    for part in text.split(","):
+        family, colon, _ = part.strip().partition(":")
+        if found and not (colon and family in names):
+            found[-1] += f",{part}"
+        else:
+            found.append(part.strip())
+    return found
+
+
 def _given_words(
     kind: str | None, networks: list[str] | None, task: str | None, sizes: str | None, others: list[str] | None
 ) -> dict[str, Any]:
@@ -154,7 +173,7 @@ def _given_words(
     if kind is not None:
         found["kind"] = kind
     if networks:
-        found["network"] = networks
+        found["network"] = [spec for text in networks for spec in _listed_networks(text)]
     for name, text in (("task", task), ("bytes", sizes)):
         if text is not None:
             found[name] = word_values(name, text)
@@ -259,7 +278,7 @@ def _print_report(results: Any, title: str, shown: Shown, where: list[str] | Non
             against, measure = (n.removeprefix("-") for n in (each.against, each.measure))
             words = [f"{part.name(m)} ({cell_text(against, m.get(against))}: {cell_text(measure, m.get(measure))})"
                      for m in _apart(each.members, against, measure)]  # fmt: skip
-            print_entries([(f"front of {measure} against {against}:", [", ".join(words)])])
+            print_entries([(f"Pareto front of {measure} against {against}:", [", ".join(words)])])
     return found
 
 
@@ -297,7 +316,7 @@ def report(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Print the best points and the fronts of what nothing beats."""
+    """Print the best points and the Pareto fronts."""
     from gossamer.studies.sweeps import SweepResults, read_results
     from gossamer.studies.sweeps.report import report as compared
     from gossamer.studies.sweeps.study import Study, read_study
