@@ -73,7 +73,7 @@ def test_a_schedule_above_its_bound_says_so():
     late = s.replace(slot=s.slot + 1, phases=None)
     why = gossamer.explain(late).why
     assert why[0].startswith("this takes 3 steps; none of the schedules of unsegmented messages takes less than 2: ")
-    assert why[1] == "whether any of the 1 step between can be saved is not known"
+    assert why[1] == "whether the 1 step above that can be saved is not known"
 
 
 def test_what_cannot_be_explained_is_refused():

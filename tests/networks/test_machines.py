@@ -178,8 +178,8 @@ def test_what_no_data_sheet_tells_is_said():
     rows = [row for row in gossamer.describe("dgx-h100:2").rows() if row[0] in ("assumed", "switches")]
     assert rows == [
         ("switches", "copy packets (--no-replication: not) and can reduce (--reduction)"),
-        ("assumed", "links take 500 ns inside and 1 us to switches outside, which no data sheet tells; to change it: "
-         "latency=TIME, nic-latency=TIME"),
+        ("assumed", "links take 500 ns inside and 1 us to switches outside (data sheets have no latencies); "
+         "to change it: latency=TIME, nic-latency=TIME"),
         ("assumed", "8 switches outside, each at 50 GB/s, as such boxes usually have; to change it: rails=N, nic=RATE"),
     ]  # fmt: skip
     told = gossamer.describe("dgx-a100").to_dict()

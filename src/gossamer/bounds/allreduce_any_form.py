@@ -510,12 +510,11 @@ def _call_bound(asked: _Asked, prices: list[Floats], parts: list[Counts], quick:
     _, load, length = best
     told = np.zeros(asked.case.network.link_count, np.int64)
     told[links.number] = length
-    what = "hops between parts with" if parted else "calls between"
-    of = quantity(int(np.count_nonzero(told)), "link")
-    text = (
-        f"in any form, all {what} {asked.names} have {load.needed:,} to travel; {of} of lengths up to "
-        f"{int(told.max()):,} offer {int((load.capacity / load.occupancy).sum()):,} a step"
-    )
+    what = f"what crosses between parts with {asked.names}" if parted else f"what {asked.names} exchange"
+    most, of = int(told.max()), quantity(int(np.count_nonzero(told)), "link")
+    unit = "hops of a packet" if most == 1 else f"in lengths of links, up to {most:,}"
+    offered = int((load.capacity / load.occupancy).sum())
+    text = f"in any form, {what} takes {load.needed:,} {unit}, and {of} offer {offered:,} a step"
     return Bound.of("calls in any form", CallPrices.by(load, length=told, parted=parted), text, "load", _SOURCE)
 
 

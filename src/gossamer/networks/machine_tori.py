@@ -153,7 +153,7 @@ def _built(kind: _Torus, given: Mapping[str, Any]) -> Network:
     spec = machine_spec(kind.name, head, {k: told[k] for k in kind.figures}, kind.figures)
     known = [*base.structures, speeds_of(rates, float(told["latency"]), base.link_count)]
     if "latency" not in given and not kind.measured:
-        text = f"links take {seconds_text(kind.latency)}, which no data sheet tells"
+        text = f"links take {seconds_text(kind.latency)} (data sheets have no latencies)"
         known.append(Assumptions((Assumption(text, "latency=TIME"),)))
     return Network(spec, base.node_count, base.link_source, base.link_target, structures=known)
 

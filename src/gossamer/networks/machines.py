@@ -249,7 +249,7 @@ def _assumed(kind: _Box, given: Mapping[str, Any], count: int) -> list[Assumptio
     untold = {name: text for name, text in waits.items() if name not in given}
     found = []
     if untold:
-        text = f"links take {' and '.join(untold.values())}, which no data sheet tells"
+        text = f"links take {' and '.join(untold.values())} (data sheets have no latencies)"
         found.append(Assumption(text, ", ".join(f"{name}=TIME" for name in untold)))
     if count > 1 and not {"rails", "nic"} & set(given):
         outside = f"{kind.rails} switches" if kind.rails > 1 else "one switch"

@@ -177,18 +177,19 @@ def sizes_figure(comparison: SizeComparison | SizePlans, heading: str = "", **dr
     return panels.finished(heading, "; ".join(map(crossover_text, comparison.crossovers[:2])))
 
 
+_USUAL = ("multi-ring", "doubling-trees", "binomial-tree")
+"""Rings and trees that libraries use, drawn beside the fastest."""
+
+
 def _beside(comparison: SizeComparison | SizePlans) -> Iterator[tuple[str, Sequence[Outcome | None]]]:
-    """Yield the best for each size, and the fastest of the algorithms along rings and along trees, if any."""
-    yield "best", comparison.best
+    """Yield the plan, or the fastest of those compared, for each size, and usual rings and trees among them by name."""
     if isinstance(comparison, SizePlans):
+        yield "plan", comparison.best
         return
-    for word in ("ring", "tree"):
-        found: list[Outcome | None] = []
-        for each in comparison.comparisons:
-            mine = [o for o in each.outcomes if o.seconds and word in o.algorithm.replace("trees", "tree").split("-")]
-            found.append(min(mine, key=lambda outcome: outcome.seconds or 0, default=None))
-        if any(outcome is not None for outcome in found):
-            yield word, found
+    yield "fastest compared", comparison.best
+    for name in comparison.algorithms:
+        if name.removeprefix("two-way-").removeprefix("reversed-") in _USUAL:
+            yield name, [next((o for o in c.outcomes if o.algorithm == name), None) for c in comparison.comparisons]
 
 
 # Delay against load, of several schemes in one figure.

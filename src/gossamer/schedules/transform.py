@@ -169,7 +169,8 @@ def then(first: S, second: S) -> S:
     instance(second, HopTable, "what follows", error=ScheduleError)
     if not (isinstance(first.task, ReduceScatter) and isinstance(second.task, MultinodeBroadcast)):
         raise TaskError(
-            f"{first.task.name} then {second.task.name} is not a known task; reduce-scatter then multinode-broadcast is"
+            f"{first.task.describe()} then {second.task.describe()} is not a known task; "
+            "reduce-scatter then allgather, of messages of one packet, is"
         )
     if first.network != second.network:
         raise ScheduleError(f"the schedules are on different networks, {first.network.spec} and {second.network.spec}")

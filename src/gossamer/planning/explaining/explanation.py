@@ -363,13 +363,13 @@ def why(time: Fraction, bound: Bound, words: str = "", told: Callable[[Fraction]
         least = told(bound.value)
         yield f"{_none(bound)} {'is faster' if time == bound.value else 'takes less'} than {least}: {words}"
         if time > bound.value:
-            yield f"whether any of the {told(time - bound.value)} between can be saved is not known"
+            yield f"whether the {told(time - bound.value)} above that can be saved is not known"
     elif time == bound.value:
         yield f"{_none(bound)} is faster than {_time(time, bound.unit)}: {words}"
     else:
         least = _number(bound.value)
         yield f"this takes {_time(time, bound.unit)}; {_none(bound)} takes less than {least}: {words}"
-        yield f"whether any of the {_time(time - bound.value, bound.unit)} between can be saved is not known"
+        yield f"whether the {_time(time - bound.value, bound.unit)} above that can be saved is not known"
 
 
 def _none(bound: Bound) -> str:

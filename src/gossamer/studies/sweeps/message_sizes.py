@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from gossamer.atomic_files import Tabled, bandwidth_text, bytes_text, seconds_text
+from gossamer.bounds.allreduce_any_form import sums_of
 from gossamer.errors import ModelError, ScheduleError
 from gossamer.networks import as_network
 from gossamer.networks.network import Network
+from gossamer.planning.allreduce_variants import exact_bounds, of_question
 from gossamer.planning.outcome import Comparison, Outcome
 from gossamer.planning.plan_resizing import resized
 from gossamer.planning.planner import compare, plan
@@ -100,12 +102,17 @@ class SizeComparison(Tabled):
 
     def table(self) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
         """Return columns and rows for people: a size a row."""
-        return _table(self.sizes, self.best, "best", [outcome.algorithm for outcome in self.best])
+        return _table(self.sizes, self.best, "fastest", [outcome.algorithm for outcome in self.best])
 
     def remarks(self) -> list[tuple[str, str]]:
         """Return where the best algorithm changes."""
         starred = {outcome.among for outcome in self.best if outcome.optimal and outcome.among}
         found = [("optimal*", f"among {scope}") for scope in sorted(starred)]
+        case = self.comparisons[0].case
+        if sums_of(case.network, case.task):
+            found.append(
+                ("compared", "unsegmented messages by reduce-scatter + allgather; 'gossamer plan' tries all forms")
+            )
         return found + [("crossover", crossover_text(c)) for c in self.crossovers]
 
 
@@ -391,17 +398,21 @@ class _Ladder:
         self._known: dict[Network, Comparison] = {}
 
     def at(self, sizes: Sequence[int], jobs: int | None = 1) -> list[Comparison]:
-        """Return the comparison for each size; those that are known are only told another clock."""
-        timed = [TimeCost(size, **self._fields).on(self._network, self._task) for size in sizes]
+        """Return the comparison for each size; those that are known are only told another clock, and other bounds."""
+        costs = [TimeCost(size, **self._fields) for size in sizes]
+        timed = [cost.on(self._network, self._task) for cost in costs]
         new = {net: clock for net, clock in reversed(timed) if net not in self._known}
         points = [ComparedPoint(net, self._task, clock, self._how) for net, clock in reversed(new.items())]
         for point, found in zip(points, run_points(points, jobs=jobs, progress=self._progress), strict=True):
             self._known[point.network] = found
-        return [self._told(self._known[net], clock) for net, clock in timed]
+        return [self._told(self._known[net], clock, cost) for (net, clock), cost in zip(timed, costs, strict=True)]
 
-    def _told(self, before: Comparison, clock: Clock) -> Comparison:
+    def _told(self, before: Comparison, clock: Clock, cost: TimeCost) -> Comparison:
+        """Return a comparison with another clock, beside the bounds by the exact times of links."""
         case = Case(before.case.network, before.case.task, before.case.rules, clock, seed=before.case.seed)
-        return replace(before, case=case, outcomes=tuple(replace(o, case=case) for o in before.outcomes))
+        exact = exact_bounds(self._network, self._task, before.case.rules, cost)
+        told = [replace(o, case=case, bounds=of_question(exact, case, cost, o.bounds)) for o in before.outcomes]
+        return replace(before, case=case, outcomes=tuple(told))
 
 
 def _between(low: int, high: int, first: Comparison, last: Comparison, ladder: _Ladder) -> Iterator[Crossover]:
