@@ -108,6 +108,7 @@ plan ring:8 broadcast --root x                            > plan ring:8 broadcas
 plan ring:8 broadcast --root -1                           > plan ring:8 broadcast --root 0
 plan ring:8 allgather --root 0                            > plan ring:8 allgather
 plan ring:8 allgather extra                               > plan ring:8 allgather
+plan ring:8 allgather --bytes 1 MiB --bandwidth 50GB/s    > plan ring:8 allgather --bytes 1MiB --bandwidth 50GB/s
 plan ring:8 allgather --size 1MiB                         > plan ring:8 allgather --bytes 1MiB --bandwidth 50GB/s
 plan ring:8 allgather --msg-size 1MiB                     > plan ring:8 allgather --bytes 1MiB --bandwidth 50GB/s
 plan ring:8 allgather --message-size=1MiB                 > plan ring:8 allgather --bytes=1MiB --bandwidth 50GB/s

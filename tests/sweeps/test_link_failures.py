@@ -131,7 +131,7 @@ def test_without_is_an_option_of_the_commands_that_take_a_network(capsys):
     status, out, _ = run(capsys, "plan", "ring:5", "broadcast", "--without", "links:0-1")
     assert status == 0
     assert "ring:5 without link (0)-(1): 5 nodes, 8 links" in out
-    assert "no failures 2 steps, by shortest-path-tree; 2 times that without link (0)-(1)" in said.words(out)
+    assert "no failures 2 steps, by shortest-path-tree; 2 times as long without link (0)-(1)" in said.words(out)
     status, out, _ = run(capsys, "plan", "ring:5", "broadcast", "--without", "links:0-1", "--json")
     assert json.loads(out)["sound"]["completion_time"] == 2
     assert "4 steps  eccentricity" in run(capsys, "bounds", "ring:5", "broadcast", "--without", "links:0-1")[1]

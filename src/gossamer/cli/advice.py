@@ -43,6 +43,7 @@ _LISTS = (
     (TooLargeError, "gossamer plan -h"),
     (VerificationError, "gossamer verify -h"),
 )
+_EXTRA = re.compile(r"extra arguments?(?:\(s\))? \((.*?)\)")
 _LONG_TEXT = 240
 """Characters from which on a text with many reasons tells a few of them."""
 _LIKE = 0.85
@@ -125,6 +126,7 @@ def _typed(words: Sequence[str]) -> str:
 def _meant(text: str, line: CommandLine) -> Iterator[Words]:
     yield from _commands_meant(line)
     yield from _options_meant(text, line)
+    yield from _with_extra(text, line)
     yield from _subjects_meant(line)
     yield from _formats_meant(text, line)
     yield from _algorithms_meant(text, line)
@@ -241,9 +243,22 @@ def _fields_meant(text: str, line: CommandLine) -> Iterator[Words]:
         yield _only(line, line.words[-1])
     if "a network goes with algorithms" in text:
         yield line.words[:2]
-    extra = re.search(r"extra arguments?(?:\(s\))? \((.*?)\)", text)
+    extra = _EXTRA.search(text)
     if extra:
         yield [word for word in line.words if word not in extra[1].split()]
+
+
+def _with_extra(text: str, line: CommandLine) -> Iterator[Words]:
+    """Yield the line with words that are too many as the unit of the number before them, or as the network."""
+    found = _EXTRA.search(text)
+    if found is None:
+        return
+    extra = found[1].split()
+    for place, word in enumerate(line.words[1:], 1):
+        if word == extra[0] and re.fullmatch(r"\d+(\.\d+)?", line.words[place - 1]):
+            yield [*line.words[: place - 1], line.words[place - 1] + word, *line.words[place + 1 :]]
+    if line.name in OF_SCHEDULES and Path(extra[0]).is_file() and "--network" not in line.words:
+        yield [*(word for word in line.words if word not in extra), "--network", extra[0]]
 
 
 def _option_missing(text: str, line: CommandLine) -> Iterator[Words]:

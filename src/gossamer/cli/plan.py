@@ -223,7 +223,7 @@ def _sound_rows(found: Any, sound: Any) -> list[tuple[str, str]]:
         return [("no failures", f"{known.sound.spec}: not planned")]
     time = sound.switching.time_text(sound.case.cost, sound.completion_time)
     before, after = (o.completion_time if o.seconds is None else o.seconds for o in (sound, found))
-    slower = f"; {float(after / before):.4g} times that without {known.words}" if before else ""
+    slower = f"; {float(after / before):.4g} times as long without {known.words}" if before else ""
     return [("no failures", f"{time}, by {sound.algorithm}{slower}")]
 
 

@@ -103,16 +103,16 @@ def verify(
         if isinstance(schedule.cost, Clock):
             print(schedule.cost.describe())
         print(found)
-        if bound is not None:
+        if bound is not None and found.ok:
             ratio = float(schedule.completion_time / bound.value) if bound.value else 1.0
             holds = f", for {bound.scope}" if bound.scope else ""
             least_text = kind.time_text(schedule.cost, bound.value)
             print(f"{ratio:.4g} x the lower bound {least_text} ({bound.name}{holds})")
-        if least is not None:
+        if least is not None and found.ok:
             ratio = float(schedule.cost.seconds(schedule.completion_time) / least.value) if least.value else 1.0
             text = f"{ratio:.4g} x the lower bound {seconds_text(least.value)} ({least.name})"
             print(f"{text}, however messages are segmented")
-        if own is not None:
+        if own is not None and found.ok:
             took, best = schedule.completion_time, own.completion_time
             word = "the same time as" if took == best else "faster than" if took < best else "slower than"
             print(f"{word} what is planned here: {kind.time_text(own.cost, best)} by {own.algorithm}")

@@ -614,9 +614,7 @@ class TimeCost:
             object.__setattr__(self, "bandwidth", bandwidth(self.bandwidth, "bandwidth"))
         object.__setattr__(self, "latency", duration(self.latency, "latency"))
         if self.latency and self.bandwidth is None:
-            raise ModelError(
-                "latency goes with bandwidth; links that have bandwidths have latencies beside them"
-            )
+            raise ModelError("latency goes with bandwidth; links that have bandwidths have latencies beside them")
 
     def on(self, network: Network, task: Task) -> tuple[Network, Clock]:
         """Return the network with its times in slots for the packets of a task, and the clock that tells seconds.
