@@ -299,7 +299,8 @@ def main(words: list[str] | None = None) -> int:
         runs = [run(f, exact, spec, rules, cost, asked.tolerance, asked.accuracy) for spec in asked.network]
         print(f"PageRank of {asked.graph}, {f.n} components, damping {f.damping:g}, tolerance {asked.tolerance:g}")
         print(
-            f"packets {'may be split' if rules.segmented else 'stay whole'}, control packets take {cost.control_time} step"
+            f"packets {'may be split' if rules.segmented else 'stay whole'}, "
+            f"control packets take {cost.control_time} step"
         )
         print_run(runs[0], f.n)
         print_comparison(runs)
