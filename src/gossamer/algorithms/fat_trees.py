@@ -22,18 +22,6 @@ from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.rules import Ports
 from gossamer.schedules import Schedule
 
-__all__ = [
-    "Hops",
-    "Spans",
-    "by_slot",
-    "exchange_paths",
-    "levels_of",
-    "phase_starts",
-    "proposing",
-    "refuse_fat_tree",
-    "serve_queues",
-]
-
 
 @njit(cache=True, nogil=True)
 def _toward(first_link, link_target, first, size, v, leaf):

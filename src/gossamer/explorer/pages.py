@@ -39,8 +39,6 @@ from gossamer.simulation.flits.recording import FlitRecording, record_run
 from gossamer.simulation.flits.schedule_run import ScheduleRun
 from gossamer.simulation.random_arrivals.recording import Recording
 
-__all__ = ["MOST_HOPS", "MOST_ROWS", "aggregated", "embedded", "explore", "flit_scene", "page", "queue_scene"]
-
 # Schedules of too many hops to be shown one by one: how much each link carries in each part of the time.
 
 MOST_HOPS = 60_000_000

@@ -23,23 +23,6 @@ from gossamer.plots.link_groups import NodePairs, routes
 from gossamer.questions.tasks import COPY, MOVE
 from gossamer.schedules import Schedule, Timeline
 
-__all__ = [
-    "BINS",
-    "MOST_NODES",
-    "Scene",
-    "Waiting",
-    "busy",
-    "check_nodes",
-    "drawn",
-    "exact",
-    "plain_head",
-    "scene",
-    "stay_columns",
-    "stays",
-    "waiting",
-    "witness_nodes",
-]
-
 # The nodes that prove a bound, found in its witness: those named, and those of a box.
 
 _MOST = 4096

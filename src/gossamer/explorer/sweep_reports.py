@@ -12,8 +12,6 @@ from gossamer.atomic_files import whole_file
 from gossamer.plots.curves import group_figure
 from gossamer.studies.sweeps.report import ComparedGroup, Report, cell_text
 
-__all__ = ["report_page", "write_report"]
-
 _MOST_ROWS = 5000
 _HIDDEN = ("point", "identity", "reason", "witness", "status", "bound_exact", "completion_time_exact")
 

@@ -20,8 +20,6 @@ from gossamer.schedules import CONTROL, Phase, Repetition, Schedule
 from gossamer.schedules.hop_table import hop_ends, summed_packets
 from gossamer.schedules.packets import message_rows
 
-__all__ = ["Generation"]
-
 Longs = npt.NDArray[np.int64]
 
 _ALONE = 2**40

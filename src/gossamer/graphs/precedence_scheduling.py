@@ -18,8 +18,6 @@ from gossamer.jit.heap import pop, push
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.rules import Rules
 
-__all__ = ["HopGraph", "LinkResources", "StartTimes", "heights", "scheduled", "shaken"]
-
 # A hop may begin when all hops before it have brought what they carry, in the graph that `first` and `following` hold:
 # hop h is before ``following[first[h]:first[h + 1]]``, which are later hops.
 

@@ -20,8 +20,6 @@ from gossamer.jit import njit
 from gossamer.jit.heap import pop_node, rise
 from gossamer.networks.network import IntArray
 
-__all__ = ["Forest", "PacketDemand", "TreeGrowth", "charge", "cost_of", "grow", "prices", "toll"]
-
 # No kernel allocates arrays: without the runtime that counts references to them (``_nrt``) they are sooner compiled.
 
 

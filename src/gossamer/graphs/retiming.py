@@ -21,8 +21,6 @@ from gossamer.schedules.hop_table import summed_packets
 from gossamer.schedules.packets import message_rows
 from gossamer.schedules.symmetry import Symmetry
 
-__all__ = ["longest_hop", "retimed"]
-
 _COPY, _MOVE, _COMBINE = 0, 1, 2
 
 

@@ -17,8 +17,6 @@ from gossamer.graphs.precedence_scheduling import HopGraph
 from gossamer.jit import njit
 from gossamer.networks.network import IntArray, Network
 
-__all__ = ["SentPackets", "Ways", "carried_trees", "shared_ways"]
-
 Longs = npt.NDArray[np.int64]
 
 

@@ -15,8 +15,6 @@ from pathlib import Path
 from types import CellType, FunctionType
 from typing import Any
 
-__all__ = ["Kernel", "often", "seldom", "uninterpreted"]
-
 _SHARE = 0.4
 """Of the time that compiling takes: how long Python may carry out a kernel in a process before it is compiled."""
 

@@ -25,8 +25,6 @@ from gossamer.errors import GossamerError, ModelError
 from gossamer.processes.memory import limit_data
 from gossamer.processes.work_items import Failure, Say, WorkItem, WorkResult, attempt, too_large
 
-__all__ = ["Processes", "packed", "serve"]
-
 # Points as bytes for another process, those of classes that a notebook defines included.
 
 

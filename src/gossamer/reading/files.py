@@ -18,21 +18,6 @@ import numpy.typing as npt
 
 from gossamer.errors import FileFormatError, shown
 
-__all__ = [
-    "JSON_PIECES",
-    "XML_PIECES",
-    "check_pieces",
-    "file_name",
-    "guarded",
-    "opened",
-    "read_array",
-    "read_bytes",
-    "read_json",
-    "read_text",
-    "regular",
-    "text_lines",
-]
-
 _LEAST, _TIMES = 500_000_000, 20
 """Bytes that what a file holds may take: so many, or so many times its size."""
 JSON_PIECES = {b"{": 70, b"[": 70, b":": 150, b",": 24}

@@ -21,8 +21,6 @@ from gossamer.errors import FileFormatError, shown
 from gossamer.reading.files import file_name, opened
 from gossamer.reading.values import whole_text
 
-__all__ = ["MATRIX_MARKET", "nonempty_columns", "read_matrix"]
-
 MATRIX_MARKET = (".mtx", ".mtx.gz", ".mtx.bz2")
 """How the names of Matrix Market files end."""
 

@@ -13,8 +13,6 @@ from gossamer.reading.files import file_name, guarded, opened
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["open_parquet", "parquet_batches", "parquet_table"]
-
 _LEAST, _TIMES = 400_000_000, 20
 """Bytes that a table may take: so many, or so many times the size of its file."""
 _BATCH = 1 << 16

@@ -29,8 +29,6 @@ from gossamer.reading.matrix_market import MATRIX_MARKET, read_matrix
 from gossamer.reading.parquet import open_parquet, parquet_batches
 from gossamer.reading.quantities import nodes
 
-__all__ = ["Row", "TrafficTable", "in_units", "read_traffic"]
-
 _MOST_ROWS = 20_000_000
 _ROW = 450
 """Bytes that a row takes, about."""

@@ -13,18 +13,6 @@ import numpy.typing as npt
 from gossamer import reading
 from gossamer.errors import ScheduleError
 
-__all__ = [
-    "MOST",
-    "check_range",
-    "column",
-    "packed",
-    "packed_differences",
-    "phase_rows",
-    "unpacked",
-    "unpacked_differences",
-    "whole",
-]
-
 # Columns of numbers as text: base64 of a zlib stream of little-endian numbers, or of their differences.
 
 

@@ -28,20 +28,6 @@ from gossamer.schedules.columns import MOST, check_range, column, phase_rows, wh
 from gossamer.schedules.packets import CONTROL, Packets, Phase, Repetition, message_rows
 from gossamer.schedules.symmetry import Symmetry
 
-__all__ = [
-    "MAX_HOPS",
-    "TOLD",
-    "HopTable",
-    "hop_columns",
-    "hop_ends",
-    "latencies",
-    "link_ways",
-    "occupancies",
-    "slots_needed",
-    "summed_packets",
-    "too_many_hops",
-]
-
 _FIELDS = (
     *("network", "task", "rules", "slot", "link", "packet"),
     *("cost", "parts", "packets", "phases", "symmetry", "algorithm", "repeats", "repetition"),

@@ -20,17 +20,6 @@ from gossamer.questions.rules import Rules
 from gossamer.schedules.columns import packed, unpacked, whole
 from gossamer.schedules.table_files import Room
 
-__all__ = [
-    "complete",
-    "control_phases",
-    "has_spec",
-    "network_from_dict",
-    "network_to_dict",
-    "rules_of_switches",
-    "rules_to_dict",
-    "with_control",
-]
-
 _OF_SWITCHES = ("cut_through", "replication", "reduction")
 
 _PORT_COLUMNS = ("sending", "receiving", "capacity", "occupancy")

@@ -32,18 +32,6 @@ from gossamer.errors import FileFormatError, GossamerError, shown
 from gossamer.reading.files import regular
 from gossamer.schedules.columns import packed_differences, unpacked_differences, whole
 
-__all__ = [
-    "Columns",
-    "FileTable",
-    "OpenFile",
-    "Room",
-    "TableRows",
-    "is_text",
-    "open_tables",
-    "whole_schedule",
-    "write_tables",
-]
-
 _DAMAGE = (
     *(GossamerError, ValueError, TypeError, LookupError, ArithmeticError, RecursionError, OSError, zlib.error),
     MemoryError,

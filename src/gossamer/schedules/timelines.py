@@ -17,8 +17,6 @@ from gossamer.schedules.hop_table import HopTable, hop_ends
 from gossamer.schedules.packets import CONTROL
 from gossamer.schedules.transform import expand
 
-__all__ = ["Timed", "Timeline", "hop_timeline", "in_ticks", "timeline"]
-
 _LONGEST = 2**62
 
 

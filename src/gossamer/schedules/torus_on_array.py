@@ -25,8 +25,6 @@ from gossamer.schedules.packets import Packets, message_rows
 from gossamer.schedules.schedule import Schedule
 from gossamer.schedules.transform import expand, relabel
 
-__all__ = ["array_positions", "fold_hops", "folded_links", "ring_labels", "task_on_torus", "torus_on_array"]
-
 # A hop over link e of the torus is made over link ``first[e]`` of the array in the first of two slots and over
 # ``second[e]`` in the second one; -1 where it needs no link in that slot. Bit tables have one row of ``row_bytes``
 # bytes a packet and one bit a node.

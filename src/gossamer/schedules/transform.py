@@ -16,8 +16,6 @@ from gossamer.schedules.hop_table import HopTable, hop_ends, link_ways, summed_p
 from gossamer.schedules.packets import CONTROL, Packets, Phase, message_rows
 from gossamer.schedules.symmetry import Symmetry
 
-__all__ = ["expand", "relabel", "reverse", "then"]
-
 S = TypeVar("S", bound=HopTable)
 
 

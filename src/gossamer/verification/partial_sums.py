@@ -26,8 +26,6 @@ import numpy as np
 
 from gossamer.jit import njit
 
-__all__ = ["COMBINED", "COUNTED_TWICE", "PASSED_ON", "REPLACED", "WASTED", "add_member", "settle", "words_of"]
-
 COMBINED, REPLACED, WASTED, COUNTED_TWICE, PASSED_ON = 0, 1, 2, 3, 4
 """What an arrival does: it is added to what is there, takes its place (or comes first), is dropped, or is wrong; or it
 passes through the node, as another hop carries it on."""

@@ -9,8 +9,6 @@ from gossamer.questions.tasks import ALLCOMBINE, COMBINE, COPY, MOVE
 from gossamer.schedules.hop_table import HopTable, summed_packets
 from gossamer.schedules.packets import message_rows
 
-__all__ = ["PARTIAL_SUMS", "ReplayState", "plain_schedule"]
-
 PARTIAL_SUMS = np.uint8(4)
 """The discipline, among checkers, of a reduction to a root in which nodes send partial sums more than once."""
 

@@ -26,8 +26,6 @@ from gossamer.verification.replay_inputs import PARTIAL_SUMS, ReplayState, plain
 from gossamer.verification.timed_replay import HOP_KINDS, carried_sums, message_spans, replay_timed
 from gossamer.verification.violations import KINDS, Verification, Violation, at_hop, named_count, unmet_goal
 
-__all__ = ["Early", "early_messages", "early_starts", "verify"]
-
 # What the checker asks about order: whether anything leaves before what it depends on is complete.
 #
 # There are two kinds of dependence: of a message on another one that ends at its origin (the result of a reduction),

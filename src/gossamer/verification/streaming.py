@@ -22,8 +22,6 @@ from gossamer.schedules.packets import CONTROL
 from gossamer.verification.metrics import BufferPeak
 from gossamer.verification.violations import Verification, Violation, named_count
 
-__all__ = ["StreamVerification", "StreamingChecker"]
-
 _CAUSALITY, _CAPACITY, _DUPLICATE = 0, 1, 2
 _COUNTED = 3
 # places in `state`

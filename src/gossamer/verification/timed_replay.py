@@ -21,8 +21,6 @@ from gossamer.verification.partial_sums import (
 )
 from gossamer.verification.replay_inputs import ReplayState
 
-__all__ = ["HOP_KINDS", "CarriedSums", "Replayed", "carried_sums", "message_spans", "replay_timed", "stays"]
-
 # Conventions: hops are sorted by slot. A hop that starts in slot t occupies its link in slots ``t .. t + occupancy -
 # 1`` and ends in slot ``t + occupancy + latency``, from which on what it brings is usable. ``occupancy`` and
 # ``latency`` (in slots of a part) have an entry for each link, or one where all links have the same; so has ``kind``

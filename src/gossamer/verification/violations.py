@@ -13,8 +13,6 @@ from gossamer.schedules.hop_table import hop_ends
 from gossamer.schedules.packets import CONTROL
 from gossamer.schedules.schedule import Schedule
 
-__all__ = ["KINDS", "Verification", "Violation", "at_hop", "named_count", "unmet_goal"]
-
 KINDS = (
     "causality",
     "link capacity",

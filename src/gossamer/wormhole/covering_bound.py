@@ -14,8 +14,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Covering", "covering_bound", "covering_bound_both_ways", "late_sets", "least_length"]
-
 _GRID, _SIMPLE = 10**9, 10**4
 _MOST_STEPS, _MOST_MORE = 24, 10
 _DEAR = 1000

@@ -17,8 +17,6 @@ from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.channels import Channels
 from gossamer.wormhole.covering_bound import Covering, covering_bound, covering_bound_both_ways, late_sets
 
-__all__ = ["NodeDemand", "ProvedCount", "Spreading", "distinct", "least_hops", "pipelining_bound", "spreading"]
-
 # A bound that prices few steps against many: what leaves a source late has little time to spread.
 
 _MOST_STEPS = 48

@@ -17,20 +17,6 @@ import numpy.typing as npt
 
 from gossamer.networks.network import Network
 
-__all__ = [
-    "PATTERNS",
-    "ExchangePlan",
-    "Groups",
-    "Transfers",
-    "direct",
-    "doubling",
-    "exchange_plans",
-    "rank_sides",
-    "swing",
-    "transfers",
-    "trivance",
-]
-
 Groups = npt.NDArray[np.int64]
 """Ranks by group, int64[groups, members]."""
 

@@ -17,8 +17,6 @@ from gossamer.graphs.precedence_scheduling import LinkResources
 from gossamer.graphs.priced_trees import Forest, PacketDemand, TreeGrowth
 from gossamer.networks.network import IntArray
 
-__all__ = ["PATIENT", "QUICK", "STEADY", "ReroutingLimits", "squeezed"]
-
 
 class ReroutingLimits(NamedTuple):
     """How long packets are led again.

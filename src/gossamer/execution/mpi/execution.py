@@ -14,8 +14,6 @@ from gossamer.errors import ModelError, TaskError
 if TYPE_CHECKING:
     from gossamer.programs import Program
 
-__all__ = ["Execution", "Tables", "datatype", "distributed", "flat", "told"]
-
 # What one rank needs to run, made on rank 0 and sent to each rank.
 
 _COLUMNS = ("slot", "kind", "peer", "buffer", "offset", "operand", "after", "part")

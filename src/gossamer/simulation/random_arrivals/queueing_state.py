@@ -15,8 +15,6 @@ from gossamer.simulation.random_arrivals.settings import CHOICES, TIES
 if TYPE_CHECKING:
     from gossamer.simulation.random_arrivals._kernels import Log
 
-__all__ = ["QueueState", "SchemeTables"]
-
 IntArray = npt.NDArray[np.int32]
 LongArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]

@@ -14,8 +14,6 @@ from gossamer.networks import Network
 from gossamer.networks.derived import cables
 from gossamer.reading.files import file_name, read_text
 
-__all__ = ["Cabling", "cabled", "places"]
-
 Floats = npt.NDArray[np.float64]
 
 _AISLE, _WIDTH, _HEIGHT = 2.4, 0.6, 0.045

@@ -25,8 +25,6 @@ from gossamer.studies.design.plan_candidates import Design, DesignedNetwork
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["MOST_ROUTED", "cable_rows", "routing_table", "save_design", "write_found", "write_routes"]
-
 # The routes of a network as tables: for every two nodes the ports and the classes of virtual channels on the way.
 
 MOST_ROUTED = 1024

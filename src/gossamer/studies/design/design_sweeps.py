@@ -33,8 +33,6 @@ from gossamer.studies.design.search import CandidateNetwork, Say, candidates
 from gossamer.studies.sweeps import sweep
 from gossamer.studies.sweeps.point_protocol import Progress, file_contents
 
-__all__ = ["NetworkPoint", "SearchPoint", "asked_words", "candidates_of", "designs", "found_of"]
-
 # A design as points of a sweep: searches, each with chances of its own, and networks to be planned.
 
 _SEMANTICS = 1

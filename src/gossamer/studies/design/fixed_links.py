@@ -17,8 +17,6 @@ from gossamer.studies.design.problem import Problem
 from gossamer.studies.design.random_groups import random_group
 from gossamer.studies.design.search import CandidateNetwork, Say, priced
 
-__all__ = ["fixed_candidates"]
-
 _LOOKS = 3_000
 _HEAT = 1.0
 _SOURCES = 64

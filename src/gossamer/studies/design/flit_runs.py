@@ -12,8 +12,6 @@ from gossamer.simulation.flits.routing import Routing, deadlock_freedom, routing
 from gossamer.simulation.flits.saturation import saturation_throughput
 from gossamer.simulation.flits.settings import TrafficSettings
 
-__all__ = ["TABLED", "FlitRun", "chosen_routing", "flit_run"]
-
 TABLED = ("hop-classes", "layered")
 """Routing functions whose routes are a table, the first choice first."""
 _CHANNELS = (8, 16, 32)

@@ -13,8 +13,6 @@ from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import kind_of
 from gossamer.reading import whole
 
-__all__ = ["LIMITED_TASKS", "Limit", "layers", "least_diameter", "least_status", "limit", "limits"]
-
 LIMITED_TASKS = (
     *("total-exchange", "multinode-broadcast", "reduce-scatter", "allreduce"),
     *("broadcast", "reduce", "scatter", "gather"),

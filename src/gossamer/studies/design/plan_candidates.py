@@ -22,20 +22,6 @@ from gossamer.studies.design.problem import Goal, Problem, Wishes, read_goals, r
 from gossamer.studies.design.search import CandidateNetwork, Say, candidates, single_paths
 from gossamer.studies.sweeps.link_failures import faults
 
-__all__ = [
-    "MOST_WORK",
-    "SECONDS_OF_WORK",
-    "Design",
-    "DesignedNetwork",
-    "PlannedTask",
-    "best_designs",
-    "chosen_candidates",
-    "design",
-    "plan_candidate",
-    "planned",
-    "work",
-]
-
 _SEARCH_SHARE = 0.65
 _SPARE = 3
 _CUT_NODES = 1_500

@@ -21,18 +21,6 @@ from gossamer.studies.design.cabling import places
 from gossamer.studies.design.moore_bounds import LIMITED_TASKS, least_diameter, least_status, limit
 from gossamer.studies.design.random_groups import GROUP_FAMILIES
 
-__all__ = [
-    "FAMILIES",
-    "SPEC_FAMILIES",
-    "Goal",
-    "Problem",
-    "Wishes",
-    "read_degrees",
-    "read_goals",
-    "read_nodes",
-    "specs_of",
-]
-
 # Networks of the families that have a given number of nodes and links a node, as specs.
 
 Draw = np.random.Generator

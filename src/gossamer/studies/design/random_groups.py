@@ -9,8 +9,6 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["GROUP_FAMILIES", "random_group"]
-
 Draw = np.random.Generator
 Ints = npt.NDArray[np.int64]
 

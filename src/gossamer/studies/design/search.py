@@ -17,8 +17,6 @@ from gossamer.studies.design.lift_search import lifts_wanted, random_lift
 from gossamer.studies.design.problem import SPEC_FAMILIES, Problem, specs_of
 from gossamer.studies.design.random_groups import GROUP_FAMILIES, random_group
 
-__all__ = ["CandidateNetwork", "Pool", "Say", "candidates", "pool_of", "priced", "single_paths"]
-
 # Pools of elements of a group, each with its column of the multiplication table, for searches of generators.
 
 Ints = npt.NDArray[np.int32]

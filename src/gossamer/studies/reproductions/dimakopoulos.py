@@ -24,40 +24,6 @@ from gossamer.schedules import Schedule
 from gossamer.studies.reproductions.table import Cell, Curve, Row, Table, tabulated
 from gossamer.verification import buffer_peak
 
-__all__ = [
-    "BROADCASTS",
-    "EXCHANGE_TABLES",
-    "FAT_TREE_TABLES",
-    "FORMULAS",
-    "SHAPES",
-    "SINGLE_SOURCE_TABLES",
-    "STATUSES",
-    "TABLES",
-    "TORI",
-    "WORKED_TABLES",
-    "TableFormula",
-    "arrays",
-    "broadcasts",
-    "curves",
-    "departures",
-    "fat_tree_times",
-    "formulas",
-    "hypercube_queues",
-    "products",
-    "ring_queues",
-    "rings",
-    "scatters",
-    "single_port_arrays",
-    "single_port_products",
-    "six_node_array",
-    "small_network",
-    "statuses",
-    "table_6_1",
-    "table_6_2",
-    "torus_areas",
-    "trips",
-]
-
 # Chapter 3 of Dimakopoulos 1996: broadcast and scatter from one source.
 
 BROADCASTS: tuple[tuple[str, int, str], ...] = (

@@ -33,30 +33,6 @@ from gossamer.schedules import Schedule
 from gossamer.studies.reproductions.table import Cell, Curve, Row, Table, tabulated
 from gossamer.verification import buffer_peak, verify
 
-__all__ = [
-    "ABOUT",
-    "COMPARISON_TABLES",
-    "FACTS_TABLES",
-    "FIRST_STAGE",
-    "ROUTERS",
-    "ROW_MOVEMENTS",
-    "SIZES",
-    "SPREAD",
-    "TABLES",
-    "WORKED_TABLES",
-    "RouterGrowth",
-    "Worst",
-    "algorithm",
-    "curves",
-    "growth",
-    "guaranteed",
-    "held",
-    "instances",
-    "places",
-    "split_time",
-    "worst",
-]
-
 # Routing the standard instances: what an algorithm took at worst, by schedules that the checker accepted.
 
 _RANDOM = 3

@@ -10,8 +10,6 @@ from typing import Any, TypeAlias
 
 from gossamer.studies.sweeps.executors import run_points
 
-__all__ = ["Cell", "Curve", "Row", "Table", "TablePoint", "computed_tables", "number", "tabulated"]
-
 Cell: TypeAlias = str | int | float | Fraction | None
 Row: TypeAlias = tuple[Cell, ...]
 

@@ -33,35 +33,6 @@ from gossamer.simulation.random_arrivals.interval_broadcasts import IntervalSche
 from gossamer.studies.reproductions.table import Cell, Curve, Row, Table, tabulated
 from gossamer.verification import verify
 
-__all__ = [
-    "COUNTEREXAMPLES_TABLES",
-    "DYNAMIC_TABLES",
-    "EXCHANGE_TABLES",
-    "INTERVAL_ROWS",
-    "LINES_AND_ROUTING_TABLES",
-    "LOADS",
-    "MULTINODE_TABLES",
-    "OPEN_CASES",
-    "PARTIAL_ROWS",
-    "PLANE_CASES",
-    "PREFIX_TABLES",
-    "TABLES",
-    "Active",
-    "active_counts",
-    "active_nodes",
-    "any_dimension",
-    "counterexamples",
-    "curves",
-    "interval_diagram",
-    "line_broadcasts",
-    "parallel_prefix",
-    "plane",
-    "ring_broadcasts",
-    "ring_on_a_line",
-    "routing",
-    "slow_positions",
-]
-
 # Multinode broadcasts of Varvarigos and Bertsekas 1994, full and partial, on arrays and tori.
 
 PARTIAL_ROWS: tuple[tuple[str, int, int, int], ...] = (

@@ -24,8 +24,6 @@ from gossamer.questions.tasks import Task, as_task
 from gossamer.reading.quantities import sizes as read_sizes
 from gossamer.studies.sweeps.executors import run_points
 
-__all__ = ["Crossover", "SizeComparison", "SizePlans", "compare_sizes", "plan_sizes"]
-
 _NEAR = 1.02
 """A crossover is found to within this factor."""
 _MOST_SIZES = 200

@@ -13,8 +13,6 @@ from gossamer.studies.sweeps.results import SweepResults
 from gossamer.studies.sweeps.store import Row, natural
 from gossamer.studies.sweeps.study import Shown
 
-__all__ = ["ComparedGroup", "Front", "Report", "cell_text", "front", "report"]
-
 _MEASURES = ("seconds", "time", "worst_slowdown", "latency", "reception", "broadcast", "-saturation", "-limit", "bound")
 _AGAINST = ("links", "degree", "diameter", "bisection", "-nodes")
 _BY = ("kind", "task", "bytes", "switching", "ports", "segmented", "split", "buffer", "pattern", "without", "failing",

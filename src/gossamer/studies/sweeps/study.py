@@ -17,8 +17,6 @@ from gossamer.studies.sweeps.point_grids import AskedPoint, grid
 from gossamer.studies.sweeps.point_kinds import PointNeeds, asked_network, measuring, size_of
 from gossamer.studies.sweeps.point_protocol import identity
 
-__all__ = ["Estimate", "Shown", "Study", "estimated", "read_study", "word_values"]
-
 # About what a sweep takes, before anything of it is carried out.
 
 _PATIENCE = 10.0

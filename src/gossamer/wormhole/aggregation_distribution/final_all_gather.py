@@ -15,17 +15,6 @@ from gossamer.wormhole.aggregation_distribution.recording import NOTHING, PhaseC
 from gossamer.wormhole.contraction_trees import GroupTree, contraction, line_broadcast
 from gossamer.wormhole.partition import Ints, TorusPartition
 
-__all__ = [
-    "COLUMNS",
-    "ROWS",
-    "aggregate",
-    "collect",
-    "collection_cost",
-    "contraction_cost",
-    "diagonal_broadcast",
-    "dilation_two_ring",
-]
-
 # Diagonal-based data aggregation, its use inside the DDNs, and its reverse, the dilated-diagonal broadcast.
 
 

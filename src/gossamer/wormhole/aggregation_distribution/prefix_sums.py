@@ -16,16 +16,6 @@ from gossamer.wormhole.aggregation_distribution.recording import NOTHING, PhaseC
 from gossamer.wormhole.contraction_trees import TreeMoves, contraction, group_tree
 from gossamer.wormhole.partition import Ints, TorusPartition
 
-__all__ = [
-    "Partner",
-    "gather_rounds",
-    "gathering_cost",
-    "prefix_cost",
-    "prefix_sums",
-    "ranks",
-    "tell_all",
-]
-
 # Alignment: the nodes on the main diagonal of a DDN tell each other all that they hold.
 #
 # Every node of the diagonal knows a window of consecutive nodes of the diagonal, at first itself. In a round it gets

@@ -33,18 +33,6 @@ from gossamer.algorithms.routing.move_and_smooth.stages import (
 from gossamer.graphs.lock_step_movement import ItemMoves
 from gossamer.networks.network import IntArray
 
-__all__ = [
-    "MOVE_AND_SMOOTH",
-    "Q_ANY",
-    "VARIANTS",
-    "MappedStage",
-    "any_stages",
-    "buffers_seen",
-    "move_by_mapping",
-    "run",
-    "worst_lengths",
-]
-
 # Algorithm Q on every r x c array, by variants A and C of the mappings for odd sides.
 #
 # All regions of a level move and smooth in lock-step, whatever their shapes: a side n is cut into ceil(n/2) and

@@ -26,8 +26,6 @@ from gossamer.simulation.flits.routing.routing_function import (
 )
 from gossamer.simulation.flits.settings import Routers
 
-__all__ = ["Layered", "ShortestPath", "UgalTable", "UpDown", "ValiantTable", "WrittenRoutes", "ranks", "written_routes"]
-
 Ints = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.integer]
 

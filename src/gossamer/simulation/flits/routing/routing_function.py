@@ -17,8 +17,6 @@ from gossamer.simulation.flits.fabric import Fabric
 from gossamer.simulation.flits.settings import Routers
 from gossamer.simulation.flits.state import Adaptive
 
-__all__ = ["NO_STEP", "Choosing", "Joined", "Legs", "RoutedMessages", "Routing", "TwoLegs", "ends", "halves", "phases"]
-
 Ints = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.integer]
 

@@ -13,8 +13,6 @@ from gossamer.errors import NotApplicableError
 if TYPE_CHECKING:
     from gossamer.networks.network import IntArray, Network
 
-__all__ = ["centered", "edge_disjoint_trees", "tree_height", "trees_reason"]
-
 _MOST_EDGES = 20_000
 
 

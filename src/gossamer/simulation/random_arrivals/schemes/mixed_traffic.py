@@ -22,8 +22,6 @@ from gossamer.simulation.random_arrivals.scheme import KINDS, RequestKinds, Sche
 from gossamer.simulation.random_arrivals.schemes.transmission_tables import SchemeRows
 from gossamer.simulation.random_arrivals.theory.loads import distances
 
-__all__ = ["Mix", "at_each_source", "mixed"]
-
 IntArray = npt.NDArray[np.int32]
 
 MOST_ROWS = 20_000_000

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from gossamer.networks.network import Network
     from gossamer.simulation.random_arrivals.scheme import Scheme
 
-__all__ = ["Factor", "Tree", "product_scheme"]
-
 
 @dataclass(frozen=True)
 class Tree:

@@ -14,8 +14,6 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["largest_share", "mixture", "order_traffic", "solve", "uniform_part", "violated_set"]
-
 Vector = Sequence[Any]
 """Fractions, or ints among them."""
 

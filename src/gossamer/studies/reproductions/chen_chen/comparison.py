@@ -30,30 +30,6 @@ from gossamer.wormhole.aggregation_distribution import ATD_5
 from gossamer.wormhole.aggregation_distribution.closed_forms import MOVEMENTS, closed_form, closed_form_time
 from gossamer.wormhole.partition import common_divisors
 
-__all__ = [
-    "CHOICES_TABLES",
-    "CURVES",
-    "PAIRS",
-    "POINTS",
-    "RIVALS",
-    "TABLES",
-    "TAUS",
-    "ComparisonPoint",
-    "automatic_choice",
-    "best_choice",
-    "broadcasts",
-    "chosen",
-    "compared",
-    "counts",
-    "curves",
-    "headlines",
-    "larger_is_slower",
-    "others",
-    "rival_time",
-    "source_sets",
-    "standing",
-]
-
 POINTS: tuple[tuple[int, int], ...] = (
     (10, 10), (10, 100), (16, 64), (20, 100), (25, 25), (25, 156), (25, 625), (30, 225),
 )  # fmt: skip

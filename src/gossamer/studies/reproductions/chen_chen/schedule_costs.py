@@ -32,34 +32,6 @@ from gossamer.wormhole.contraction_trees import ceil_log, offset
 from gossamer.wormhole.partition import TorusPartition, common_divisors
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 
-__all__ = [
-    "MESSAGE",
-    "TABLES",
-    "VARIANTS",
-    "Cost",
-    "Printed",
-    "ScheduleCost",
-    "Sources",
-    "automatic",
-    "best_theorem_1",
-    "bound",
-    "case_of",
-    "cost_of",
-    "drawn",
-    "fastest",
-    "lemma_1",
-    "lemma_2",
-    "lemma_3",
-    "partitioned",
-    "rival",
-    "scheduled",
-    "smallest_cases",
-    "sources",
-    "theorem_1",
-    "trees",
-    "with_movement",
-]
-
 
 class Printed(NamedTuple):
     """A printed cost: `startups` times T_s, `messages` times m T_c and `counters` times T_c."""

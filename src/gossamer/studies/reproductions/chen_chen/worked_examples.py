@@ -36,22 +36,6 @@ from gossamer.wormhole.arc_disjoint_trees import shallow_trees, tree_a, tree_b
 from gossamer.wormhole.contraction_trees import ceil_log, group_tree, offset
 from gossamer.wormhole.partition import TorusPartition, common_divisors
 
-__all__ = [
-    "FIGURE_TABLES",
-    "SHAPES",
-    "SIDES",
-    "THEOREM_TABLES",
-    "Listed",
-    "destination_lists",
-    "lemmas",
-    "listed",
-    "result",
-    "startups",
-    "table_1",
-    "transmission",
-    "tree_heights",
-]
-
 _N, _H, _BYTES = 10, 5, 120
 
 Listed = dict[int, tuple[int, list[int]]]

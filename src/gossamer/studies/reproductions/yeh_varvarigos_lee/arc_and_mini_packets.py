@@ -25,8 +25,6 @@ from gossamer.studies.reproductions.table import Cell, Row, Table, tabulated
 from gossamer.studies.reproductions.yeh_varvarigos_lee.delays import delay_text, simulated, steps_at
 from gossamer.verification import verify
 
-__all__ = ["TABLES", "WORKED_TABLES", "Sent", "arc_broadcast", "priority_broadcast", "sent_by", "unbalanced_tree"]
-
 # Figs. 1 to 3 of Yeh, Varvarigos and Lee 1998: one broadcast of the priority scheme, of ARC, and its tree.
 
 

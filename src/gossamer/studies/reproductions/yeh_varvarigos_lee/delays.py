@@ -25,19 +25,6 @@ from gossamer.simulation.random_arrivals.theory import (
 from gossamer.studies.reproductions.table import Row, Table, tabulated
 from gossamer.studies.sweeps import delay_load
 
-__all__ = [
-    "BALANCE_TABLES",
-    "NETWORKS",
-    "RULES",
-    "STEPS",
-    "TABLES",
-    "compared",
-    "delay_text",
-    "limit_by_simulation",
-    "simulated",
-    "steps_at",
-]
-
 # How STAR spreads traffic over dimensions, and where the links of each scheme are saturated.
 
 _TRIES = 7
