@@ -50,24 +50,13 @@ _LARGEST = 65_535
 def aggregated(schedule: Schedule, bounds: Sequence[Bound] = (), facts: Sequence[tuple[str, str]] = ()) -> Scene:
     """Return what the explorer shows of a schedule of many hops: loads of links over time, and no single hop.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        Valid, explicit or invariant, with slots of one length.
-    bounds, facts
-        As for `gossamer.explorer.scene`.
+    `schedule`: valid, explicit or invariant, with slots of one length. `bounds`, `facts`: as for
+    `gossamer.explorer.scene`.
 
-    Raises
-    ------
-    NotApplicableError
-        If it has more than `MOST_HOPS` hops, slots of several lengths, or too many nodes.
+    Raises NotApplicableError if it has more than `MOST_HOPS` hops, slots of several lengths, or too many nodes.
 
-    Notes
-    -----
     O(hops) time and memory; a page of up to `_CELLS` numbers.
 
-    Examples
-    --------
     >>> import gossamer
     >>> shown = aggregated(gossamer.plan("torus:4x4", "allgather").schedule)
     >>> int(shown.columns["crossed"].sum()), shown.columns["frames"].reshape(4, -1).sum(axis=1).tolist()
@@ -136,13 +125,8 @@ Column = npt.NDArray[Any]
 def queue_scene(recording: Recording) -> Scene:
     """Return what the explorer shows of broadcasts at random: copies on links, and those that wait for one.
 
-    Raises
-    ------
-    NotApplicableError
-        If the network has more than `MOST_NODES` nodes.
+    Raises NotApplicableError if the network has more than `MOST_NODES` nodes.
 
-    Notes
-    -----
     O(rows log rows) time.
     """
     network, steps = recording.network, recording.steps
@@ -180,13 +164,8 @@ def queue_scene(recording: Recording) -> Scene:
 def flit_scene(recording: FlitRecording) -> Scene:
     """Return what the explorer shows of the flit simulator: the channels that messages hold, and heads that wait.
 
-    Raises
-    ------
-    NotApplicableError
-        If the network has more than `MOST_NODES` nodes.
+    Raises NotApplicableError if the network has more than `MOST_NODES` nodes.
 
-    Notes
-    -----
     O(rows log rows) time.
     """
     network, cycles = recording.network, recording.cycles
@@ -276,32 +255,17 @@ def explore(schedules: Any, path: str | os.PathLike[str]) -> None:
 
     The file needs nothing else: no server, no network access. It appears whole or not at all.
 
-    Parameters
-    ----------
-    schedules : Schedule, WormholeSchedule, Outcome, Recording, ScheduleRun or FlitRecording, or one or two of them
-        What is shown; schedules are verified, and set beside their bounds. `gossamer.simulation.random_arrivals.record`
-        and `gossamer.simulation.flits.record_traffic` record simulations.
-    path : path
-        The page.
+    `schedules`: what is shown; schedules are verified, and set beside their bounds.
+    `gossamer.simulation.random_arrivals.record` and `gossamer.simulation.flits.record_traffic` record simulations.
+    `path`: the page.
 
-    Raises
-    ------
-    ScheduleError
-        If there is none, or more than two, or an outcome whose schedule was not kept.
-    VerificationError
-        If a schedule is not valid.
-    NotApplicableError
-        If the network has more than 20,000 nodes, there are more than `aggregated.MOST_HOPS` hops, or
-        more than `MOST_ROWS` and no way to count them.
-    FileFormatError
-        If the file cannot be written.
+    Raises ScheduleError if there is none, or more than two, or an outcome whose schedule was not kept;
+    VerificationError if a schedule is not valid; NotApplicableError if the network has more than 20,000 nodes, there
+    are more than `aggregated.MOST_HOPS` hops, or more than `MOST_ROWS` and no way to count them; FileFormatError if the
+    file cannot be written.
 
-    Notes
-    -----
     O(hops log hops) time. About 3 to 8 bytes a hop in the file.
 
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> import gossamer
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "page.html"

@@ -31,8 +31,6 @@ _MOST = 4096
 def witness_nodes(network: Network, bound: Bound) -> list[int]:
     """Return the nodes that the witness of a bound speaks of; none where it counts links or hops only.
 
-    Examples
-    --------
     >>> import gossamer
     >>> net = gossamer.network("array:5x5")
     >>> witness_nodes(net, gossamer.lower_bounds(net, "broadcast")[0])
@@ -74,14 +72,9 @@ _MOST_CELLS = 20_000_000
 class Waiting:
     """Packets in transit: those that came over a link and leave again later.
 
-    Attributes
-    ----------
-    total : int32[bins]
-        In all nodes, at the times ``k * length / bins`` where there are more ticks than bins, else at each tick.
-    deepest : int32[bins]
-        In the node that has most; empty where nodes times bins are too many to count.
-    peak : int
-        The largest of `deepest`, -1 where it is empty.
+    `total`, int32[bins]: in all nodes, at the times ``k * length / bins`` where there are more ticks than bins, else at
+    each tick. `deepest`, int32[bins]: in the node that has most; empty where nodes times bins are too many to count.
+    `peak`: the largest of `deepest`, -1 where it is empty.
     """
 
     total: npt.NDArray[np.int32]
@@ -143,8 +136,6 @@ def waiting(
 ) -> Waiting:
     """Return how many packets are in transit over time.
 
-    Examples
-    --------
     >>> import gossamer
     >>> rows = gossamer.plan("array:3", "broadcast").schedule.timeline()
     >>> waiting(rows, np.zeros(2, np.int32), np.zeros(1, np.int32), np.zeros(1, np.uint8), 3, 100).total.tolist()
@@ -176,19 +167,14 @@ Column = npt.NDArray[Any]
 class Scene:
     """One schedule, ready to be shown.
 
-    Attributes
-    ----------
-    head : dict
-        Plain values: names, times and numbers for people.
-    columns : dict of str to array
-        The network: `place` float32[N, 2], `space` float32[N, 3] or empty, `source`, `target`, `capacity`, `shape` and
-        `direction` of the links. The rows: `start`, `end` in ticks, ascending by start; `message`, a row of the
-        messages or -1 for control; `part`, `phase`; `carried`, `there` and `whole`, of how many contributions the sum
-        of a row is, how many its target then has, and how many there are, empty where there are no partial sums, -1 in
-        other rows; `from`, `to`; `first` int32[R+1] and `way`, the links that a row
-        crosses; `weight`, the share of a worm that a row is, empty where all are whole. The messages: `origin`, `goal`
-        or -1 where there are several, `kind`, `id`. Over time: `busy`, `held` and `deepest`. What waits: `since`,
-        `until`, `spot`, the node, and `gate`, the link for which it waits, where that is known.
+    `head`: plain values: names, times and numbers for people. `columns`: the network: `place` float32[N, 2], `space`
+    float32[N, 3] or empty, `source`, `target`, `capacity`, `shape` and `direction` of the links. The rows: `start`,
+    `end` in ticks, ascending by start; `message`, a row of the messages or -1 for control; `part`, `phase`; `carried`,
+    `there` and `whole`, of how many contributions the sum of a row is, how many its target then has, and how many there
+    are, empty where there are no partial sums, -1 in other rows; `from`, `to`; `first` int32[R+1] and `way`, the links
+    that a row crosses; `weight`, the share of a worm that a row is, empty where all are whole. The messages: `origin`,
+    `goal` or -1 where there are several, `kind`, `id`. Over time: `busy`, `held` and `deepest`. What waits: `since`,
+    `until`, `spot`, the node, and `gate`, the link for which it waits, where that is known.
     """
 
     head: dict[str, Any]
@@ -198,26 +184,12 @@ class Scene:
 def scene(schedule: Any, bounds: Sequence[Bound] = (), facts: Sequence[tuple[str, str]] = ()) -> Scene:
     """Return what the explorer shows of a schedule of either switching; it is not verified here.
 
-    Parameters
-    ----------
-    schedule : Schedule or WormholeSchedule
-        Explicit or invariant.
-    bounds : sequence of Bound
-        The largest first.
-    facts : sequence of (label, text)
-        What else the page says.
+    `schedule`: explicit or invariant. `bounds`: the largest first. `facts`: what else the page says.
 
-    Raises
-    ------
-    NotApplicableError
-        If the network has more than `MOST_NODES` nodes.
+    Raises NotApplicableError if the network has more than `MOST_NODES` nodes.
 
-    Notes
-    -----
     O(rows log rows) time; 25 bytes a row, and the layout of `gossamer.plots.layouts.lay_out`.
 
-    Examples
-    --------
     >>> import gossamer
     >>> shown = scene(gossamer.plan("ring:5", "allgather").schedule)
     >>> shown.head["nodes"], shown.columns["start"].size, shown.columns["way"].size

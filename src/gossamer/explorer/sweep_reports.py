@@ -51,10 +51,7 @@ for (const table of document.querySelectorAll("table.sorted")) {
 def write_report(report: Report, path: str | os.PathLike[str]) -> None:
     """Write a page with all that a report has; it appears whole or not at all.
 
-    Raises
-    ------
-    FileFormatError
-        If the file cannot be written.
+    Raises FileFormatError if the file cannot be written.
     """
     text = report_page(report)
     with whole_file(path) as part:

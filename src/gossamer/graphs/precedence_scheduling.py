@@ -137,24 +137,17 @@ def _list_schedule(
 ):  # fmt: skip
     """Start on every free link, with free ports, the waiting hop of the lowest rank; return when all is over.
 
-    Parameters
-    ----------
-    link, rank : int32[H], int64[H]
-        The link of each hop, and its place in the order in which hops leave, all different.
-    first, following, need : int64[H + 1], int32[], int32[H]
-        The hops that wait for each hop, and the number of those for which it waits; `need` is used up.
-    source, target, occupancy, latency : int32[L], int32[L], int64[L], int64[L]
-        Links, with times in slots.
-    ring, room : int64[L + 1], int64[]
-        Place of each link in `room`, which is 0 and has as many entries a link as it carries packets at once.
-    ports : PortTable
-        Ports that links share.
-    cut : bool[N]
-        Whether a node passes packets on as they come.
-    start : int64[H]
-        Written.
-    desk : Desk
-        Fresh room to work in.
+    * `link`, `rank`, int32[H], int64[H]: the link of each hop, and its place in the order in which hops leave, all
+      different.
+    * `first`, `following`, `need`, int64[H + 1], int32[], int32[H]: the hops that wait for each hop, and the number of
+      those for which it waits; `need` is used up.
+    * `source`, `target`, `occupancy`, `latency`, int32[L], int32[L], int64[L], int64[L]: links, with times in slots.
+    * `ring`, `room`, int64[L + 1], int64[]: place of each link in `room`, which is 0 and has as many entries a link as
+      it carries packets at once.
+    * `ports`: ports that links share.
+    * `cut`, bool[N]: whether a node passes packets on as they come.
+    * `start`, int64[H]: written.
+    * `desk`: fresh room to work in.
     """
     sends_by, receives_by, hold, port_ring = ports[0], ports[1], ports[2], ports[3]
     shared = hold.size > 0
@@ -286,12 +279,8 @@ Longs = npt.NDArray[np.int64]
 class HopGraph(NamedTuple):
     """Hops and what waits for what.
 
-    Attributes
-    ----------
-    link, packet : int32[H]
-        The link and the packet of each hop.
-    first, following : int64[H + 1], int32[]
-        The hops ``following[first[h]:first[h+1]]``, all of them later than h, wait for hop h.
+    `link`, `packet`, int32[H]: the link and the packet of each hop. `first`, `following`, int64[H + 1], int32[]: the
+    hops ``following[first[h]:first[h+1]]``, all of them later than h, wait for hop h.
     """
 
     link: IntArray
@@ -336,16 +325,9 @@ class HopGraph(NamedTuple):
 class LinkResources(NamedTuple):
     """The links and ports on which hops are scheduled.
 
-    Attributes
-    ----------
-    source, target : int32[L]
-    occupancy, latency, capacity : int64[L]
-        Times in slots, latencies of the parts that are sent; packets at once.
-    send_limited, receive_limited : bool
-    cut : bool[N]
-        Whether a node passes packets on as they come.
-    ports : PortTable
-        Ports that links share.
+    `source`, `target`, int32[L]. `occupancy`, `latency`, `capacity`, int64[L]: times in slots, latencies of the parts
+    that are sent; packets at once. `cut`, bool[N]: whether a node passes packets on as they come. `ports`: ports that
+    links share.
     """
 
     source: IntArray
@@ -423,36 +405,21 @@ def scheduled(
 ) -> StartTimes:
     """Return the shortest schedule found for hops that wait for each other.
 
-    Parameters
-    ----------
-    graph : HopGraph
-        The hops.
-    roads : LinkResources
-        Where.
-    least : int
-        Stop at so many slots.
-    tries : int
-        Rules that are tried: most slots still to go, most hops still to come, packet by packet, and random ones.
-    rounds : int
-        How often the best is scheduled backwards and forwards again.
-    orders : sequence of float64[H], optional
-        Tried instead of the rules: the hop with the least value goes first, and of several the one that is most slots
-        away from the end.
-    seed : int
-        For ties and random orders.
+    * `graph`: the hops.
+    * `roads`: where.
+    * `least`: stop at so many slots.
+    * `tries`: rules that are tried: most slots still to go, most hops still to come, packet by packet, and random ones.
+    * `rounds`: how often the best is scheduled backwards and forwards again.
+    * `orders`, sequence of float64[H]: tried instead of the rules: the hop with the least value goes first, and of
+      several the one that is most slots away from the end.
+    * `seed`: for ties and random orders.
 
-    Notes
-    -----
     O(H log H) time for each try and each direction; about 60 bytes a hop. Copies of a packet that go through the same
     switches in one slot, some one way and some the other, are told apart by nobody: of such ways one waits until the
     other is over, and all is scheduled again.
 
-    References
-    ----------
-    Gossamer; going back and forth by Valls, Ballestin and Quintanilla 2005.
+    Source: Gossamer; going back and forth by Valls, Ballestin and Quintanilla 2005.
 
-    Examples
-    --------
     >>> import gossamer
     >>> roads = LinkResources.of(gossamer.network("array:3"), gossamer.Rules())
     >>> hops = HopGraph.of_parents(*(np.array(x, np.int32) for x in ([0, 2, 0], [0, 0, 1], [-1, 0, -1])))
@@ -630,27 +597,16 @@ def shaken(
 ) -> StartTimes:
     """Return a schedule found from a known one by moving some packets in time and scheduling all hops again.
 
-    Parameters
-    ----------
-    graph, roads : HopGraph, LinkResources
-        The hops, and where.
-    best : StartTimes
-        The schedule that is known.
-    least : int
-        Stop at so many slots.
-    seed : int
-        For the packets that are moved, and how far.
-    most : int
-        Steps, at the most.
+    * `graph`, `roads`: the hops, and where.
+    * `best`: the schedule that is known.
+    * `least`: stop at so many slots.
+    * `seed`: for the packets that are moved, and how far.
+    * `most`: steps, at the most.
 
-    Notes
-    -----
     A step goes forwards, backwards and forwards in time, and the search goes on from what is no longer than before. By
     default at most 1,000 steps of O(H log H), and about 3,000,000 hops scheduled in all; very many hops are left as
     they are.
 
-    Examples
-    --------
     >>> import gossamer
     >>> roads = LinkResources.of(gossamer.network("array:3"), gossamer.Rules())
     >>> hops = HopGraph.of_parents(*(np.array(x, np.int32) for x in ([0, 2, 0], [0, 0, 1], [-1, 0, -1])))

@@ -42,12 +42,8 @@ def _numba() -> Any:
 class Kernel:
     """A function that Numba compiles when it is first called; its other attributes are those of Numba's dispatcher.
 
-    Parameters
-    ----------
-    function : callable
-        What is compiled; what it calls by name are kernels too, and become part of it.
-    small, cache, options
-        See `gossamer.jit.njit`.
+    `function`, callable: what is compiled; what it calls by name are kernels too, and become part of it. `small`,
+    `cache`, `options`: see `gossamer.jit.njit`.
     """
 
     def __init__(self, function: Callable[..., Any], small: int, cache: bool, options: dict[str, Any]) -> None:

@@ -130,16 +130,9 @@ def text_lines(
 ) -> Iterator[tuple[int, str]]:
     """Yield the lines of a text file that say something, with their numbers from 1, without comments.
 
-    Parameters
-    ----------
-    path : str or path
-        The file, in UTF-8.
-    what : str
-        What the file should be, for the message if it is no text.
-    comment : str
-        What starts a comment; with an empty text nothing does.
-    pieces : mapping
-        What the file is made of and how many bytes each takes when it is read, as of `check_pieces`.
+    `path`: the file, in UTF-8. `what`: what the file should be, for the message if it is no text. `comment`: what
+    starts a comment; with an empty text nothing does. `pieces`: what the file is made of and how many bytes each takes
+    when it is read, as of `check_pieces`.
     """
     data = read_bytes(path)
     check_pieces(path, data, pieces or {})

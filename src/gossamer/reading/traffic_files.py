@@ -99,13 +99,8 @@ def read_traffic(path: str | os.PathLike[str], node_count: int) -> TrafficTable:
 def in_units(traffic: TrafficTable, unit: int) -> TrafficTable:
     """Return traffic of bytes as packets of `unit` bytes, rounded up.
 
-    Raises
-    ------
-    TaskError
-        If `unit` is less than 1.
+    Raises TaskError if `unit` is less than 1.
 
-    Examples
-    --------
     >>> in_units(TrafficTable(np.array([[0, 5], [8, 0]]), [], [], False), 4).matrix.tolist()
     [[0, 2], [2, 0]]
     """

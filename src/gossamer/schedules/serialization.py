@@ -139,10 +139,7 @@ def has_spec(network: Network) -> bool:
 def network_from_dict(fields: dict[str, Any], room: Room) -> Network:
     """Return the network that `network_to_dict` described.
 
-    Raises
-    ------
-    ValueError
-        If it is another one, or is too large for the room of its file.
+    Raises ValueError if it is another one, or is too large for the room of its file.
     """
     if "links" in fields:
         nodes = whole(fields["nodes"], "the number of nodes", 1)

@@ -90,16 +90,9 @@ def _unite(first, after, fate, carried, total):
 def settle(first, after, fate, carried, held, total):
     """Let arrivals at the same time at a node that holds the set `held` do what they do.
 
-    Parameters
-    ----------
-    first : int
-        The first arrival; `after` int64[] has the next one of each, or -1.
-    fate : int64[]
-        Written for each arrival.
-    carried : uint64[:, W]
-        The set that each arrival brings.
-    held, total : uint64[W]
-        What the node holds, which is changed; room for a set.
+    `first`: the first arrival; `after` int64[] has the next one of each, or -1. `fate`, int64[]: written for each
+    arrival. `carried`, uint64[:, W]: the set that each arrival brings. `held`, `total`, uint64[W]: what the node holds,
+    which is changed; room for a set.
     """
     i = first
     while i >= 0:

@@ -45,8 +45,6 @@ _OF_SUMS = ("causality", "duplicate", "lost contribution", "delivery")
 def early_messages(schedule: HopTable, state: ReplayState) -> Early:
     """Return the messages (or their packets) that leave before what they come after is complete at their origin.
 
-    Notes
-    -----
     O(hops).
     """
     messages = schedule.messages
@@ -113,8 +111,6 @@ def _early_packets(schedule: HopTable, state: ReplayState) -> Early:
 def early_starts(schedule: HopTable, state: ReplayState) -> Early:
     """Return the hops by which a node begins with one collective before all that another brings to it is there.
 
-    Notes
-    -----
     O(hops log hops + targets log targets); nothing where no collective waits.
     """
     messages, network = schedule.messages, schedule.network

@@ -118,16 +118,9 @@ _KINDS = ("causality", "link capacity", "duplicate")
 class StreamVerification:
     """What the streaming checker found.
 
-    Attributes
-    ----------
-    verification : Verification
-        Violations, as from `gossamer.verify`.
-    hops, control_hops : int
-        Hops of the messages' packets, and of control packets.
-    delivered : int
-        Messages that are at their targets.
-    buffer : BufferPeak
-        The most packets that a node held at a slot boundary, its own and delivered ones included.
+    `verification`: violations, as from `gossamer.verify`. `hops`, `control_hops`: hops of the messages' packets, and of
+    control packets. `delivered`: messages that are at their targets. `buffer`: the most packets that a node held at a
+    slot boundary, its own and delivered ones included.
     """
 
     verification: Verification

@@ -322,8 +322,6 @@ def _pieces_tried(case: WormholeCase, count: int) -> list[int]:
 def flooding_offers(case: WormholeCase) -> Sequence[Offer[WormholeSchedule]] | Refusal:
     """Return the offers to flood broadcasts or reductions, or both one after the other; or why there are none.
 
-    Examples
-    --------
     >>> import gossamer
     >>> case = WormholeCase(gossamer.network("star:4"), gossamer.task("reduce", groups=[[0, 3, 7, 9]]))
     >>> reduction = flooding_offers(case)[0].build()

@@ -190,12 +190,7 @@ _Way = tuple[object, ...]
 class _Patterns:
     """Makes the steps of patterns, and finds what the messages of a pattern carry.
 
-    Parameters
-    ----------
-    case : WormholeCase
-        An all-gather.
-    turned : bool
-        Whether a message from u to v takes the channels of one from v to u.
+    `case`: an all-gather. `turned`: whether a message from u to v takes the channels of one from v to u.
     """
 
     work = 300_000_000

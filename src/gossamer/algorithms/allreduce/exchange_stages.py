@@ -160,16 +160,9 @@ PATTERNS: dict[str, tuple[Callable[[int], list[Groups] | None], ...]] = {
 class ExchangePlan(NamedTuple):
     """How an allreduce goes on: a pattern along the dimensions of a grid of ranks.
 
-    Attributes
-    ----------
-    pattern : str
-        A name of `PATTERNS`.
-    sides : tuple of int
-        Of the grid; its ranks are numbered with the last dimension fastest.
-    halvings : int
-        Stages that are halved, from the first on.
-    turns : int
-        Orders of the dimensions, and directions, that chunks take; 1, or as many as there are.
+    `pattern`: a name of `PATTERNS`. `sides`: of the grid; its ranks are numbered with the last dimension fastest.
+    `halvings`: stages that are halved, from the first on. `turns`: orders of the dimensions, and directions, that
+    chunks take; 1, or as many as there are.
     """
 
     pattern: str
@@ -186,14 +179,7 @@ class ExchangePlan(NamedTuple):
 class Transfers(NamedTuple):
     """What is sent: rows in the order of steps, int64[T] each.
 
-    Attributes
-    ----------
-    step : int64[T]
-    source, target : int64[T]
-        Ranks.
-    chunk : int64[T]
-    chunks : int
-        Number of chunks of the buffer.
+    `step`, int64[T]. `source`, `target`, int64[T]: ranks. `chunk`, int64[T]. `chunks`: number of chunks of the buffer.
     """
 
     step: npt.NDArray[np.int64]
@@ -259,13 +245,9 @@ def _grown(some: npt.NDArray[np.bool_], stage: Groups) -> npt.NDArray[np.bool_]:
 def transfers(plan: ExchangePlan) -> Transfers | None:
     """Return what an allreduce sends, or None where the pattern does not suit the numbers of ranks.
 
-    Notes
-    -----
     With h halvings and groups of r members the buffer is cut into so many chunks for each order: the product of the r
     of the halved stages. O(chunks times ranks times stages).
 
-    Examples
-    --------
     >>> found = transfers(ExchangePlan("doubling", (2, 2), 0, 2))
     >>> found.chunks, found.source[found.step == 0].tolist(), found.target[found.step == 0].tolist()
     (2, [0, 2, 1, 3, 0, 1, 2, 3], [2, 0, 3, 1, 1, 0, 3, 2])

@@ -61,16 +61,8 @@ def _ways(network: Network, sent: Transfers, ranks: Longs, share: float) -> Ways
 class _Profile(NamedTuple):
     """What a plan asks of a network, in slots, where the whole buffer counts as one packet.
 
-    Attributes
-    ----------
-    latency : float
-        Of all steps.
-    transfer : float
-        Of all steps, the longest that a sum takes on its way or a link for all that it carries in the step.
-    widest : float
-        The longest of a step.
-    busiest : float
-        That a link carries in all steps.
+    `latency`: of all steps. `transfer`: of all steps, the longest that a sum takes on its way or a link for all that it
+    carries in the step. `widest`: the longest of a step. `busiest`: that a link carries in all steps.
     """
 
     latency: float
@@ -139,21 +131,11 @@ def _about_sent(plan: ExchangePlan, count: int) -> int:
 def likely_chunks(network: Network, groups: Sequence[Sequence[int]], most: int = 3) -> list[int]:
     """Return into how many chunks an allreduce is cut by the plans that promise the least time, the best first.
 
-    Parameters
-    ----------
-    network : Network
-        With the times of its links for packets of the whole buffer.
-    groups : sequence of sequences of int
-        The ranks of each. Of groups of one size the first stands for all.
-    most : int
-        How many numbers to return at the most.
+    `network`: with the times of its links for packets of the whole buffer. `groups`: the ranks of each. Of groups of
+    one size the first stands for all. `most`: how many numbers to return at the most.
 
-    Notes
-    -----
     O(transfers times hops) for each plan. What is promised is no bound in either direction: sums wait for each other.
 
-    Examples
-    --------
     >>> import gossamer
     >>> likely_chunks(gossamer.network("hypercube:4").with_times(64, 100), [range(16)], 1)
     [64]
@@ -187,13 +169,8 @@ def _promised(network: Network, ranks: Longs) -> dict[int, float]:
 class _Sums(NamedTuple):
     """Sums that are sent, by step, and their hops, those of a sum one after the other.
 
-    Attributes
-    ----------
-    step, source, target, packet : int64[T]
-        Source and target are nodes.
-    link : int32[H]
-    first : int64[T + 1]
-        The hops of sum i are ``link[first[i]:first[i + 1]]``.
+    `step`, `source`, `target`, `packet`, int64[T]: source and target are nodes. `link`, int32[H]. `first`, int64[T +
+    1]: the hops of sum i are ``link[first[i]:first[i + 1]]``.
     """
 
     step: Longs

@@ -88,14 +88,8 @@ class _RootedSums(Task):
 class _Packing(NamedTuple):
     """Pairs of trees, one to a root and one from it, and the share of its group's buffer that goes along each.
 
-    Attributes
-    ----------
-    group, root : int64[C]
-    weight : float64[C]
-    load : float64[R, C]
-        Slots for which a packet takes each link or port.
-    hops, slots : float64[C]
-        Of the longest way there and back, and what a packet takes for its transfers.
+    `group`, `root`, int64[C]. `weight`, float64[C]. `load`, float64[R, C]: slots for which a packet takes each link or
+    port. `hops`, `slots`, float64[C]: of the longest way there and back, and what a packet takes for its transfers.
     """
 
     group: Longs
@@ -141,14 +135,7 @@ class _Time(NamedTuple):
 
 
 class _Trees:
-    """Pairs of trees for any root of each group at given prices.
-
-    Parameters
-    ----------
-    network : Network
-    rules : Rules
-    groups : tuple of tuples of int
-    """
+    """Pairs of trees for any root of each group at given prices."""
 
     def __init__(self, network: Network, rules: Rules, groups: Groups) -> None:
         self.roads = LinkResources.of(network, rules)
@@ -390,18 +377,8 @@ def _as_schedule(case: Case, starts: StartTimes, graph: HopGraph, packet: IntArr
 def tree_chunks(network: Network, rules: Rules, groups: Groups, packets: int = 1) -> list[int]:
     """Return into how many chunks an allreduce along trees may best be cut: one number, or two.
 
-    Parameters
-    ----------
-    network : Network
-        With the times of its links for packets.
-    rules : Rules
-    groups : tuple of tuples of int
-        The ranks of each.
-    packets : int
-        Of the whole buffer.
+    `network`: with the times of its links for packets. `groups`: the ranks of each. `packets`: of the whole buffer.
 
-    Examples
-    --------
     >>> import gossamer
     >>> tree_chunks(gossamer.network("complete:8"), gossamer.Rules(), ((0, 1, 2, 3), (4, 5, 6, 7)))
     [8, 448]

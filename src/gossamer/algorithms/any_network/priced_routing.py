@@ -74,18 +74,13 @@ def _sweep(
 ):  # fmt: skip
     """Give each source a new tree of cheapest paths to all nodes; return a source that misses a target, or -1.
 
-    Parameters
-    ----------
-    visit : int64[S]
-        The order of the sources.
-    source, first_packet, target : int32[S], int64[S + 1], int32[P]
-        The packets of source i are for ``target[first_packet[i]:first_packet[i + 1]]``.
-    old, new : int32[S, N]
-        The link by which a tree comes to each node, -1 at the source; `old` is empty in the first round.
-    key, count : float64[N]
-        Room; `count` is 0, and is again.
-    place, heap, order : int64[N]
-        Room.
+    * `visit`, int64[S]: the order of the sources.
+    * `source`, `first_packet`, `target`, int32[S], int64[S + 1], int32[P]: the packets of source i are for
+      ``target[first_packet[i]:first_packet[i + 1]]``.
+    * `old`, `new`, int32[S, N]: the link by which a tree comes to each node, -1 at the source; `old` is empty in the
+      first round.
+    * `key`, `count`, float64[N]: room; `count` is 0, and is again.
+    * `place`, `heap`, `order`, int64[N]: room.
     """
     roads = tail, head, use, occupancy, ports, send_limited, receive_limited
     market = loads, price, scale, power
@@ -211,34 +206,18 @@ _CHOICES = 12
 def bundled(growth: TreeGrowth, demand: PacketDemand, depth_cost: float, seed: int) -> Forest:
     """Return a path for each packet, chosen by prices, and put them on the links of `growth`.
 
-    Parameters
-    ----------
-    growth : TreeGrowth
-        Links without loads.
-    demand : PacketDemand
-        Packets for one node each, those of one origin in a row.
-    depth_cost : float
-        What a slot of delay costs; a slot of a most loaded link costs 1.
-    seed : int
-        For the orders in which origins and packets take their turn.
+    `growth`: links without loads. `demand`: packets for one node each, those of one origin in a row. `depth_cost`: what
+    a slot of delay costs; a slot of a most loaded link costs 1. `seed`: for the orders in which origins and packets
+    take their turn.
 
-    Raises
-    ------
-    NetworkError
-        If no path leads to a target.
+    Raises NetworkError if no path leads to a target.
 
-    Notes
-    -----
     In each of 8 rounds every origin gives up its tree for a tree of cheapest paths. The trees of the last rounds are
     kept, 8 where memory allows, and in 12 further rounds each packet takes the cheapest of its paths in them. O(S (L +
     N) log N + hops) a round for S origins; 4 bytes for each origin, node and tree that is kept.
 
-    References
-    ----------
-    Gossamer.
+    Source: Gossamer.
 
-    Examples
-    --------
     >>> import gossamer
     >>> from gossamer.graphs.precedence_scheduling import LinkResources
     >>> growth = TreeGrowth(LinkResources.of(gossamer.network("ring:4"), gossamer.Rules()))

@@ -22,23 +22,14 @@ __all__ = ["HAMILTONIAN_CYCLE", "around_hamiltonian_cycle", "disjoint_hamiltonia
 def hamiltonian_cycle(grid: Grid) -> IntArray | None:
     """Return the nodes of an array or torus in the order of a Hamiltonian cycle, int32[N], or None.
 
-    Parameters
-    ----------
-    grid : Grid
-        Sides and which of them wrap.
+    `grid`: sides and which of them wrap.
 
-    Returns
-    -------
-    int32[N] or None
-        None where there is no such cycle (arrays of an odd number of nodes), and for lines and fewer than 3 nodes.
+    Returns: int32[N] or None: none where there is no such cycle (arrays of an odd number of nodes), and for lines and
+    fewer than 3 nodes.
 
-    Notes
-    -----
     One side is chosen: an even one, else one that wraps. Along all others together goes a path that turns back at every
     end, so what is left is a rectangle of p rows, the places of the path, and q columns. O(N) time.
 
-    Examples
-    --------
     >>> hamiltonian_cycle(Grid((2, 3), (False, False))).tolist()
     [1, 2, 5, 4, 3, 0]
     >>> hamiltonian_cycle(Grid((3, 3), (False, False))) is None
@@ -70,17 +61,11 @@ def hamiltonian_cycle(grid: Grid) -> IntArray | None:
 def disjoint_hamiltonian_cycles(grid: Grid) -> list[IntArray]:
     """Return Hamiltonian cycles of an array or torus that share no link: two of a square torus, else one or none.
 
-    Notes
-    -----
     On the torus of p rows and columns the first goes along each row but for one link, then on to the next row, where it
     begins a column earlier; the second is the first with rows and columns exchanged. It crosses the links left out.
 
-    References
-    ----------
-    Bae and Bose 2003.
+    Source: Bae and Bose 2003.
 
-    Examples
-    --------
     >>> [cycle.tolist() for cycle in disjoint_hamiltonian_cycles(Grid((3, 3), (True, True)))]
     [[0, 1, 2, 5, 3, 4, 7, 8, 6], [0, 3, 6, 7, 1, 4, 5, 8, 2]]
     """

@@ -166,30 +166,17 @@ MOST_BRANCHES = 1000
 def balanced_branches_tree(network: Network, root: int) -> RootedTree:
     """Return a spanning tree whose branches at the root have as equal sizes as moving leaves can make them.
 
-    Parameters
-    ----------
-    network : Network
-        Every node a terminal that the root reaches, every link with an opposite.
-    root : int
+    `network`: every node a terminal that the root reaches, every link with an opposite.
 
-    Returns
-    -------
-    RootedTree
-        No branch is larger than the largest of `balanced_tree`, from which it starts.
+    Returns: no branch is larger than the largest of `balanced_tree`, from which it starts.
 
-    Notes
-    -----
     While a branch has more than ``ceil((n-1)/degree)`` nodes, one leaf moves over each link of a shortest chain of
     neighboring branches from the largest to one with room; where there is no chain, children of nodes at the border
     are hung elsewhere to make leaves of these. It ends when none is too large, or nothing helps. O(N + L + M
     degree^2) time for M moves.
 
-    References
-    ----------
-    Balanced spanning trees: Dimakopoulos 1996, Theorem 3.7.
+    Source: Balanced spanning trees: Dimakopoulos 1996, Theorem 3.7.
 
-    Examples
-    --------
     >>> import gossamer
     >>> tree = balanced_branches_tree(gossamer.network("hypercube:4"), 0)
     >>> int(np.bincount(tree.depth)[1]), int(tree.depth.max()) >= 4

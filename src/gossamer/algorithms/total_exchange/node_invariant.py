@@ -281,33 +281,16 @@ def first_generators(
 ) -> tuple[IntArray, npt.NDArray[np.int64]]:
     """Return the table W: for every offset, the generator by which its messages leave, one step closer.
 
-    Parameters
-    ----------
-    network : Network
-        A connected Cayley network of N nodes.
-    routes : {"lowest", "random"}
-        Of several generators the lowest, or any.
-    seed : int
-        For random routes.
+    `network`: a connected Cayley network of N nodes. `routes`, {"lowest", "random"}: of several generators the lowest,
+    or any. `seed`: for random routes.
 
-    Returns
-    -------
-    letter : int32[N]
-        The number of the generator; -1 for the identity.
-    onward : int64[N]
-        The offset that remains, ``g**-1 * y``.
+    Returns: `letter`, int32[N]: the number of the generator; -1 for the identity; `onward`, int64[N]: the offset that
+    remains, ``g**-1 * y``.
 
-    Raises
-    ------
-    ModelError
-        If `routes` is none of those.
+    Raises ModelError if `routes` is none of those.
 
-    Notes
-    -----
     O(N degree). On hypercubes the lowest generator is the leftmost 1 of the offset: e-cube routing (TE5).
 
-    Examples
-    --------
     >>> import gossamer
     >>> letter, onward = first_generators(gossamer.network("hypercube:2"))
     >>> letter.tolist(), onward.tolist()

@@ -33,10 +33,8 @@ class Tables(NamedTuple):
 def distributed(comm: Any, make: Callable[[], Program]) -> Tables:
     """Return each rank's tables of the program that `make` gives on rank 0; collective.
 
-    Raises
-    ------
-    GossamerError
-        On all ranks, what `make` raised on rank 0; or if the program is for another number of ranks or has switches.
+    Raises GossamerError: on all ranks, what `make` raised on rank 0; or if the program is for another number of ranks
+    or has switches.
     """
     fault: tuple[str, str] | None = None
     program = None
@@ -94,10 +92,7 @@ _SCRATCH = 2
 def flat(buffer: Any, name: str) -> npt.NDArray[Any]:
     """Return the elements of a buffer in one dimension, without a copy.
 
-    Raises
-    ------
-    TaskError
-        If it has no buffer, or its elements do not lie one after the other.
+    Raises TaskError if it has no buffer, or its elements do not lie one after the other.
     """
     try:
         array = buffer if isinstance(buffer, np.ndarray) else np.asarray(memoryview(buffer))

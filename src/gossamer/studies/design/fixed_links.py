@@ -30,10 +30,7 @@ def fixed_candidates(
 
     Parameters are those of `gossamer.studies.design.search.candidates`.
 
-    Raises
-    ------
-    ModelError
-        If no network of that size and degree has these links.
+    Raises ModelError if no network of that size and degree has these links.
     """
     rng = np.random.default_rng(seed)
     wishes = problem.wishes

@@ -112,8 +112,6 @@ SINGLE_SOURCE_TABLES: tuple[Callable[[], Table], ...] = (broadcasts, scatters, t
 def trips(schedule: Schedule, origin: int) -> dict[int, tuple[int, int]]:
     """Return the steps, from 1, in which each message of a node leaves it and arrives, by destination.
 
-    Examples
-    --------
     >>> trips(plan("array:3", "total-exchange").schedule, 0)
     {1: (2, 2), 2: (1, 2)}
     """
@@ -177,8 +175,6 @@ STATUSES: tuple[tuple[str, int], ...] = (
 def departures(schedule: Schedule, node: int, link: int | None = None) -> dict[int, tuple[int, int]]:
     """Return what a node sends over its first link, or over `link`: origin and destination by slot.
 
-    Examples
-    --------
     >>> found = plan("array:4", "total-exchange").schedule
     >>> departures(found, 0)
     {0: (0, 3), 1: (0, 2), 2: (0, 1)}

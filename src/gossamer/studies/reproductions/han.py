@@ -41,16 +41,9 @@ _RANDOM = 3
 class Worst(NamedTuple):
     """The most that a router took over the instances, each figure on its own.
 
-    Attributes
-    ----------
-    data, control : int
-        Steps with messages, and steps of counting.
-    total : int
-        Both, counted one each, on the worst instance for both.
-    buffers : int
-        Messages in one node between two steps, its own and delivered ones included.
-    distance : int
-        The largest distance between a source and its destination: no router takes fewer steps on that instance.
+    `data`, `control`: steps with messages, and steps of counting. `total`: both, counted one each, on the worst
+    instance for both. `buffers`: messages in one node between two steps, its own and delivered ones included.
+    `distance`: the largest distance between a source and its destination: no router takes fewer steps on that instance.
     """
 
     data: int
@@ -88,10 +81,7 @@ def split_time(schedule: Schedule) -> tuple[int, int]:
 def worst(name: str, spec: str) -> Worst:
     """Return the worst over `instances` of one router on one array.
 
-    Raises
-    ------
-    VerificationError
-        If the checker refuses a schedule.
+    Raises VerificationError if the checker refuses a schedule.
     """
     network = parse_network(spec)
     router = algorithm(name)

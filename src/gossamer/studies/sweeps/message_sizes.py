@@ -45,14 +45,8 @@ class SizeComparison(Tabled):
 
     Iterating gives one mapping of plain values a size, which pandas reads.
 
-    Attributes
-    ----------
-    sizes : tuple of int
-        The bytes, ascending.
-    comparisons : tuple of Comparison
-        Every algorithm, ranked, for each size.
-    crossovers : tuple of Crossover
-        Where the best algorithm changes, ascending.
+    `sizes`: the bytes, ascending. `comparisons`: every algorithm, ranked, for each size. `crossovers`: where the best
+    algorithm changes, ascending.
     """
 
     sizes: tuple[int, ...]
@@ -133,14 +127,8 @@ class SizePlans(Tabled):
 
     Iterating gives one mapping of plain values a size, which pandas reads.
 
-    Attributes
-    ----------
-    sizes : tuple of int
-        The bytes, ascending.
-    best : tuple of Outcome
-        The plan for each size.
-    crossovers : tuple of Crossover
-        From where on the plan for more bytes is faster than that for fewer, ascending; told of other plans alone.
+    `sizes`: the bytes, ascending. `best`: the plan for each size. `crossovers`: from where on the plan for more bytes
+    is faster than that for fewer, ascending; told of other plans alone.
     """
 
     sizes: tuple[int, ...]
@@ -351,16 +339,8 @@ def _crossing(sizes: tuple[int, int], plans: tuple[Outcome, Outcome]) -> int:
 class ComparedPoint:
     """A task to be compared on links with times for some number of bytes.
 
-    Attributes
-    ----------
-    network : Network
-        With its times in slots.
-    task : Task
-        What is planned.
-    clock : Clock
-        What tells seconds.
-    how : mapping
-        Further arguments of `gossamer.compare`.
+    `network`: with its times in slots. `task`: what is planned. `clock`: what tells seconds. `how`: further arguments
+    of `gossamer.compare`.
     """
 
     network: Network

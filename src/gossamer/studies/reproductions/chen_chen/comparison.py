@@ -58,18 +58,11 @@ _PIPELINED = "EDST pipelined"
 class ComparisonPoint(NamedTuple):
     """One point of the comparison.
 
-    Attributes
-    ----------
-    n, sources : int
-        Side of the torus, and number of sources s.
-    tau : Fraction
-        T_s / (m T_c).
-    bound : Fraction
-        Lower bound in units of m T_c.
-    h : dict
-        The best h by algorithm, for those that have one.
-    times : dict
-        Time by algorithm in units of m T_c; Theorem 1 and EDST as printed are formulas, all others measured.
+    * `n`, `sources`: side of the torus, and number of sources s.
+    * `tau`: t_s / (m T_c).
+    * `bound`: lower bound in units of m T_c.
+    * `h`: the best h by algorithm, for those that have one.
+    * `times`: time by algorithm in units of m T_c; Theorem 1 and EDST as printed are formulas, all others measured.
     """
 
     n: int
@@ -295,21 +288,10 @@ def automatic_choice() -> Iterator[Row]:
 def chosen(n: int, name: str, counts: Sequence[int], taus: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     """Return the h with the least closed form, the smallest of equals.
 
-    Parameters
-    ----------
-    n : int
-        Side of the torus.
-    name : str
-        A key of `runs.VARIANTS`.
-    counts : sequence of int
-        Numbers of sources.
-    taus : float64[T]
-        Start-ups in units of m T_c.
+    `n`: side of the torus. `name`: a key of `runs.VARIANTS`. `counts`: numbers of sources. `taus`, float64[T]:
+    start-ups in units of m T_c.
 
-    Returns
-    -------
-    int64[T, len(counts)]
-        As `best_h` would choose, but for ties within rounding.
+    Returns: int64[T, len(counts)]: as `best_h` would choose, but for ties within rounding.
     """
     variant, divisors = VARIANTS[name], common_divisors((n, n))
     movements = MOVEMENTS if variant.tuning == "cheapest" else (variant.tuning,)

@@ -131,18 +131,11 @@ class Cost(NamedTuple):
 class ScheduleCost(NamedTuple):
     """What a schedule that the checker accepted costs.
 
-    Attributes
-    ----------
-    steps : int
-        Steps of the schedule; they do not depend on the sources.
-    startups : int
-        Steps with messages.
-    bytes_ : int
-        Bytes of the longest messages of all steps, counters included.
-    message : int
-        Bytes of a message, m.
-    phases : dict
-        `Cost` by the name of the phase.
+    * `steps`: steps of the schedule; they do not depend on the sources.
+    * `startups`: steps with messages.
+    * `bytes_`: bytes of the longest messages of all steps, counters included.
+    * `message`: bytes of a message, m.
+    * `phases`: `Cost` by the name of the phase.
     """
 
     steps: int

@@ -46,8 +46,6 @@ class Sent(NamedTuple):
 def sent_by(scheme: Scheme, source: int, choice: int) -> list[Sent]:
     """Return the transmissions of one broadcast alone in the network, by step.
 
-    Examples
-    --------
     >>> [s[:3] for s in sent_by(star(parse_network("ring:3")), 0, 0)]
     [(1, 0, 1), (1, 0, 2)]
     """

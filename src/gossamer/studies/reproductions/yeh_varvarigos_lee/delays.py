@@ -83,12 +83,7 @@ def _last_dimension(made: Scheme, dimensions: int) -> str:
 def limit_by_simulation(made: Scheme, low: float, high: float) -> float:
     """Return the load at which a simulation turns from stable to unstable, by bisection.
 
-    Parameters
-    ----------
-    made : Scheme
-        The scheme.
-    low, high : float
-        Loads at which it is stable and is not.
+    `low`, `high`: loads at which it is stable and is not.
     """
     for trial in range(_TRIES):
         middle = (low + high) / 2
