@@ -123,9 +123,7 @@ def allreduce_from(algorithm: Algorithm) -> Algorithm:
 
 
 def on_array(
-    algorithm: Algorithm,
-    hops: Callable[[Network], int],
-    optimal: Callable[[Case], bool] = lambda case: False,
+    algorithm: Algorithm, hops: Callable[[Network], int], optimal: Callable[[Case], bool] = lambda case: False
 ) -> Algorithm:
     """Return the algorithm for arrays that folds the schedules of `algorithm` for the torus of the same shape.
 

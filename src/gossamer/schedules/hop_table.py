@@ -222,9 +222,7 @@ class HopTable:
             packets = Packets.of(self._messages_of(stored), self.parts)
         instance(packets, Packets, "the table of packets", error=ScheduleError)
         self.packets = Packets(
-            column(packets.origin, "origin"),
-            column(packets.message, "message", np.int64),
-            column(packets.part, "part"),
+            column(packets.origin, "origin"), column(packets.message, "message", np.int64), column(packets.part, "part")
         )
         self.repeats: IntArray | None = None if repeats is None else column(repeats, "repeats")
         self._check_columns()

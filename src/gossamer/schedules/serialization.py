@@ -89,10 +89,7 @@ def network_to_dict(network: Network, *, text: bool = False) -> dict[str, Any]:
     links = np.stack([network.link_source, network.link_target, network.link_capacity])
     told: dict[str, Any] = {"fingerprint": network.fingerprint}
     if network.uniform_occupancy != 1 or network.uniform_latency != 0:
-        told["times"] = {
-            "occupancy": _told(network.link_occupancy, text),
-            "latency": _told(network.link_latency, text),
-        }
+        told["times"] = {"occupancy": _told(network.link_occupancy, text), "latency": _told(network.link_latency, text)}
     speeds = network.find(Speeds)
     if speeds is not None:
         told["speeds"] = {"bandwidth": _told(speeds.bandwidth, text), "latency": _told(speeds.latency, text)}

@@ -286,11 +286,7 @@ class StreamingChecker:
         )  # fmt: skip
         lost = np.flatnonzero(self._location != self._targets)
         counts = {kind: int(n) for kind, n in zip(_KINDS, self._counts, strict=True)}
-        counts |= {
-            "delivery": int(lost.size),
-            "buffer": int(self._state[_OVER]),
-            "slot length": self._slot_length,
-        }
+        counts |= {"delivery": int(lost.size), "buffer": int(self._state[_OVER]), "slot length": self._slot_length}
         name = self.network.node_name
         for p in lost[: max(self.limit - len(self._found), 0)].tolist():
             text = f"packet {p} ends at node {name(self._location[p])}, not at {name(self._targets[p])}"

@@ -338,12 +338,7 @@ def _own(network: Network) -> npt.NDArray[np.int32]:
 FLOODING = Algorithm(
     name="fat-tree-flooding",
     tasks=(MultinodeBroadcast,),
-    propose=proposing(
-        flooding_broadcast,
-        "all",
-        flooding_steps,
-        optimal=lambda levels: True,
-    ),
+    propose=proposing(flooding_broadcast, "all", flooding_steps, optimal=lambda levels: True),
     networks="fat trees",
     source="Dimakopoulos 1996, section 6.3.2, Theorem 6.9",
     summary="flooding with a queue for each link",
@@ -352,12 +347,7 @@ FLOODING = Algorithm(
 UP_FIRST = Algorithm(
     name="fat-tree-up-first",
     tasks=(MultinodeBroadcast,),
-    propose=proposing(
-        up_first_broadcast,
-        "one-send",
-        up_first_steps,
-        optimal=lambda levels: True,
-    ),
+    propose=proposing(up_first_broadcast, "one-send", up_first_steps, optimal=lambda levels: True),
     networks="fat trees",
     source="Dimakopoulos 1996, section 6.2.3, Theorem 6.5",
     summary="one packet a slot and node: first all messages upwards, then the children in turn",

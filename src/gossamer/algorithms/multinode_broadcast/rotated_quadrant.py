@@ -145,9 +145,5 @@ ROTATED_QUADRANT = Algorithm(
     summary="an explicit broadcast tree made of four quadrants that rotate into each other",
 )
 
-ROTATED_QUADRANT_ON_ARRAY = on_array(
-    ROTATED_QUADRANT,
-    lambda n: n.node_count * (n.node_count - 1),
-    _is_optimal,
-)
+ROTATED_QUADRANT_ON_ARRAY = on_array(ROTATED_QUADRANT, lambda n: n.node_count * (n.node_count - 1), _is_optimal)
 """Equation (2): ``floor(p*p/2)`` steps on the p x p array, p >= 3."""

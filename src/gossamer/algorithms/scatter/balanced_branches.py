@@ -253,11 +253,7 @@ def _propose(case: Case) -> Offer[Schedule] | Refusal:
     if isinstance(found, Refusal):
         return found
     return Offer(
-        lambda: balanced_branches_scatter(case),
-        found[0].time,
-        at_most=True,
-        optimal=found[0].optimal,
-        effort="search",
+        lambda: balanced_branches_scatter(case), found[0].time, at_most=True, optimal=found[0].optimal, effort="search"
     )
 
 

@@ -389,11 +389,7 @@ def edge_colored_exchange(case: Case) -> Schedule:
     by_slot = np.argsort(slot, kind="stable")
     # Step 4: every node does the same for its own messages
     return Schedule.of(
-        case,
-        slot[by_slot],
-        link[by_slot].astype(np.int32),
-        (offset - 1)[by_slot],
-        symmetry=Symmetry(network),
+        case, slot[by_slot], link[by_slot].astype(np.int32), (offset - 1)[by_slot], symmetry=Symmetry(network)
     )
 
 

@@ -485,12 +485,7 @@ DIGITWISE = Algorithm(
 UP_FIRST = Algorithm(
     name="fat-tree-up-first",
     tasks=(TotalExchange,),
-    propose=proposing(
-        up_first_exchange,
-        "one-send",
-        routing_node_steps,
-        optimal=lambda levels: True,
-    ),
+    propose=proposing(up_first_exchange, "one-send", routing_node_steps, optimal=lambda levels: True),
     networks="fat trees",
     source="Dimakopoulos 1996, section 6.2.4, corrected",
     summary="furthest first; one packet a slot and node, upwards first, then to the children in turn",

@@ -310,12 +310,7 @@ def first_generators(
     return letter, onward
 
 
-def node_invariant_exchange(
-    case: Case,
-    *,
-    discipline: Discipline = "fifo",
-    routes: Routes = "lowest",
-) -> Schedule:
+def node_invariant_exchange(case: Case, *, discipline: Discipline = "fifo", routes: Routes = "lowest") -> Schedule:
     """Build the exchange in which every node sends one message of its queue in every slot, on a shortest path.
 
     With one port a node makes one hop in a slot, so it takes at least as many slots as the hops of all its messages

@@ -26,14 +26,7 @@ from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
 from gossamer.questions.tasks import TotalExchange
 from gossamer.schedules import Phase, Schedule
 
-__all__ = [
-    "ARRAY_ROUNDS",
-    "Rounds",
-    "array_rounds_exchange",
-    "begin_of_runs",
-    "best_rounds",
-    "exchange_steps",
-]
+__all__ = ["ARRAY_ROUNDS", "Rounds", "array_rounds_exchange", "begin_of_runs", "best_rounds", "exchange_steps"]
 
 # Total exchange on a linear array, furthest first (TE1 of Dimakopoulos 1996, section 4.2).
 

@@ -421,11 +421,7 @@ def interval_reason(network: Network) -> str | None:
 
 
 def interval_scheme(
-    network: Network,
-    *,
-    segmented: bool = True,
-    control_time: Fraction | str | float = 0,
-    split: bool | None = None,
+    network: Network, *, segmented: bool = True, control_time: Fraction | str | float = 0, split: bool | None = None
 ) -> IntervalScheme:
     """Return the interval scheme on `network`.
 

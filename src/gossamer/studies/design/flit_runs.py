@@ -65,13 +65,7 @@ def flit_run(network: Network, *, channels: int = 0, measured: int = 3_000, seed
     latency = found.runs[0].latency if found.runs else float("nan")
     freedom = str(deadlock_freedom(function))
     return FlitRun(
-        network.spec,
-        function.name,
-        routers.virtual_channels,
-        freedom,
-        found.throughput,
-        found.ideal,
-        latency,
+        network.spec, function.name, routers.virtual_channels, freedom, found.throughput, found.ideal, latency
     )
 
 

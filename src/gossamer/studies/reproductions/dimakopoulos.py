@@ -189,10 +189,7 @@ def departures(schedule: Schedule, node: int, link: int | None = None) -> dict[i
     return dict(zip(explicit.slot[sent].tolist(), ends, strict=True))
 
 
-@tabulated(
-    "Total exchange in linear arrays (Theorem 4.3)",
-    ("n", "n scatters in turn", "claimed", "measured", "bound"),
-)
+@tabulated("Total exchange in linear arrays (Theorem 4.3)", ("n", "n scatters in turn", "claimed", "measured", "bound"))
 def arrays() -> Iterator[Row]:
     """Section 4.2: total exchange in linear arrays."""
     for n in range(2, 11):
@@ -230,10 +227,7 @@ def single_port_arrays() -> Iterator[Row]:
         yield n, Fraction(n * n - 1, 3), (n * n - 1) // 2, found.completion_time, found.bound
 
 
-@tabulated(
-    "Total exchange in rings (Theorems 4.5 and 4.6)",
-    ("n", "algorithm", "claimed", "measured", "bound"),
-)
+@tabulated("Total exchange in rings (Theorems 4.5 and 4.6)", ("n", "algorithm", "claimed", "measured", "bound"))
 def rings() -> Iterator[Row]:
     """Section 4.3: total exchange in rings."""
     for n in range(3, 13):
@@ -266,10 +260,7 @@ def hypercube_queues() -> Iterable[Row]:
     sent = []
     for dimensions in (2, 3):
         made = plan(
-            f"hypercube:{dimensions}",
-            "total-exchange",
-            algorithm="node-invariant-fifo",
-            rules=Rules(ports="one"),
+            f"hypercube:{dimensions}", "total-exchange", algorithm="node-invariant-fifo", rules=Rules(ports="one")
         ).schedule
         sent.append({
             slot: f"{_ends(pair, 0)} to node {int(made.network.link_target[link])}"

@@ -238,9 +238,7 @@ def collection_cost(
     h = partition.h
     row_steps, column_steps = _row_steps(h, rows), _column_steps(h, columns)
     along = PhaseCost(
-        "rows",
-        (held * copy_bytes,) * len(row_steps),
-        tuple(max(abs(hop) for _, _, hop in hops) for hops in row_steps),
+        "rows", (held * copy_bytes,) * len(row_steps), tuple(max(abs(hop) for _, _, hop in hops) for hops in row_steps)
     )
     lengths: list[int] = []
     for stage in range(1, partition.dimensions):

@@ -266,12 +266,7 @@ def _odd_side(cells: RegionCells, name: str, least: int) -> None:
 
 
 def _routes(
-    i: Whole,
-    j: Whole,
-    row: Whole,
-    column: Whole,
-    row_first: Flags | None = None,
-    gate: Whole | None = None,
+    i: Whole, j: Whole, row: Whole, column: Whole, row_first: Flags | None = None, gate: Whole | None = None
 ) -> Routes:
     """Return the routes to the target cells; where `gate` is not 0, the last step south is the third leg."""
     down, across = row - i, column - j
