@@ -236,10 +236,6 @@ def binomial_broadcast(case: Case) -> Schedule:
     case : Case
         A broadcast on a hypercube.
 
-    Returns
-    -------
-    Schedule
-
     References
     ----------
     Dimakopoulos 1996, section 3.1.
@@ -286,10 +282,6 @@ def extended_ring_broadcast(case: Case) -> Schedule:
     ----------
     case : Case
         A broadcast on an extended ring. Where a node sends one packet a slot, the slowest child is served first.
-
-    Returns
-    -------
-    Schedule
 
     Notes
     -----
@@ -346,10 +338,6 @@ def product_broadcast(case: Case) -> Schedule:
     case : Case
         A broadcast on a product: array, torus, hypercycle, or any other. Where a node sends one packet a slot, the
         slowest child is served first.
-
-    Returns
-    -------
-    Schedule
 
     Notes
     -----

@@ -151,10 +151,6 @@ def area_division_scatter(case: Case) -> Schedule:
     case : Case
         A scatter on a two-dimensional torus n x m with n, m >= 3, where a node may send on all links at once.
 
-    Returns
-    -------
-    Schedule
-
     Notes
     -----
     ``ceil((nm-1)/4)`` steps, which is optimal. O(hops) time.

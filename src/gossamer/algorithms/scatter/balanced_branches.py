@@ -212,10 +212,6 @@ def balanced_branches_scatter(case: Case) -> Schedule:
         A scatter where every node is a terminal, may send on all links at once, and every link has capacity 1 and an
         opposite.
 
-    Returns
-    -------
-    Schedule
-
     Notes
     -----
     The size of the largest branch. A heuristic: for networks that are too large for the flow over time.

@@ -428,10 +428,6 @@ def extended_ring_scatter(case: Case) -> Schedule:
         A scatter on an extended ring E_n^rho, rings and complete networks being some, where a node may send on all
         links at once.
 
-    Returns
-    -------
-    Schedule
-
     Notes
     -----
     ``ceil(floor(n/2)/rho) = ceil((n-1)/degree)`` steps, which is optimal. No node holds more than one packet in

@@ -32,10 +32,6 @@ def variant_a(cells: RegionCells) -> Routes:
     cells : RegionCells
         Of regions of any shapes.
 
-    Returns
-    -------
-    Routes
-
     Notes
     -----
     A cell is the target of at most 4 cells if both sides are even, 6 if one is odd, and 9 if both are. O(M).
@@ -68,10 +64,6 @@ def variant_c(cells: RegionCells) -> Routes:
     cells : RegionCells
         As for `variant_a`.
 
-    Returns
-    -------
-    Routes
-
     Notes
     -----
     A cell is the target of at most 5 cells if both sides are odd and at least 11. O(M).
@@ -102,10 +94,6 @@ def first_mapping(cells: RegionCells) -> Routes:
     cells : RegionCells
         As for `variant_a`.
 
-    Returns
-    -------
-    Routes
-
     Raises
     ------
     NotApplicableError
@@ -134,10 +122,6 @@ def second_mapping(cells: RegionCells) -> Routes:
     ----------
     cells : RegionCells
         As for `variant_a`.
-
-    Returns
-    -------
-    Routes
 
     Raises
     ------
@@ -191,10 +175,6 @@ def third_mapping(cells: RegionCells) -> Routes:
     ----------
     cells : RegionCells
         As for `variant_a`.
-
-    Returns
-    -------
-    Routes
 
     Raises
     ------
