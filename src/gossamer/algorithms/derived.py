@@ -10,24 +10,8 @@ from gossamer.algorithms.algorithm import Algorithm, refuse_hops, refuse_ports
 from gossamer.errors import TaskError
 from gossamer.networks.grids import torus
 from gossamer.networks.network import Network
+from gossamer.questions import tasks
 from gossamer.questions.cases import Case, Offer, Proposer, Refusal, first_refusal
-from gossamer.questions.tasks import (
-    Allreduce,
-    Broadcast,
-    Chunked,
-    Gather,
-    MultinodeBroadcast,
-    MultipleBroadcast,
-    MultipleReduce,
-    PartialExchange,
-    PartialGather,
-    PartialMultinodeBroadcast,
-    PartialReduceScatter,
-    Reduce,
-    ReduceScatter,
-    Scatter,
-    Task,
-)
 from gossamer.schedules import Schedule, then, torus_on_array
 from gossamer.schedules.torus_on_array import task_on_torus
 
@@ -35,24 +19,26 @@ __all__ = ["DUALS", "allreduce_from", "dual", "on_array", "reversed_algorithm", 
 
 A = TypeVar("A", bound=Proposer[Any, Any])
 
-DUALS: dict[type[Task], type[Task]] = {
-    Broadcast: Reduce,
-    Scatter: Gather,
-    MultinodeBroadcast: ReduceScatter,
-    PartialMultinodeBroadcast: PartialReduceScatter,
-    MultipleBroadcast: MultipleReduce,
-    PartialExchange: PartialGather,
-    Chunked: Chunked,
+DUALS: dict[type[tasks.Task], type[tasks.Task]] = {
+    tasks.Broadcast: tasks.Reduce,
+    tasks.Scatter: tasks.Gather,
+    tasks.MultinodeBroadcast: tasks.ReduceScatter,
+    tasks.PartialMultinodeBroadcast: tasks.PartialReduceScatter,
+    tasks.MultipleBroadcast: tasks.MultipleReduce,
+    tasks.PartialExchange: tasks.PartialGather,
+    tasks.Chunked: tasks.Chunked,
 }
 """What each task becomes when time is turned."""
 
 
-def reversed_algorithm(algorithm: A, tasks: tuple[type[Task], ...], propose: Any, summary: str, **changes: Any) -> A:
+def reversed_algorithm(
+    algorithm: A, kinds: tuple[type[tasks.Task], ...], propose: Any, summary: str, **changes: Any
+) -> A:
     """Return the record of what runs the schedules of an algorithm, of any switching, backwards in time."""
     return replace(
         algorithm,
         name=f"reversed-{algorithm.name}",
-        tasks=tasks,
+        tasks=kinds,
         propose=propose,
         source=f"time reversal of: {algorithm.source}",
         summary=summary,
@@ -65,7 +51,7 @@ def two_way_algorithm(algorithm: A, propose: Any, **changes: Any) -> A:
     return replace(
         algorithm,
         name=f"two-way-{algorithm.name}",
-        tasks=(Allreduce,),
+        tasks=(tasks.Allreduce,),
         propose=propose,
         source=f"reduce-scatter, then allgather, both by: {algorithm.source}",
         summary=f"runs {algorithm.name} backwards, combining, and then forwards",
@@ -82,7 +68,7 @@ def _reversed(offer: Offer[Schedule]) -> Offer[Schedule]:
     )  # fmt: skip
 
 
-def dual(algorithm: Algorithm, kind: type[Task]) -> Algorithm:
+def dual(algorithm: Algorithm, kind: type[tasks.Task]) -> Algorithm:
     """Return the algorithm for the dual task `kind` that reverses the schedules of `algorithm` in time.
 
     The forward schedule is made on the transposed network and obeys the dual rules: what it sends at once, the reversed
@@ -102,11 +88,11 @@ def dual(algorithm: Algorithm, kind: type[Task]) -> Algorithm:
 
 def allreduce_from(algorithm: Algorithm) -> Algorithm:
     """Return the allreduce that runs a multinode broadcast `algorithm` backwards and then forwards."""
-    backwards = dual(algorithm, ReduceScatter)
+    backwards = dual(algorithm, tasks.ReduceScatter)
 
     def propose(case: Case) -> Offer[Schedule] | Refusal:
-        reduce = backwards.offers(case.related(task=ReduceScatter()))
-        gather = algorithm.offers(case.related(task=MultinodeBroadcast()))
+        reduce = backwards.offers(case.related(task=tasks.ReduceScatter()))
+        gather = algorithm.offers(case.related(task=tasks.MultinodeBroadcast()))
         if isinstance(reduce, Refusal):
             return reduce
         if isinstance(gather, Refusal):

@@ -21,16 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.jit import njit
+from gossamer.questions import tasks
 from gossamer.questions.cases import Offer, Refusal
-from gossamer.questions.tasks import (
-    COMBINE,
-    Allreduce,
-    MultinodeBroadcast,
-    PartialMultinodeBroadcast,
-    PartialReduceScatter,
-    ReduceScatter,
-    TotalExchange,
-)
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.algorithm import Steps, WormholeAlgorithm
@@ -579,7 +571,7 @@ def _offers(case: WormholeCase) -> Sequence[Offer[WormholeSchedule]] | Refusal:
     parts = case.once(halves, case)
     if parts is not None:
         return both(case, *(_offers(part) for part in parts))
-    if not bool((case.messages.discipline == COMBINE).all()):
+    if not bool((case.messages.discipline == tasks.COMBINE).all()):
         return _gathers(case, turned=False)
     grid = case.channels.on_grid
     asked = case.once(mirrored_case, case) if grid else case.varied(case.task.dual(case.network))
@@ -620,8 +612,8 @@ PATTERNS = (
     WormholeAlgorithm(
         name="exchange-patterns",
         tasks=(
-            MultinodeBroadcast, PartialMultinodeBroadcast, ReduceScatter, PartialReduceScatter, Allreduce,
-            TotalExchange,
+            tasks.MultinodeBroadcast, tasks.PartialMultinodeBroadcast, tasks.ReduceScatter, tasks.PartialReduceScatter,
+            tasks.Allreduce, tasks.TotalExchange,
         ),
         propose=_offers,
         networks="any network of up to 200 nodes",

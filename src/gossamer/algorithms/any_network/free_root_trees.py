@@ -21,19 +21,9 @@ from gossamer.algorithms.any_network.priced_routing import branching
 from gossamer.graphs.precedence_scheduling import HopGraph, LinkResources, StartTimes, scheduled
 from gossamer.graphs.priced_trees import Forest, PacketDemand, TreeGrowth
 from gossamer.networks.network import IntArray, Network
+from gossamer.questions import tasks
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.rules import Rules
-from gossamer.questions.tasks import (
-    ALLCOMBINE,
-    COMBINE,
-    COPY,
-    Chunked,
-    Grouped,
-    Messages,
-    PartialSumAllreduce,
-    Task,
-    includes,
-)
 from gossamer.questions.tasks.task import Ids
 from gossamer.schedules import Phase, Schedule
 
@@ -58,7 +48,7 @@ Groups = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
-class _RootedSums(Task):
+class _RootedSums(tasks.Task):
     """Sums, one a packet, each reduced to a node and sent out from it: ranks of the groups, group and root of each."""
 
     groups: Groups
@@ -67,14 +57,14 @@ class _RootedSums(Task):
 
     name = "rooted-sums"
 
-    def messages(self, network: Network, origins: npt.ArrayLike | None = None) -> Messages:
+    def messages(self, network: Network, origins: npt.ArrayLike | None = None) -> tasks.Messages:
         """Return the reductions, then the broadcasts of their results."""
         count = len(self.root)
         rows = [np.array(self.groups[g], np.int32) for g in self.group] * 2
-        return Messages(
+        return tasks.Messages(
             np.arange(2 * count, dtype=np.int64),
             np.array(self.root * 2, np.int32),
-            np.repeat(np.array([COMBINE, COPY]), count),
+            np.repeat(np.array([tasks.COMBINE, tasks.COPY]), count),
             np.append(0, np.cumsum([row.size for row in rows])).astype(np.int64),
             np.concatenate(rows),
             np.append(np.full(count, -1), np.arange(count)).astype(np.int64),
@@ -402,7 +392,9 @@ def tree_chunks(network: Network, rules: Rules, groups: Groups, packets: int = 1
 def _propose(case: Case) -> Offer[Schedule] | list[Offer[Schedule]] | Refusal:
     if case.rules.buffer is not None:
         return Refusal("does not limit the packets that a node holds")
-    if not includes(case.task, PartialSumAllreduce) or bool((case.messages.discipline != ALLCOMBINE).any()):
+    if not tasks.includes(case.task, tasks.PartialSumAllreduce) or bool(
+        (case.messages.discipline != tasks.ALLCOMBINE).any()
+    ):
         return Refusal("is for allreduces by partial sums")
     if case.rules.cut_through and case.network.terminal_count < case.network.node_count:
         return Refusal("is for switches that store what they pass on")
@@ -428,7 +420,7 @@ def _propose(case: Case) -> Offer[Schedule] | list[Offer[Schedule]] | Refusal:
 
 FREE_ROOT_TREES = Algorithm(
     name="tree-packing",
-    tasks=(PartialSumAllreduce, Chunked, Grouped),
+    tasks=(tasks.PartialSumAllreduce, tasks.Chunked, tasks.Grouped),
     propose=_propose,
     networks="any strongly connected",
     source="gossamer; no promised time",

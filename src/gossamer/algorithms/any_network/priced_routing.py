@@ -24,29 +24,9 @@ from gossamer.graphs.priced_trees import Forest, PacketDemand, TreeGrowth, charg
 from gossamer.jit import njit
 from gossamer.jit.heap import pop_node, rise
 from gossamer.networks.network import IntArray, Network
+from gossamer.questions import tasks
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.rules import Rules
-from gossamer.questions.tasks import (
-    COMBINE,
-    MOVE,
-    Broadcast,
-    Gather,
-    GroupMultinodeBroadcast,
-    MultinodeBroadcast,
-    MultipleBroadcast,
-    NeighborExchange,
-    OneToManyRouting,
-    PartialExchange,
-    PartialGather,
-    PartialMultinodeBroadcast,
-    Permutation,
-    Scatter,
-    TotalExchange,
-    UnevenExchange,
-    UnevenGather,
-    UnevenScatter,
-    packets_of,
-)
 from gossamer.schedules import Phase, Schedule
 
 __all__ = [
@@ -315,7 +295,7 @@ def routed(case: Case) -> Schedule:
     Fraction(6, 1)
     """
     demand, roads = demand_of(case), LinkResources.of(case.network, case.rules)
-    moved = case.messages.count > 0 and bool((case.messages.discipline == MOVE).all())
+    moved = case.messages.count > 0 and bool((case.messages.discipline == tasks.MOVE).all())
     least = max(least_slots(demand, roads, moved), ceil(case.floor))
     best: _Tried | None = None
     costs: tuple[float, ...] = (0.03, 0.3) if moved else (0.03, 0.3, 2.0)
@@ -473,9 +453,9 @@ def refusal(case: Case, moved: bool) -> Refusal | None:
     kinds = case.messages.discipline
     if case.messages.waits:
         return Refusal("does not keep collectives waiting for others")
-    if bool((kinds == COMBINE).any()):
+    if bool((kinds == tasks.COMBINE).any()):
         return Refusal("does not combine contributions")
-    if kinds.size and bool((kinds == MOVE).all()) != moved:
+    if kinds.size and bool((kinds == tasks.MOVE).all()) != moved:
         return Refusal("is for packets that are moved" if moved else "is for packets that are copied")
     if case.control_time and hasattr(case.task, "active"):
         return Refusal("needs the active nodes known ahead (control time 0)")
@@ -484,7 +464,7 @@ def refusal(case: Case, moved: bool) -> Refusal | None:
 
 def _many(case: Case) -> Refusal | None:
     """Refuse messages of so many packets that trees for each of them gain nothing; None for others."""
-    if packets_of(case.task) > MANY:
+    if tasks.packets_of(case.task) > MANY:
         return Refusal(f"leaves messages of more than {MANY} packets to periodic-trees")
     return None
 
@@ -504,12 +484,12 @@ def propose_moves(case: Case) -> Offer[Schedule] | Refusal:
 PRICED_TREES = Algorithm(
     name="congestion-priced-trees",
     tasks=(
-        Broadcast,
-        MultinodeBroadcast,
-        PartialMultinodeBroadcast,
-        MultipleBroadcast,
-        GroupMultinodeBroadcast,
-        OneToManyRouting,
+        tasks.Broadcast,
+        tasks.MultinodeBroadcast,
+        tasks.PartialMultinodeBroadcast,
+        tasks.MultipleBroadcast,
+        tasks.GroupMultinodeBroadcast,
+        tasks.OneToManyRouting,
         *GENERAL_TASKS,
     ),
     propose=propose_trees,
@@ -523,16 +503,16 @@ PRICED_TREES = Algorithm(
 PRICED_PATHS = Algorithm(
     name="congestion-priced-paths",
     tasks=(
-        Scatter,
-        Gather,
-        TotalExchange,
-        PartialExchange,
-        PartialGather,
-        Permutation,
-        UnevenExchange,
-        UnevenScatter,
-        UnevenGather,
-        NeighborExchange,
+        tasks.Scatter,
+        tasks.Gather,
+        tasks.TotalExchange,
+        tasks.PartialExchange,
+        tasks.PartialGather,
+        tasks.Permutation,
+        tasks.UnevenExchange,
+        tasks.UnevenScatter,
+        tasks.UnevenGather,
+        tasks.NeighborExchange,
         *GENERAL_TASKS,
     ),
     propose=propose_moves,
