@@ -17,6 +17,7 @@ import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm, refuse_buffers, refuse_hops
 from gossamer.errors import NetworkError
+from gossamer.graphs.list_scheduling import lowest
 from gossamer.graphs.path_and_hop_tables import leads_on
 from gossamer.graphs.precedence_scheduling import LinkResources
 from gossamer.graphs.retiming import retimed
@@ -96,19 +97,6 @@ def _nearby(first_link, link_target, length, radius, first, node, distance, seen
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def _lowest(word):
-    """Return the place of the lowest set bit; without branches, which nothing could foretell."""
-    bit = word & (~word + np.uint64(1))
-    place = np.int64((bit & np.uint64(0xAAAAAAAAAAAAAAAA)) != 0)
-    place += np.int64((bit & np.uint64(0xCCCCCCCCCCCCCCCC)) != 0) << 1
-    place += np.int64((bit & np.uint64(0xF0F0F0F0F0F0F0F0)) != 0) << 2
-    place += np.int64((bit & np.uint64(0xFF00FF00FF00FF00)) != 0) << 3
-    place += np.int64((bit & np.uint64(0xFFFF0000FFFF0000)) != 0) << 4
-    place += np.int64((bit & np.uint64(0xFFFFFFFF00000000)) != 0) << 5
-    return place
-
-
-@njit(cache=True, nogil=True, _nrt=False)
 def _chosen(has, will, u, v, start, words, spread, share, near, looks):
     """Return the rarest of the first few packets, from word `start` on, that u has and v lacks; -1 if none.
 
@@ -124,7 +112,7 @@ def _chosen(has, will, u, v, start, words, spread, share, near, looks):
             w -= words
         fresh = has[u, w] & ~will[v, w]
         while fresh:
-            p = w * 64 + _lowest(fresh)
+            p = w * 64 + lowest(fresh)
             fresh &= fresh - np.uint64(1)
             value = near[v, p] + share * spread[p] if around else spread[p]
             if best < 0 or value < least:
