@@ -44,17 +44,10 @@ def _push(words, words_of, head, following, link, level, p):
 def _run_kernel(first, path, level, levels, links, slot, link, packet, when):
     """Send the first packet of every queue in every slot; write the hops by slot and return the number of slots.
 
-    Parameters
-    ----------
-    first : int64[P + 1], path : int32[H], level : uint16[H]
-        Paths, and the level at which a packet waits for each link of its path; the lowest goes first, in one level the
-        one that came last (of those there at the start, the one with the lowest number).
-    levels : int
-        Number of levels, at most 4096.
-    slot, link, packet : int32[H]
-        Written.
-    when : int32[H] or empty
-        Written with the slot of each hop of `path`.
+    `first`, `path`, `level`, int64[P + 1], int32[H], uint16[H]: paths, and the level at which a packet waits for each
+    link of its path; the lowest goes first, in one level the one that came last (of those there at the start, the one
+    with the lowest number). `levels`: number of levels, at most 4096. `slot`, `link`, `packet`, int32[H]: written.
+    `when`, int32[H] or empty: written with the slot of each hop of `path`.
     """
     packets = first.size - 1
     at = np.empty((packets, 2), np.int64)

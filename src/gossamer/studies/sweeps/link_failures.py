@@ -320,22 +320,13 @@ def _failures(
 class FaultPoint:
     """A failure to be planned.
 
-    Attributes
-    ----------
-    network : Network
-        The sound network.
-    failing : tuple of pairs of int
-        The ends of the cables that fail.
-    task : Task
-        What is planned.
-    weight : int
-        For how many failures it stands.
-    before : Fraction
-        The time on the sound network.
-    how : mapping
-        Further arguments of `gossamer.plan`.
-    folder : Path or None
-        Where the schedule is saved.
+    * `network`: the sound network.
+    * `failing`: the ends of the cables that fail.
+    * `task`: what is planned.
+    * `weight`: for how many failures it stands.
+    * `before`: the time on the sound network.
+    * `how`: further arguments of `gossamer.plan`.
+    * `folder`: where the schedule is saved.
     """
 
     network: Network
