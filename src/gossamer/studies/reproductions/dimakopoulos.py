@@ -103,9 +103,6 @@ def torus_areas() -> Iterator[Row]:
         yield (f"{n}x{m}", *sizes, -(-(n * m - 1) // 4), found.completion_time, found.bound)
 
 
-SINGLE_SOURCE_TABLES: tuple[Callable[[], Table], ...] = (broadcasts, scatters, torus_areas)
-
-
 # Tables 5.1 and 5.2 of Dimakopoulos 1996: when the messages of one node are sent by algorithms A2 and A3.
 
 
@@ -154,10 +151,6 @@ def messages_of_a3() -> Iterable[Row]:
     """Table 5.2: the messages of node (1, 1) of the 3 x 3 mesh of Fig. 5.4, by algorithm A3."""
     made = plan("array:3x3", "total-exchange", algorithm="homogeneous-product").schedule
     return ((str(r + 1), *row[1:]) for r, row in enumerate(_of_node(made, 3)))
-
-
-WORKED_TABLES: tuple[Callable[[], Table], ...] = (messages_of_a2, messages_of_a3)
-"""The functions that make the tables."""
 
 
 STATUSES: tuple[tuple[str, int], ...] = (
@@ -323,12 +316,6 @@ def products() -> Iterator[Row]:
             found = plan(spec, "total-exchange", algorithm="homogeneous-product")
             best = plan(spec, "total-exchange").completion_time
             yield f"{family} {n}^{d}", n ** (d - 1) * factor, found.completion_time, best, found.bound
-
-
-EXCHANGE_TABLES: tuple[Callable[[], Table], ...] = (
-    arrays, six_node_array, single_port_arrays, rings, ring_queues, statuses, hypercube_queues, single_port_products,
-    products,
-)  # fmt: skip
 
 
 # Chapter 6 of Dimakopoulos 1996: fat trees, Tables 6.1 and 6.2.
@@ -524,16 +511,9 @@ def flooding_by_steps() -> Table:
     )
 
 
-FAT_TREE_TABLES: tuple[Callable[[], Table], ...] = (
-    formulas,
-    table_6_1,
-    table_6_2,
-    fat_tree_times,
-    flooding_by_steps,
-    queues,
-)
-
 TABLES: tuple[Callable[[], Table], ...] = (
-    *SINGLE_SOURCE_TABLES, *EXCHANGE_TABLES, *WORKED_TABLES, *FAT_TREE_TABLES,
+    broadcasts, scatters, torus_areas, arrays, six_node_array, single_port_arrays, rings, ring_queues, statuses,
+    hypercube_queues, single_port_products, products, messages_of_a2, messages_of_a3, formulas, table_6_1,
+    table_6_2, fat_tree_times, flooding_by_steps, queues,
 )  # fmt: skip
 """The functions that make the tables, in the order of the thesis."""

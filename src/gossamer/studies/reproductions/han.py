@@ -214,10 +214,6 @@ def compared() -> Table:
     )
 
 
-FACTS_TABLES: tuple[Callable[[], Table], ...] = (routing_before, sorting_before)
-"""The functions that make the tables of what was known before."""
-
-
 _Q = (
     ("Q", "array:16x16", "4n ; 1.5n", "5"),
     ("Q", "array:32x32", "4n ; 1.5n", "5"),
@@ -316,17 +312,6 @@ def arbitrary_h() -> Iterator[Row]:
     for n in (3, 5, 9, 16, 17, 32, 33, 65, 129):
         data, control = guaranteed("H", f"array:{n}x{n}")
         yield n, data, control, data + control, 9 * n, "above" if data + control > 9 * n else "within"
-
-
-COMPARISON_TABLES: tuple[Callable[[], Table], ...] = (
-    guaranteed_lengths,
-    family_q,
-    family_h,
-    arbitrary_h,
-    compared,
-    routers,
-)
-"""The functions that make the tables."""
 
 
 Place = tuple[int, int]
@@ -582,14 +567,12 @@ def partitions() -> Iterator[Row]:
         yield figure, name, spec.removeprefix("array:"), ", ".join(moves)
 
 
-WORKED_TABLES: tuple[Callable[[], Table], ...] = (
-    row_movements, first_stage, buffers_in_the_move, smoothing, spread_messages, worst_move, odd_squares, partitions,
-)  # fmt: skip
-"""The functions that make the tables of worked examples."""
-
 ABOUT = """Steps with messages (data) and steps of counting (control) stand apart; the thesis's totals count both as
 one step each. Every measured figure comes from schedules that the checker accepted."""
 """What the page of the reproduction says first."""
 
-TABLES: tuple[Callable[[], Table], ...] = (*FACTS_TABLES, *WORKED_TABLES, *COMPARISON_TABLES)
+TABLES: tuple[Callable[[], Table], ...] = (
+    routing_before, sorting_before, row_movements, first_stage, buffers_in_the_move, smoothing, spread_messages,
+    worst_move, odd_squares, partitions, guaranteed_lengths, family_q, family_h, arbitrary_h, compared, routers,
+)  # fmt: skip
 """The functions that make the tables, in the order of the thesis."""

@@ -118,9 +118,6 @@ def curves() -> Iterator[Curve]:
             )
 
 
-MULTINODE_TABLES: tuple[Callable[[], Table], ...] = (multinode_broadcast, partial_multinode_broadcast)
-
-
 class Active(NamedTuple):
     """An array of d sides p, and which of its nodes are active: a block of sides `block` at `corner`, or by name."""
 
@@ -210,9 +207,6 @@ def any_dimension() -> Iterator[Row]:
         yield (f"{some.p}^{some.d}", some.what, count, *times, orders.bound, ratio)
 
 
-EXCHANGE_TABLES: tuple[Callable[[], Table], ...] = (plane, any_dimension)
-
-
 # The smallest cases in which statements of Varvarigos and Bertsekas 1994 fail or are not tight (errata X1 to X8).
 
 
@@ -281,9 +275,6 @@ def counterexamples() -> Iterable[Row]:
     return _rows()
 
 
-COUNTEREXAMPLES_TABLES: tuple[Callable[[], Table], ...] = (counterexamples,)
-
-
 # Dynamic broadcasting of Varvarigos and Bertsekas 1994, section 5: delays of the interval scheme beside (11).
 
 INTERVAL_ROWS: tuple[tuple[str, Fraction], ...] = tuple(
@@ -332,10 +323,6 @@ def largest_utilization() -> Iterator[Row]:
         nodes = p**d
         unit = Fraction(nodes - 1, 2 * d)
         yield f"{p}^{d}", split.stable_utilization, whole.largest_rate * unit, Fraction(p - 1, p)
-
-
-DYNAMIC_TABLES: tuple[Callable[[], Table], ...] = (intervals, largest_utilization)
-"""The functions that make the tables."""
 
 
 # Several broadcasts on a line or ring, packing and monotone routing, of Varvarigos and Bertsekas 1994.
@@ -436,9 +423,6 @@ def ring_on_a_line() -> Iterator[Row]:
         yield p, _loads(tuple(labels.tolist())), int(np.abs(place - np.roll(place, -1)).max())
 
 
-LINES_AND_ROUTING_TABLES: tuple[Callable[[], Table], ...] = (ring_on_a_line, line_broadcasts, ring_broadcasts, routing)
-
-
 _ACTIVE = (1, 4, 5, 8)
 
 
@@ -514,11 +498,9 @@ def interval_diagram() -> Table:
     )
 
 
-PREFIX_TABLES: tuple[Callable[[], Table], ...] = (parallel_prefix, slow_positions, interval_diagram)
-"""The functions that make the tables of the figures."""
-
 TABLES: tuple[Callable[[], Table], ...] = (
-    *MULTINODE_TABLES, *LINES_AND_ROUTING_TABLES, *EXCHANGE_TABLES,
-    *DYNAMIC_TABLES, *PREFIX_TABLES, *COUNTEREXAMPLES_TABLES,
+    multinode_broadcast, partial_multinode_broadcast, ring_on_a_line, line_broadcasts, ring_broadcasts, routing,
+    plane, any_dimension, intervals, largest_utilization, parallel_prefix, slow_positions, interval_diagram,
+    counterexamples,
 )  # fmt: skip
 """The functions that make the tables, in the order of the paper."""

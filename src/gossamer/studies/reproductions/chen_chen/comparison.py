@@ -197,7 +197,6 @@ def source_sets() -> Iterator[Row]:
 
 _SMALL = 25
 
-TABLES: tuple[Callable[[], Table], ...] = (broadcasts, others, headlines, standing, source_sets)
 
 CURVES: tuple[tuple[int, Fraction], ...] = (
     (10, Fraction(1)), (10, Fraction(100)), (30, Fraction(1)), (30, Fraction(100)),
@@ -307,4 +306,7 @@ def chosen(n: int, name: str, counts: Sequence[int], taus: npt.NDArray[np.float6
     return best
 
 
-CHOICES_TABLES: tuple[Callable[[], Table], ...] = (larger_is_slower, best_choice, automatic_choice)
+TABLES: tuple[Callable[[], Table], ...] = (
+    broadcasts, others, headlines, standing, source_sets, larger_is_slower, best_choice, automatic_choice,
+)  # fmt: skip
+"""The functions that make the tables."""

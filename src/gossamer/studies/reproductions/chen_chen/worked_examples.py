@@ -210,13 +210,6 @@ def result() -> Iterator[Row]:
         yield phase.name, phase.steps, min(counts), max(counts), full
 
 
-FIGURE_TABLES: tuple[Callable[[], Table], ...] = (
-    aggregation_levels, five_prefix_sums, diagonal_sums, destination_lists, far_movement, data_movement,
-    larger_all_to_all, result,
-)  # fmt: skip
-"""The functions that make the tables of the figures."""
-
-
 _FEW = 120
 SHAPES: tuple[tuple[int, int], ...] = ((4, 2), (5, 5), (10, 5), (16, 4), (20, 5), (25, 5), (30, 6))
 """Side n and h of the rows of Table 1."""
@@ -344,4 +337,8 @@ def tree_heights() -> Iterator[Row]:
         yield (n, depth + 2, *heights, depth + 1, edges, 2 * n * n, 4 * n * n)
 
 
-THEOREM_TABLES: tuple[Callable[[], Table], ...] = (table_1, lemmas, startups, transmission, tree_heights)
+TABLES: tuple[Callable[[], Table], ...] = (
+    aggregation_levels, five_prefix_sums, diagonal_sums, destination_lists, far_movement, data_movement,
+    larger_all_to_all, result, table_1, lemmas, startups, transmission, tree_heights,
+)  # fmt: skip
+"""The functions that make the tables."""

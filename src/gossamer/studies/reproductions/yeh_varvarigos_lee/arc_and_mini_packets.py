@@ -128,10 +128,6 @@ def unbalanced_tree() -> Iterator[Row]:
         yield f"{s.target:04b}", f"{s.source:04b}", dimension, s.size, s.priority + 1, -dimension % d + 1
 
 
-WORKED_TABLES: tuple[Callable[[], Table], ...] = (priority_broadcast, arc_broadcast, unbalanced_tree)
-"""The functions that make the tables of the figures."""
-
-
 @tabulated(
     "ARC: largest load (section 3.1)",
     ("mesh", "printed 1 - d n/N'", "exact, nearest side", "exact, random side", "sides balanced"),
@@ -261,6 +257,7 @@ def baselines() -> Iterator[Row]:
 
 
 TABLES: tuple[Callable[[], Table], ...] = (
-    arc_limits, arc_delays, arc_multinode, load_aware, mini_packets, baselines,
+    arc_limits, arc_delays, arc_multinode, load_aware, mini_packets, baselines, priority_broadcast, arc_broadcast,
+    unbalanced_tree,
 )  # fmt: skip
 """The functions that make the tables."""

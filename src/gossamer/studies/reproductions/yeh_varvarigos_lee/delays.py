@@ -123,10 +123,6 @@ def limits() -> Iterator[Row]:
         yield "intervals (V.-B.)", spec, "", "", limit, None
 
 
-BALANCE_TABLES: tuple[Callable[[], Table], ...] = (load_factors, star_choice, limits)
-"""The functions that make the tables."""
-
-
 NETWORKS: tuple[str, ...] = (
     "hypercube:4", "hypercube:5", "hypercube:6", "hypercube:7", "hypercube:8", "torus:5x5", "torus:8x8", "torus:4x4x4",
     "star:4", "star:5",
@@ -277,5 +273,5 @@ def compared(spec: str) -> tuple[Delays, ...]:
     return tuple(delay_load(network(spec), COMPARED[spec], loads, settings=Settings(steps=1000.0)))
 
 
-TABLES: tuple[Callable[[], Table], ...] = (delays, waits, controls, growth)
+TABLES: tuple[Callable[[], Table], ...] = (load_factors, star_choice, limits, delays, waits, controls, growth)
 """The functions that make the tables."""
