@@ -22,10 +22,6 @@ _interpreting = True
 _prepared = False
 
 
-def _plain_numba() -> bool:
-    return os.environ.get("GOSSAMER_PLAIN_NUMBA", "0") not in ("", "0")
-
-
 def _numba() -> Any:
     """Return Numba, whose compiling is followed from now on."""
     global _prepared
@@ -52,7 +48,7 @@ class Kernel:
         self.__doc__, self.__name__ = function.__doc__, function.__name__
         self.__qualname__, self.__module__ = function.__qualname__, function.__module__
         self.__wrapped__ = function
-        self._ready = _plain_numba()
+        self._ready = os.environ.get("GOSSAMER_PLAIN_NUMBA", "0") not in ("", "0")
         self.spent: float = 0
         self.allowed: float = 0
 

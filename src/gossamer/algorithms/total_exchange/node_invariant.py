@@ -38,7 +38,7 @@ __all__ = [
 
 
 @njit(cache=True, nogil=True)
-def _append(head, tail, follower, bucket, item):
+def append(head, tail, follower, bucket, item):
     """Put `item` at the tail of the list of `bucket`."""
     follower[item] = -1
     if head[bucket] < 0:
@@ -72,7 +72,7 @@ def _relative_queue(first, distance, letter, onward, link_target, degree, discip
             waiting[count] = first[i]
             count += 1
         else:
-            _append(head, tail, follower, distance[first[i]] if buckets > 1 else 0, first[i])
+            append(head, tail, follower, distance[first[i]] if buckets > 1 else 0, first[i])
     for t in range(link.size):
         if discipline == 4:
             i = int(draws[t] * count)
@@ -101,7 +101,7 @@ def _relative_queue(first, distance, letter, onward, link_target, degree, discip
                 tail[0] = y
             head[0] = y
         else:
-            _append(head, tail, follower, distance[rest[y]] if buckets > 1 else 0, y)
+            append(head, tail, follower, distance[rest[y]] if buckets > 1 else 0, y)
 
 
 @njit(cache=True, nogil=True, small=100_000)
@@ -119,7 +119,7 @@ def _greedy_offsets(first, distance, onward, link_target, slot, link, packet):
     rest = np.arange(n)
     where = np.zeros(n, np.int64)
     for i in range(first.size):
-        _append(head, tail, follower, distance[first[i]], first[i])
+        append(head, tail, follower, distance[first[i]], first[i])
     used = np.zeros(degree, np.int64)
     taken = np.full(degree, -1, np.int64)
     moved = np.empty(degree, np.int64)
@@ -154,7 +154,7 @@ def _greedy_offsets(first, distance, onward, link_target, slot, link, packet):
                 y = after
         for i in range(count):
             if rest[moved[i]] != 0:
-                _append(head, tail, follower, distance[rest[moved[i]]], moved[i])
+                append(head, tail, follower, distance[rest[moved[i]]], moved[i])
         t += 1
     return t
 

@@ -93,12 +93,8 @@ def worst(name: str, spec: str) -> Worst:
         data, control = max(data, moving), max(control, counting)
         total = max(total, moving + counting)
         buffers = max(buffers, buffer_peak(schedule, "all").packets)
-        distance = max(distance, _farthest(network, task))
+        distance = max(distance, max((int(b.value) for b in distance_bounds(Case(network, task))), default=0))
     return Worst(data, control, total, buffers, distance)
-
-
-def _farthest(network: Network, task: Permutation) -> int:
-    return max((int(b.value) for b in distance_bounds(Case(network, task))), default=0)
 
 
 def guaranteed(name: str, spec: str) -> tuple[Fraction, Fraction]:

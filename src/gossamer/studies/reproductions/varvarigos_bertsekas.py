@@ -29,7 +29,7 @@ from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import PartialExchange, PartialMultinodeBroadcast
 from gossamer.questions.tasks import task as parse_task
 from gossamer.schedules.torus_on_array import ring_labels
-from gossamer.simulation.random_arrivals.interval_broadcasts import IntervalScheme, interval_scheme
+from gossamer.simulation.random_arrivals.interval_broadcasts import interval_scheme
 from gossamer.studies.reproductions.table import Cell, Curve, Row, Table, tabulated
 from gossamer.verification import verify
 
@@ -288,10 +288,6 @@ INTERVAL_ROWS: tuple[tuple[str, Fraction], ...] = tuple(
 _T_P = Fraction(1, 10)
 
 
-def _scheme(spec: str) -> IntervalScheme:
-    return interval_scheme(network(spec), control_time=_T_P)
-
-
 @tabulated(
     "Dynamic broadcasting in intervals (section 5), split packets, t_p = 0.1",
     ("network", "rho", "rho* (14)", "at least", "delay", "+-", "(11)", "exact: at least", "delay", "+-"),
@@ -301,7 +297,7 @@ def _scheme(spec: str) -> IntervalScheme:
 def intervals() -> Iterator[Row]:
     """Section 5: mean delay of broadcasts that arrive at random, intervals of V + XM and of exact length."""
     for spec, share in INTERVAL_ROWS:
-        scheme = _scheme(spec)
+        scheme = interval_scheme(network(spec), control_time=_T_P)
         rate = share * scheme.largest_rate
         linear, exact = (scheme.simulate(rate, exact=e, packets=1_000_000) for e in (False, True))
         yield (

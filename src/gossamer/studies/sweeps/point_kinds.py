@@ -455,10 +455,6 @@ def _needs(words: Mapping[str, Any], steps: float) -> PointNeeds:
     return PointNeeds(size.links * _FLIT_LINK_BYTES, 0.05 + size.links * busy * steps * _EVENT_SECONDS)
 
 
-def _steps(words: Mapping[str, Any]) -> float:
-    return 1.5 * float(words.get("steps", 4000)) * int(words.get("replications", 1))
-
-
 def _cycles(words: Mapping[str, Any], runs: int = 1) -> float:
     return 1.5 * runs * (int(words.get("measured", 20_000)) + int(words.get("warmup", 5000)))
 
@@ -471,7 +467,7 @@ DYNAMIC = Kind(
     needed=("network", "scheme", "load"),
     carry_out=_dynamic,
     title=_simulation_title,
-    needs=lambda words: _needs(words, _steps(words)),
+    needs=lambda words: _needs(words, 1.5 * float(words.get("steps", 4000)) * int(words.get("replications", 1))),
 )
 LIMIT = Kind(
     name="limit",
