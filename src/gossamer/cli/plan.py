@@ -338,8 +338,8 @@ def faults(
         if len(chosen) >= _MANY:
             covered = sum(weight for _, weight in chosen)
             alike = f", which stand for {covered:,}" if covered > len(chosen) else ""
-            told = f"{len(chosen):,} failures to plan{alike}; Ctrl-C ends the search and shows what was found"
-            print_error(f"gossamer: note: {told}")
+            sentence = f"{len(chosen):,} failures to plan{alike}; Ctrl-C ends the search and shows what was found"
+            print_error(f"gossamer: note: {sentence}")
         found = plan_faults(**asked, **how, progress=stage)
         with written_together():
             for path in files:

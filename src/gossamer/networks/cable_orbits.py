@@ -408,7 +408,7 @@ class _Pattern:
     def __init__(self, network: Network, marked: Sequence[int]) -> None:
         n, count, ports = network.node_count, network.link_count, network.shared_ports
         speeds = network.find(Speeds)
-        columns = [network.link_capacity, network.link_occupancy, network.link_latency]
+        columns: list[npt.ArrayLike] = [network.link_capacity, network.link_occupancy, network.link_latency]
         columns += [] if speeds is None else [speeds.bandwidth, speeds.latency]
         kind = np.unique(np.stack([np.asarray(c, np.float64) for c in columns]), axis=1, return_inverse=True)[1].ravel()
         color = (np.arange(n) >= network.terminal_count).astype(np.int64)
