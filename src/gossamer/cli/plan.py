@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gossamer.cli.console import print_json, print_rows, print_summary, progress, typed
+from gossamer.cli.console import print_error, print_json, print_rows, print_summary, progress, typed
 from gossamer.cli.files import check_plan, is_picture, save_plan, write_json
 from gossamer.cli.options import (
     Json,
@@ -33,6 +33,8 @@ __all__ = ["algorithm_options", "faults", "plan", "print_sizes", "replan", "seve
 
 _SHOWN = 10
 """Failures that are printed."""
+_MANY = 20
+"""Failures from which on their number is said before they are planned."""
 _ROOM = 94
 """Characters that a command which is proposed has beside its label, so that a comment is added."""
 
@@ -321,14 +323,24 @@ def faults(
     from gossamer.studies.reproductions.table import Table
     from gossamer.studies.sweeps import TABLE_FORMATS, table_format, write_table
     from gossamer.studies.sweeps.link_failures import faults as plan_faults
+    from gossamer.studies.sweeps.link_failures import planned_failures
 
     files = output or []
     for path in files:
         table_format(path, (*TABLE_FORMATS, "json"))
         check_writable(path)
     how = {"options": algorithm_options(options), "seed": question.seed, **failing, **search}
+    asked = question.read()
     with progress() as stage:
-        found = plan_faults(**question.read(), **how, progress=stage)
+        stage("looking for failures that are alike")
+        sets = {name: value for name, value in failing.items() if name in ("links", "sample")}
+        chosen = planned_failures(asked["network"], asked["task"], **sets, seed=question.seed)
+        if len(chosen) >= _MANY:
+            covered = sum(weight for _, weight in chosen)
+            alike = f", which stand for {covered:,}" if covered > len(chosen) else ""
+            sentence = f"{len(chosen):,} failures to plan{alike}; Ctrl-C ends the search and shows what was found"
+            print_error(f"gossamer: note: {sentence}")
+        found = plan_faults(**asked, **how, progress=stage)
         with written_together():
             for path in files:
                 stage(f"writing {path}")

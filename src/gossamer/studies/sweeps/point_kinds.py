@@ -10,13 +10,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from gossamer.atomic_files import plain
 from gossamer.errors import GossamerError, ModelError
 from gossamer.networks import as_network, network_size
 from gossamer.networks.bottleneck import bottleneck
-from gossamer.networks.cable_orbits import cable_orbits
 from gossamer.networks.derived import cables, without
 from gossamer.networks.family import Size
 from gossamer.networks.network import Network
@@ -29,7 +26,7 @@ from gossamer.planning.switching.resource_limits import Candidate, expected, in_
 from gossamer.questions.cases import Case, Refusal
 from gossamer.questions.costs import LinearCost, StepCost, TimeCost
 from gossamer.questions.rules import Rules
-from gossamer.questions.tasks import Task, kind_of
+from gossamer.questions.tasks import Task, as_task, kind_of
 from gossamer.questions.tasks.parsing import TaskWords, asked_task
 from gossamer.reading import number
 from gossamer.reading.node_lists import named_nodes
@@ -37,7 +34,7 @@ from gossamer.simulation.flits import Routers, TrafficSettings, saturation_throu
 from gossamer.simulation.random_arrivals.schemes import broadcasts
 from gossamer.simulation.random_arrivals.schemes.registry import SCHEMES
 from gossamer.simulation.random_arrivals.settings import Settings
-from gossamer.studies.sweeps.link_failures import faults
+from gossamer.studies.sweeps.link_failures import faults, planned_failures
 from gossamer.studies.sweeps.point_protocol import Progress, file_contents
 
 __all__ = [
@@ -529,12 +526,12 @@ def _expected_of_failures(words: Mapping[str, Any]) -> PointNeeds:
     sound = expected_plan(network, task, how, words)
     count, failing = int(words.get("sample", 200)), int(words.get("failing", 1))
     ends = cables(network)
-    alike = np.unique(cable_orbits(network)).size if failing == 1 else math.comb(len(ends), failing)
+    alike = len(planned_failures(network, as_task(task), failing, count))
     try:
         one = expected_plan(network.without(links=[tuple(ends[0])]), task, how, words)
     except GossamerError:
         one = sound  # that cable is a bridge
-    seconds = sound.seconds + min(count, alike) * one.seconds
+    seconds = sound.seconds + alike * one.seconds
     return PointNeeds(max(sound.memory, one.memory), seconds)
 
 
