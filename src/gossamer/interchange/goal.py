@@ -506,4 +506,6 @@ def _rank(mine: Operations, nic: npt.NDArray[np.int64], part_bytes: int) -> Iter
         yield from _WAITS.rows(0, [waits, needed[waits]])
 
 
-GOAL = Format("goal", "GOAL text for LogGP and packet-level simulators", _write, _limits, sized=True)
+GOAL = Format(
+    "goal", "GOAL text for LogGP and packet-level simulators", _write, _limits, sized=True, switches=True
+)  # LogGP has no network, so what a link does there needs a rank at each end

@@ -60,9 +60,9 @@ _SENDS = RowText("[{0},{1},{2}],")
 
 def _json_limits(plan: Plan) -> Iterator[str]:
     schedule = plan.schedule
-    if schedule.network.terminal_count < schedule.network.node_count:
+    if plan.network is not schedule.network:
         yield f"in the JSON of msccl-tools every node is a rank; {schedule.network.spec} has switches"
-    if not schedule.network.plain:
+    elif not schedule.network.plain:
         yield f"in the JSON of msccl-tools a link takes one step; {schedule.network.spec} has links of several times"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
@@ -51,13 +51,6 @@ __all__ = [
 SOURCES = ("gossamer.h", "gossamer.c", "main.c")
 
 
-def _limits(plan: Plan) -> Iterator[str]:
-    network = plan.schedule.network
-    if network.terminal_count < network.node_count:
-        name = network.node_name(network.terminal_count)
-        yield f"a switch runs no rank; {network.spec} has {network.node_count - network.terminal_count}, such as {name}"
-
-
 def _write_c(plan: Plan, folder: Path) -> None:
     for name in SOURCES:
         text = files("gossamer.interchange").joinpath("c", name).read_text(encoding="utf-8")
@@ -65,7 +58,7 @@ def _write_c(plan: Plan, folder: Path) -> None:
     write_program(plan.program, folder / "plan.program")
 
 
-C = Format("c", "an executor in C for MPI programs, with its program file", _write_c, _limits, folder=True)
+C = Format("c", "an executor in C for MPI programs, with its program file", _write_c, folder=True)
 
 
 # The timeline in the trace-event format that Perfetto and browsers' tracing pages show.
@@ -107,7 +100,7 @@ def _write_trace(plan: Plan, path: Path) -> None:
         file.write(b"\n]}\n")
 
 
-PERFETTO = Format("perfetto", "the timeline as trace events for ui.perfetto.dev", _write_trace)
+PERFETTO = Format("perfetto", "the timeline as trace events for ui.perfetto.dev", _write_trace, switches=True)
 
 
 # The timeline as comma-separated values: a row for each block that crosses a link, times in ticks.
@@ -124,7 +117,9 @@ def _write_csv(plan: Plan, path: Path) -> None:
             file.write(text)
 
 
-CSV = Format("csv", "the timeline as comma-separated values, for spreadsheets and data frames", _write_csv)
+CSV = Format(
+    "csv", "the timeline as comma-separated values, for spreadsheets and data frames", _write_csv, switches=True
+)
 
 
 # The timeline as a JSON object: what is carried out, and a list for each block that crosses a link.
@@ -154,7 +149,9 @@ def _write_json(plan: Plan, path: Path) -> None:
         file.write(held[:-2] + b"\n]}\n")  # no comma after the last row
 
 
-JSON = Format("json", "the timeline as one JSON object with a list for each block on a link", _write_json)
+JSON = Format(
+    "json", "the timeline as one JSON object with a list for each block on a link", _write_json, switches=True
+)
 
 
 # The program file, which the C executor and the adapter for PyTorch read; see `gossamer.programs.files`.
@@ -206,7 +203,8 @@ def export(
     ------
     NotApplicableError
         If the schedule is beyond a limit of what reads the format; it is named. If the format has no word for its task,
-        or for groups; it has none with `limits` false either.
+        or for groups; it has none with `limits` false either. If the format is of programs for ranks, and a switch
+        copies or adds.
     ScheduleError, VerificationError, FileFormatError
         If there is no such format, the schedule is not valid, or the file cannot be written.
 
@@ -232,8 +230,7 @@ def export(
     if message_bytes is None:
         message_bytes = schedule.cost.message_bytes if isinstance(schedule.cost, Clock) else MESSAGE_BYTES
     size = whole(message_bytes, "the bytes of a message", 1, most, allowed="1 or more", error=ScheduleError)
-    plan = Plan(schedule.unrolled(1) if format.loops else schedule, size)
-    task = plan.schedule.task
+    task = Plan(schedule, size).schedule.task
     if isinstance(task, Grouped) and not format.groups:
         raise NotApplicableError(f"{format.name} has no word for groups, only for all ranks; not {task.describe()}")
     if format.tasks and type(plain_task(task)) not in format.tasks:
@@ -241,6 +238,7 @@ def export(
         raise NotApplicableError(f"{format.name} has words for {known}; not for {task.name}")
     if not format.folder:
         check_writable(path)  # refuse before the work
+    plan = Plan(schedule.unrolled(1) if format.loops else schedule, size, not format.switches)
     plan.program  # noqa: B018 - verified here
     found = list(islice(format.limits(plan), 1)) if limits else []
     if found:
