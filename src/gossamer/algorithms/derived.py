@@ -49,6 +49,9 @@ DUALS: dict[type[Task], type[Task]] = {
 """What each task becomes when time is turned."""
 
 
+_HALVES = "reduce-scatter, then allgather: Chan, Heimlich, Purkayastha and van de Geijn 2007"
+
+
 def reversed_algorithm(algorithm: A, tasks: tuple[type[Task], ...], propose: Any, summary: str, **changes: Any) -> A:
     """Return the record of what runs the schedules of an algorithm, of any switching, backwards in time."""
     return replace(
@@ -69,7 +72,7 @@ def two_way_algorithm(algorithm: A, propose: Any, tasks: tuple[type[Task], ...] 
         name=f"two-way-{algorithm.name}",
         tasks=tasks,
         propose=propose,
-        source=f"reduce-scatter, then allgather, both by: {algorithm.source}",
+        source=f"{_HALVES}; both by: {algorithm.source}",
         summary=f"runs {algorithm.name} backwards, combining, and then forwards",
         **changes,
     )
@@ -123,7 +126,8 @@ def allreduce_from(algorithm: Algorithm) -> Algorithm:
         time = None if first.time is None or second.time is None else first.time + second.time
         return Offer(
             lambda: then(first.build(), second.build()), time, first.at_most or second.at_most, effort=first.effort,
-            on_request=first.on_request or second.on_request or packets > 1, orbit=min(first.orbit, second.orbit), hop_bytes=first.hop_bytes,
+            on_request=first.on_request or second.on_request or packets > 1,
+            orbit=min(first.orbit, second.orbit), hop_bytes=first.hop_bytes,
             hop_seconds=first.hop_seconds + second.hop_seconds,
         )  # fmt: skip
 

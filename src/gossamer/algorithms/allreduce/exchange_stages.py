@@ -127,10 +127,15 @@ def trivance(count: int) -> list[Groups] | None:
     A node of a ring has two ports, so it may hear from both sides at once: from those 1 away, then 3, 9 and 27. After
     each stage a sum is of three times as many ranks.
 
-    After k stages a rank has the sum of the 3**k around it. The pairs of a stage meet in ranks, so that both ports of a
-    ring are used: the joint reductions of Juerss, Addanki and Schmid 2026. None where the number is no power of three
-    of at least 9.
+    Juerss, Addanki and Schmid 2026.
 
+    Returns
+    -------
+    list of int64[groups, members] or None
+        The pairs of a stage meet in ranks. None where the number is no power of three of at least 9.
+
+    Examples
+    --------
     >>> [stage[:2].tolist() for stage in trivance(9)]
     [[[0, 1], [1, 2]], [[0, 3], [1, 4]]]
     """
@@ -349,8 +354,15 @@ def double_binary_trees(count: int, chains: Sequence[Longs]) -> list[Longs]:
     through soon, and chunks follow each other as in a pipeline. Servers are the nodes of the trees where there are
     several: in each the accelerators are one of the `chains`, with a pair of trees for each of these.
 
-    The parent of each rank, -1 of the root. Sanders, Speck and Traeff 2009; the trees are those of NCCL.
+    Sanders, Speck and Traeff 2009.
 
+    Returns
+    -------
+    list of int64[N]
+        The parent of each rank, -1 of the root, in the trees of NCCL.
+
+    Examples
+    --------
     >>> [tree.tolist() for tree in double_binary_trees(4, [np.zeros(1, int)])]
     [[-1, 2, 0, 2], [1, 3, 1, -1]]
     """
@@ -382,8 +394,13 @@ def binomial_tree(count: int, chains: Sequence[Longs]) -> list[Longs]:
     those before them, then every second of these, until rank 0 has the sum. The result goes back the same way. Each of
     the two takes log2 of the ranks, rounded up, rounds, but rank 0 gets and sends the whole buffer in every round.
 
-    The parent of each rank, -1 of the root.
+    Returns
+    -------
+    list of int64[N]
+        The parent of each rank, -1 of the root.
 
+    Examples
+    --------
     >>> binomial_tree(6, [])[0].tolist()
     [-1, 0, 0, 2, 0, 4]
     """

@@ -52,7 +52,7 @@ _MOST_TRANSFERS = 400_000
 _PIECES, _MOST_CHUNKS = (1, 2, 4, 8, 16), 256
 """Into how many pieces each chunk may be cut that go through the steps one by one, and how many there are at most."""
 _TRIED = 3
-"""Plans of a pattern that are built; the best without halvings, and with as many as there are, if they are asked for."""
+"""Plans of a pattern that are built; the best without halvings, and with as many as there are, if asked for."""
 
 Longs = npt.NDArray[np.int64]
 

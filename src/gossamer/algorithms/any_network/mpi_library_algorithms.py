@@ -176,10 +176,20 @@ def bine_tree(count: int) -> Longs | None:
     places of a number in base -2. On a ring these are nearer than 1, 2, 4, 8 on the average, so that messages share
     links less.
 
-    De Sensi et al. 2025: the sums of powers of -2 of a tree with ranks numbered in base -2. Their allreduce of short
-    vectors exchanges whole buffers between the same pairs as Swing, which `exchange_stages` has. None where the number
-    is no power of two of at least 4.
+    De Sensi et al. 2025.
 
+    Returns
+    -------
+    int64[roots, transfers, 3] or None
+        None where the number is no power of two of at least 4.
+
+    References
+    ----------
+    The trees are the sums of powers of -2, with ranks numbered in base -2. The allreduce of short vectors of the paper
+    exchanges whole buffers between the same pairs as Swing, which `exchange_stages` has.
+
+    Examples
+    --------
     >>> bine_tree(4)[0].tolist()
     [[0, 0, 3], [1, 0, 1], [1, 3, 2]]
     """
@@ -499,13 +509,8 @@ def _propose_rings(rings: Callable[[Case], _Along], case: Case) -> Offer[Schedul
     return _refusal(case, MultinodeBroadcast) or _offer(case, lambda: rings(case), on_request=not cycles)
 
 
-def _propose_broadcast(pattern: Callable[[Case], _Along], least: bool, case: Case) -> Offer[Schedule] | Refusal:
-    ranks = case.network.terminal_count
-    if refusal := _refusal(case, Broadcast):
-        return refusal
-    if least and packets_of(case.task) < ranks:
-        return Refusal(f"needs messages of a packet for each rank or more: --chunks {ranks}")
-    return _offer(case, lambda: pattern(case), on_request=True)
+def _propose_broadcast(pattern: Callable[[Case], _Along], case: Case) -> Offer[Schedule] | Refusal:
+    return _refusal(case, Broadcast) or _offer(case, lambda: pattern(case), on_request=True)
 
 
 def _in_rounds(name: str, task: type[Task], propose: Proposal, source: str, summary: str) -> Algorithm:
@@ -560,16 +565,16 @@ MULTI_RING = replace(
 
 BROADCASTS = (
     _in_rounds(
-        "ring-broadcast", Broadcast, partial(_propose_broadcast, _ring_broadcast, False), "folklore",
+        "ring-broadcast", Broadcast, partial(_propose_broadcast, _ring_broadcast), "folklore",
         "packet after packet around rings of all ranks",
     ),
     _in_rounds(
-        "rank-binomial-tree", Broadcast, partial(_propose_broadcast, _binomial_broadcast, False),
+        "rank-binomial-tree", Broadcast, partial(_propose_broadcast, _binomial_broadcast),
         "Thakur, Rabenseifner and Gropp 2005, section 4.2",
         "who has the message sends it half of the remaining ranks on",
     ),
     _in_rounds(
-        "scatter-allgather", Broadcast, partial(_propose_broadcast, _scatter_and_gather, True),
+        "scatter-allgather", Broadcast, partial(_propose_broadcast, _scatter_and_gather),
         "Thakur, Rabenseifner and Gropp 2005, section 4.2",
         "scatters a long message among the ranks, which gather it along a ring",
     ),

@@ -311,7 +311,7 @@ def server_size(network: Network) -> int:
     from scipy.sparse.csgraph import connected_components
 
     rate, nodes, terminals = _rates(network), network.node_count, network.terminal_count
-    if not rate.size or nodes == terminals and float(rate.min()) == float(rate.max()):
+    if not rate.size or (nodes == terminals and float(rate.min()) == float(rate.max())):
         return 1
     direct = np.flatnonzero((network.link_source < terminals) & (network.link_target < terminals))
     for fast in (np.flatnonzero(rate >= float(rate.max()) * (1 - 1e-9)), direct):
