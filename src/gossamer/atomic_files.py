@@ -430,13 +430,22 @@ def entry_lines(entries: Iterable[tuple[str, Sequence[str]]], width: int = WIDTH
     >>> entry_lines([("network", ["ring:4"]), ("bound", ["a long text", "another"])], 20)
     ['network  ring:4', 'bound    a long text', '         another']
     """
-    rows = list(entries)
-    left = max((len(label) for label, _ in rows), default=0) + 2
-    found = []
-    for label, texts in rows:
-        lines = [line for text in texts for line in wrapped(text, max(width - left, 10)) or [""]]
-        found.append(f"{label:<{left}}{lines[0] if lines else ''}".rstrip())
-        found += [" " * left + line for line in lines[1:]]
+    return column_lines([(label if k == 0 else "", text) for label, texts in entries
+                         for k, text in enumerate(texts or [""])], width)  # fmt: skip
+
+
+def column_lines(rows: Sequence[Sequence[str]], width: int = WIDTH, indent: str = "") -> list[str]:
+    """Return rows of texts in columns, the last of which is wrapped.
+
+    >>> column_lines([("a", "1", "some words"), ("bc", "23", "others")], 18)
+    ['a   1   some words', 'bc  23  others']
+    """
+    wide = [max(map(len, column)) + 2 for column in zip(*(row[:-1] for row in rows), strict=True)]
+    left, found = len(indent) + sum(wide), []
+    for row in rows:
+        lines = wrapped(row[-1], max(width - left, 10)) or [""]
+        start = indent + "".join(f"{cell:<{w}}" for cell, w in zip(row[:-1], wide, strict=True))
+        found += [f"{start}{lines[0]}".rstrip(), *(" " * left + line for line in lines[1:])]
     return found
 
 

@@ -10,8 +10,26 @@ from gossamer.algorithms.algorithm import Algorithm, refuse_hops, refuse_ports
 from gossamer.errors import TaskError
 from gossamer.networks.grids import torus
 from gossamer.networks.network import Network
-from gossamer.questions import tasks
 from gossamer.questions.cases import Case, Offer, Proposer, Refusal, first_refusal
+from gossamer.questions.tasks import (
+    Allreduce,
+    Broadcast,
+    Chunked,
+    Gather,
+    MultinodeBroadcast,
+    MultipleBroadcast,
+    MultipleReduce,
+    PartialExchange,
+    PartialGather,
+    PartialMultinodeBroadcast,
+    PartialReduceScatter,
+    Reduce,
+    ReduceScatter,
+    Scatter,
+    Task,
+    in_packets,
+    packets_of,
+)
 from gossamer.schedules import Schedule, then, torus_on_array
 from gossamer.schedules.torus_on_array import task_on_torus
 
@@ -19,26 +37,27 @@ __all__ = ["DUALS", "allreduce_from", "dual", "on_array", "reversed_algorithm", 
 
 A = TypeVar("A", bound=Proposer[Any, Any])
 
-DUALS: dict[type[tasks.Task], type[tasks.Task]] = {
-    tasks.Broadcast: tasks.Reduce,
-    tasks.Scatter: tasks.Gather,
-    tasks.MultinodeBroadcast: tasks.ReduceScatter,
-    tasks.PartialMultinodeBroadcast: tasks.PartialReduceScatter,
-    tasks.MultipleBroadcast: tasks.MultipleReduce,
-    tasks.PartialExchange: tasks.PartialGather,
-    tasks.Chunked: tasks.Chunked,
+DUALS: dict[type[Task], type[Task]] = {
+    Broadcast: Reduce,
+    Scatter: Gather,
+    MultinodeBroadcast: ReduceScatter,
+    PartialMultinodeBroadcast: PartialReduceScatter,
+    MultipleBroadcast: MultipleReduce,
+    PartialExchange: PartialGather,
+    Chunked: Chunked,
 }
 """What each task becomes when time is turned."""
 
 
-def reversed_algorithm(
-    algorithm: A, kinds: tuple[type[tasks.Task], ...], propose: Any, summary: str, **changes: Any
-) -> A:
+_HALVES = "reduce-scatter, then allgather: Chan, Heimlich, Purkayastha and van de Geijn 2007"
+
+
+def reversed_algorithm(algorithm: A, tasks: tuple[type[Task], ...], propose: Any, summary: str, **changes: Any) -> A:
     """Return the record of what runs the schedules of an algorithm, of any switching, backwards in time."""
     return replace(
         algorithm,
         name=f"reversed-{algorithm.name}",
-        tasks=kinds,
+        tasks=tasks,
         propose=propose,
         source=f"time reversal of: {algorithm.source}",
         summary=summary,
@@ -46,14 +65,14 @@ def reversed_algorithm(
     )
 
 
-def two_way_algorithm(algorithm: A, propose: Any, **changes: Any) -> A:
+def two_way_algorithm(algorithm: A, propose: Any, tasks: tuple[type[Task], ...] = (Allreduce,), **changes: Any) -> A:
     """Return the record of the allreduce that runs a multinode broadcast backwards and then forwards."""
     return replace(
         algorithm,
         name=f"two-way-{algorithm.name}",
-        tasks=(tasks.Allreduce,),
+        tasks=tasks,
         propose=propose,
-        source=f"reduce-scatter, then allgather, both by: {algorithm.source}",
+        source=f"{_HALVES}; both by: {algorithm.source}",
         summary=f"runs {algorithm.name} backwards, combining, and then forwards",
         **changes,
     )
@@ -63,12 +82,12 @@ def _reversed(offer: Offer[Schedule]) -> Offer[Schedule]:
     """Return the offer of the schedule of `offer` run backwards: reversal keeps the time and the optimum."""
     return Offer(
         lambda: offer.build().reverse(), offer.time, offer.at_most, offer.optimal, offer.effort, offer.least,
-        offer.options, proof=offer.proof, orbit=offer.orbit,
+        offer.options, offer.on_request, proof=offer.proof, orbit=offer.orbit,
         hop_bytes=1.5 * offer.hop_bytes, hop_seconds=1.5 * offer.hop_seconds,
     )  # fmt: skip
 
 
-def dual(algorithm: Algorithm, kind: type[tasks.Task]) -> Algorithm:
+def dual(algorithm: Algorithm, kind: type[Task]) -> Algorithm:
     """Return the algorithm for the dual task `kind` that reverses the schedules of `algorithm` in time.
 
     The forward schedule is made on the transposed network and obeys the dual rules: what it sends at once, the reversed
@@ -88,11 +107,17 @@ def dual(algorithm: Algorithm, kind: type[tasks.Task]) -> Algorithm:
 
 def allreduce_from(algorithm: Algorithm) -> Algorithm:
     """Return the allreduce that runs a multinode broadcast `algorithm` backwards and then forwards."""
-    backwards = dual(algorithm, tasks.ReduceScatter)
+    chunks = Chunked in algorithm.tasks
+    halves = {kind: dual(algorithm, kind) for kind in (ReduceScatter, Chunked)[: 1 + chunks]}
 
     def propose(case: Case) -> Offer[Schedule] | Refusal:
-        reduce = backwards.offers(case.related(task=tasks.ReduceScatter()))
-        gather = algorithm.offers(case.related(task=tasks.MultinodeBroadcast()))
+        packets = packets_of(case.task)
+        if not isinstance(case.task.task if isinstance(case.task, Chunked) else case.task, Allreduce):
+            return Refusal("is for allreduce")
+        reduce = halves[ReduceScatter if packets == 1 else Chunked].offers(
+            case.related(task=in_packets(ReduceScatter(), packets))
+        )
+        gather = algorithm.offers(case.related(task=in_packets(MultinodeBroadcast(), packets)))
         if isinstance(reduce, Refusal):
             return reduce
         if isinstance(gather, Refusal):
@@ -101,15 +126,18 @@ def allreduce_from(algorithm: Algorithm) -> Algorithm:
         time = None if first.time is None or second.time is None else first.time + second.time
         return Offer(
             lambda: then(first.build(), second.build()), time, first.at_most or second.at_most, effort=first.effort,
+            on_request=first.on_request or second.on_request or packets > 1,
             orbit=min(first.orbit, second.orbit), hop_bytes=first.hop_bytes,
             hop_seconds=first.hop_seconds + second.hop_seconds,
         )  # fmt: skip
 
-    return two_way_algorithm(algorithm, propose, timed=False)
+    return two_way_algorithm(algorithm, propose, (Allreduce, Chunked) if chunks else (Allreduce,), timed=False)
 
 
 def on_array(
-    algorithm: Algorithm, hops: Callable[[Network], int], optimal: Callable[[Case], bool] = lambda case: False
+    algorithm: Algorithm,
+    hops: Callable[[Network], int],
+    optimal: Callable[[Case], bool] = lambda case: False,
 ) -> Algorithm:
     """Return the algorithm for arrays that folds the schedules of `algorithm` for the torus of the same shape.
 

@@ -314,11 +314,10 @@ def _algorithms_meant(text: str, line: CommandLine) -> Iterator[Words]:
     """Yield the line with an algorithm that a short name stands for."""
     found = re.search(r"no .*algorithm '([^']+)' for", text)
     if found:
-        from gossamer.planning.explaining.algorithms import SHORT_NAMES
+        from gossamer.planning.explaining.usual_algorithms import names_of
 
-        for name in SHORT_NAMES.get(found[1].lower(), ()):
-            for prefix in ("", "reversed-", "two-way-"):
-                yield from _replaced(line, found[1], f"{prefix}{name}")
+        for name in names_of(found[1]):
+            yield from _replaced(line, found[1], name)
 
 
 def _formats_meant(text: str, line: CommandLine) -> Iterator[Words]:

@@ -17,8 +17,6 @@ OF_TASKS = ("plan", "compare", "bounds", "faults", "demands")
 """The commands whose first words are a network and a task."""
 OF_SCHEDULES = ("verify", "draw", "explore", "explain", "run", "export", "replan", "simulate schedule")
 """The commands whose first word is a schedule."""
-_EXPLAINED_NODES = 64
-"""Nodes up to which an algorithm is tried before it is proposed."""
 _MOST_NODES, _MOST_LINKS = 1100, 12_000
 """Size of the networks that are proposed."""
 
@@ -140,10 +138,14 @@ def _sensible(name: str, given: dict[str, Any]) -> bool:
     from gossamer.networks.files import suffixes
 
     if name == "explain" and given.get("algorithm"):
-        from gossamer.planning.explaining.algorithms import explain_algorithm
+        from gossamer.planning.explaining.usual_algorithms import example_network, meant
 
-        large = network_size(str(given["file"])).nodes > _EXPLAINED_NODES
-        return large or bool(explain_algorithm(given["algorithm"], str(given["file"]), given.get("of")))
+        if given.get("file") is None:
+            return bool(example_network(given["algorithm"], given.get("of")))
+        spec = str(given["file"])
+        return network_size(spec).nodes > _MOST_NODES or bool(
+            meant(given["algorithm"], as_network(spec), given.get("of"))
+        )
     files = [given[key] for key in ("file", "study") if given.get(key) is not None]
     if not all(Path(path).is_file() for path in [*files, *(given.get("files") or [])]):
         return False

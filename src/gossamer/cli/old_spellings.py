@@ -63,6 +63,9 @@ def in_new_words(arguments: Sequence[str]) -> list[str]:
         if words[: len(old.split())] == old.split():
             words[: len(old.split())] = new.split()
             break
+    if words[:1] == ["explain"]:  # some slots, which the option of that name has no room for
+        line = re.sub(r"\n--slots[\n=](?=\d[\d,-]*(\n|$))", "\n--slot\n", "\n".join(words))
+        words = line.split("\n")
     for command, old, new in OPTIONS:
         if words[: len(command.split())] == command.split():
             words = _replaced(words, old.split(), new.split())

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from gossamer.cli.console import hush_libraries, print_json, print_summary, print_written, progress
+from gossamer.cli.console import hush_libraries, print_error, print_json, print_summary, print_written, progress
 from gossamer.cli.files import check_schedule, message_sizes, read_schedule
 from gossamer.cli.options import Collective, Foreign, Json, Limit, OtherBytes, ScheduleFile, written
-from gossamer.errors import FileFormatError, ScheduleError
+from gossamer.errors import FileFormatError, ScheduleError, TaskError
 
 __all__ = ["explain", "verify"]
 
@@ -180,9 +181,12 @@ def _in_seconds(cost: Any, time: Fraction) -> dict[str, Any]:
 
 def explain(
     file: Annotated[
-        Path,
-        typer.Argument(help="Schedule file that plan --output wrote; with --algorithm a network.", metavar="FILE"),
-    ],
+        Path | None,
+        typer.Argument(
+            help="Schedule file that plan --output wrote; with --algorithm a network, by default a small one.",
+            metavar="FILE",
+        ),
+    ] = None,
     of: Annotated[
         str | None,
         typer.Argument(help="With --algorithm: the task; by default the first that it covers.", metavar="[TASK]"),
@@ -190,14 +194,19 @@ def explain(
     algorithm: Annotated[
         str | None,
         typer.Option(
-            help="Explain this algorithm on a network instead: idea, first slots, bound, source, steps of the code. "
+            help="Explain this algorithm on a network instead: idea, some slots, bound, source, steps of the code. "
             "A name of 'gossamer list algorithms', or ring, tree, bruck, rabenseifner, ...",
             metavar="NAME",
         ),
     ] = None,
     slot: Annotated[
-        int | None,
-        typer.Option("--slot", "--step", help="Who sends what to whom in this slot, or wormhole step.", metavar="N"),
+        str | None,
+        typer.Option(
+            "--slot",
+            "--step",
+            metavar="N",
+            help="Who sends what to whom in this slot, or wormhole step; also several, such as 1-8 or 0,7.",
+        ),
     ] = None,
     rank: Annotated[
         str | None,
@@ -206,7 +215,9 @@ def explain(
         ),
     ] = None,
     message: Annotated[int | None, typer.Option(help="The way of the message of this number.", metavar="N")] = None,
-    slots: Annotated[bool, typer.Option("--slots", help="What happens slot by slot.")] = False,
+    slots: Annotated[
+        bool, typer.Option("--slots", help="What happens slot by slot; --slots 1-8 is --slot 1-8.")
+    ] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Plan no changes, and compare no usual algorithms.")] = False,
     budget: Annotated[
         float | None,
@@ -226,8 +237,13 @@ def explain(
 ) -> None:
     """Say what limits a schedule, where its time goes and what would help; or how an algorithm works."""
     if algorithm is not None:
-        _explain_algorithm(algorithm, str(file), of or task, output, json)
+        from gossamer.planning.explaining import MOST_SLOTS
+
+        shown = MOST_SLOTS if slots else 4 if slot is None else slot
+        _explain_algorithm(algorithm, None if file is None else str(file), of or task, shown, output, json)
         return
+    if file is None:
+        raise ScheduleError("Missing argument 'FILE': a schedule that plan -o wrote")
     if of is not None:
         raise ScheduleError(f"{of!r} goes with --algorithm; a schedule is explained by its file alone")
     from gossamer.atomic_files import check_writable
@@ -250,12 +266,13 @@ def explain(
             raise FileFormatError(f"{str(output)!r} is of no known kind; a page is .html, .md or .txt")
         check_writable(output)
         hush_libraries()
+    numbers = None if slot is None else explaining.slots_asked(slot)
     with progress() as stage:
         stage(f"reading {file}")
         schedule = read_schedule(file, network, task, bytes)
         stage("explaining")
         found = explaining.explain(
-            schedule, slot=slot, rank=rank, message=message, slots=slots, quick=quick, budget=budget, progress=stage
+            schedule, slot=numbers, rank=rank, message=message, slots=slots, quick=quick, budget=budget, progress=stage
         )
         if output is not None and isinstance(found, explaining.Advice):
             stage(f"writing {output}")
@@ -293,16 +310,27 @@ def explain(
     print("\n".join(found.why))
 
 
-def _explain_algorithm(name: str, network: str, task: str | None, output: Path | None, json: bool) -> None:
+def _explain_algorithm(
+    name: str, network: str | None, task: str | None, slots: int | str, output: Path | None, json: bool
+) -> None:
     """Explain an algorithm on a network, in the terminal or as a page."""
     from gossamer.atomic_files import check_writable
     from gossamer.planning.explaining.algorithms import explain_algorithm
+    from gossamer.planning.explaining.usual_algorithms import example_network
+    from gossamer.questions.tasks.parsing import kind_of
 
     if output is not None:
         check_writable(output)
+    if network is not None and task is None and not Path(network).exists():
+        with suppress(TaskError):  # a task alone
+            network, task = (None, network) if kind_of(network) else (network, None)
     with progress() as stage:
         stage(f"explaining {name}")
-        found = explain_algorithm(name, network, task)
+        if network is None:
+            network = example_network(name, task)
+            words = " ".join(filter(None, ["gossamer explain --algorithm", name, "NETWORK", task]))
+            print_error(f"assumed: {network}, as no network is named; to change it: {words}")
+        found = explain_algorithm(name, network, task, slots=slots)
         if output is not None:
             from gossamer.plots import write_page
 

@@ -140,7 +140,13 @@ def _grow(packet, origin, begin, path, link_target, copies, brought, seen, link,
     return count
 
 
-def carried_trees(network: Network, sent: SentPackets, copies: npt.NDArray[np.bool_], ends: Longs | None) -> HopGraph:
+def carried_trees(
+    network: Network,
+    sent: SentPackets,
+    copies: npt.NDArray[np.bool_],
+    ends: Longs | None,
+    links: Longs | None = None,
+) -> HopGraph:
     """Return the hops of packets that are sent among ranks in rounds: a tree for each, of the shared ways.
 
     A hop to a node where the packet is already falls away, and so does one to a switch from which it goes no further;
@@ -149,6 +155,8 @@ def carried_trees(network: Network, sent: SentPackets, copies: npt.NDArray[np.bo
     `network`: with the times of its links. `sent`: in the order of rounds; whoever sends a packet has it from an
     earlier one, or is the first of its senders. `copies`, bool[N]: whether a node may send a packet on more than once.
     `ends`, int64[P] or None: where each packet ends that is moved: only the hops on its way there are kept.
+    `links`, int64[T]: the link that each transfer takes, between neighbors. Default: shortest paths that share the
+    links.
 
     O(hops) besides the ways.
 
@@ -158,7 +166,10 @@ def carried_trees(network: Network, sent: SentPackets, copies: npt.NDArray[np.bo
     >>> graph.link.size, graph.need.tolist()
     (3, [0, 1, 1])
     """
-    ways = shared_ways(network, sent.step, sent.source, sent.target)
+    if links is None:
+        ways = shared_ways(network, sent.step, sent.source, sent.target)
+    else:
+        ways = Ways(np.arange(links.size + 1), links.astype(np.int32))
     by_packet = np.argsort(sent.packet, kind="stable")
     begin = np.append(0, np.cumsum(np.diff(ways.begin)[by_packet]))
     path = ways.path[index_ranges(ways.begin[by_packet], ways.begin[by_packet + 1])[1]]

@@ -10,7 +10,14 @@ import numpy as np
 
 from gossamer.errors import ScheduleError, TaskError
 from gossamer.networks.network import IntArray, Network
-from gossamer.questions.tasks import ALLCOMBINE, Allreduce, MultinodeBroadcast, ReduceScatter
+from gossamer.questions.tasks import (
+    ALLCOMBINE,
+    Allreduce,
+    MultinodeBroadcast,
+    ReduceScatter,
+    in_packets,
+    packets_of,
+)
 from gossamer.reading import instance
 from gossamer.schedules.hop_table import HopTable, hop_ends, link_ways, summed_packets, too_many_hops
 from gossamer.schedules.packets import CONTROL, Packets, Phase, message_rows
@@ -165,10 +172,13 @@ def then(first: S, second: S) -> S:
     (Allreduce(), Fraction(4, 1), True)
     """
     instance(second, HopTable, "what follows", error=ScheduleError)
-    if not (isinstance(first.task, ReduceScatter) and isinstance(second.task, MultinodeBroadcast)):
+    packets = packets_of(first.task)
+    if (in_packets(first.task, 1), in_packets(second.task, 1)) != (ReduceScatter(), MultinodeBroadcast()) or (
+        packets != packets_of(second.task)
+    ):
         raise TaskError(
             f"{first.task.describe()} then {second.task.describe()} is not a known task; "
-            "reduce-scatter then allgather, of messages of one packet, is"
+            "reduce-scatter then allgather, of as many packets a message, is"
         )
     if first.network != second.network:
         raise ScheduleError(f"the schedules are on different networks, {first.network.spec} and {second.network.spec}")
@@ -180,7 +190,7 @@ def then(first: S, second: S) -> S:
     a, b = first.packets, second.packets
     shifted = np.where(second.packet == CONTROL, CONTROL, second.packet + a.count)
     return first.replace(
-        task=Allreduce(),
+        task=in_packets(Allreduce(), packets),
         slot=np.concatenate([first.slot, second.slot + first.slot_count]),
         link=np.concatenate([first.link, second.link]),
         packet=np.concatenate([first.packet, shifted]),

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.atomic_files import html_table, plain, quantity, seconds_text, whole_file
+from gossamer.atomic_files import column_lines, html_table, plain, quantity, seconds_text, whole_file
 from gossamer.bounds import Bound
 from gossamer.display_registry import display
 from gossamer.errors import FileFormatError, ScheduleError
@@ -186,7 +186,7 @@ class Advice:
                     line, _WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
                 )
             if table is not None:
-                lines += _columns([table[0], *table[1]])
+                lines += column_lines([table[0], *table[1]], _WIDTH, "  ")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -297,18 +297,6 @@ class Advice:
         text = made()
         with whole_file(path) as part:
             part.write_text(text, encoding="utf-8")
-
-
-def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows in columns, the last of which is wrapped."""
-    wide = [max(len(row[k]) for row in rows) for k in range(len(rows[0]) - 1)]
-    left = 2 + sum(w + 2 for w in wide)
-    lines = []
-    for row in rows:
-        start = "  " + "".join(f"{cell:<{w}}  " for cell, w in zip(row, wide, strict=False))
-        last = textwrap.wrap(row[-1], max(_WIDTH - left, 30), break_on_hyphens=False) or [""]
-        lines += [f"{start}{last[0]}".rstrip(), *(" " * left + more for more in last[1:])]
-    return lines
 
 
 _BEGINS = {
