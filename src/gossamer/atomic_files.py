@@ -46,6 +46,7 @@ __all__ = [
     "plain",
     "quantity",
     "seconds_text",
+    "size_text",
     "whole_file",
     "whole_folder",
     "wrapped",
@@ -583,6 +584,23 @@ def bytes_text(count: int) -> str:
             if count and count % base**exponent == 0:
                 return f"{count // base**exponent} {prefixes[exponent - 1]}{unit}"
     return f"{count} B"
+
+
+def size_text(count: int) -> str:
+    """Return a number of bytes for people: exactly where that is short, else to four figures.
+
+    >>> size_text(65536), size_text(3_000_000), size_text(123_456_789), size_text(5 * 2**29)
+    ('64 KiB', '3 MB', '123.5 MB', '2.5 GiB')
+    """
+    for base, units in ((1024, _BINARY), (1000, _DECIMAL)):
+        exponent = max(k for k in range(len(units)) if count >= base**k or not k)
+        text = f"{count / base**exponent:.4g}"
+        if float(text) * base**exponent == count or base == 1000:
+            break
+    return f"{text} {units[exponent]}"
+
+
+_BINARY, _DECIMAL = ("B", "KiB", "MiB", "GiB", "TiB", "PiB"), ("B", "kB", "MB", "GB", "TB", "PB")
 
 
 def seconds_text(seconds: Fraction | float) -> str:

@@ -182,15 +182,14 @@ def _text(
     copies: int, size: int,
 ) -> str:  # fmt: skip
     start = network.node_name(source)
-    what = quantity(cut.messages, case.what)
-    across = quantity(cut.capacity, "packet") + " a step across"
+    what = case.packets_text(cut.messages)
+    across = f"at most {quantity(cut.capacity, 'packet')} {case.units.rate_text}"
     if not layered:
         inside = cut.low + 1 if upward else size - 1 - cut.low
         verb = "leave" if upward else "enter"
-        total = case.network.node_count
-        near = f"the {quantity(inside, 'node')} {where}first reached from node {start}"
-        sizes = f"{near} | {total - inside * copies:,} nodes" if copies == 1 else f"{near}, in all {copies:,} copies"
-        return f"{sizes}, {across}: {what} must {verb}"
+        near = f"the {quantity(inside, 'node')} {where}nearest to node {start}"
+        sizes = near if copies == 1 else f"{near}, in all {copies:,} copies"
+        return f"{what} must {verb} {sizes}, {across}"
     low, high = (cut.low, cut.high) if upward else (size - 1 - cut.low, size - 1 - cut.high)
     near, far = ("at most", "at least") if upward else ("at least", "at most")
     return (
@@ -288,11 +287,11 @@ def _layers(case: Case, line: NodeLine, size: Counts, where: str, far: bool = Fa
             verb = "send" if send else "receive"
             text = (
                 f"{quantity(int(size[i]), 'node')} {where.format(i)} must {verb} "
-                f"{quantity(int(count[i]), case.what)}, one a step each"
+                f"{case.packets_text(int(count[i]))}, each one at a time{case.each_text(1)}"
             )
             if rest[i]:
                 left = quantity(int(rest[i]), "hop")
-                text += f", and the last has {left} left" if send else f", and the first has {left} behind it"
+                text += f", and the last has {left} more to go" if send else f", and the first comes {left}"
             yield Bound.of(
                 f"separating nodes {verb}",
                 Load.of(count[i], size[i], int(rest[i]), case.whole),

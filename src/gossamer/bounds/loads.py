@@ -67,7 +67,7 @@ def distance_bounds(case: Case) -> Iterator[Bound]:
         name = "eccentricity" if demand.shared else "distance"
         text = (
             f"a {demand.what} of node {case.name(start)} must reach node {case.name(end)}, "
-            f"{quantity(steps, 'hop')} away"
+            f"{quantity(steps, 'hop')} away{case.each_text(1)}"
         )
         source = "Dimakopoulos 1996, section 3.1" if demand.shared else "folklore: a step a hop"
         yield Bound.of(name, Chain((Fraction(steps),)), text, "distance", source)
@@ -84,7 +84,7 @@ def load_bounds(case: Case) -> Iterator[Bound]:
     yield Bound.of(
         "total hops",
         Load.of(hops, capacity, whole=case.whole),
-        f"all messages together need {quantity(hops, 'hop')}, made {text}",
+        f"all messages together need {case.packets_text(hops, 'hop')}, and {text}",
         "load",
         "Dimakopoulos 1996, (4.4), (4.5)" if case.limited else "folklore: hops needed over links",
     )
@@ -96,9 +96,9 @@ def load_bounds(case: Case) -> Iterator[Bound]:
         if not axis.links:
             continue
         links = axis.links * (n // axis.size) * axis_capacity(case, axis)
-        capacity, text = links, f"over {quantity(links, 'link')} along it"
+        capacity, maker = links, f"{quantity(links, 'link')} along it"
         if case.limited and n < links:
-            capacity, text = n, f"by {quantity(n, 'node')}, one each a step"
+            capacity, maker = n, f"{quantity(n, 'node')}, each using one link at a time,"
         hops = 0
         for demand in case.demands:
             if isinstance(demand, HubDemand):
@@ -109,7 +109,8 @@ def load_bounds(case: Case) -> Iterator[Bound]:
                 origin = demand.origin[demand.message]
                 hops += int(axis.metric.between(axis.place(origin), axis.place(demand.target)).sum())
         if hops:
-            text = f"all messages together need {quantity(hops, 'hop')} along {axis.name}, made {text}"
+            text = f"all messages together need {case.packets_text(hops, 'hop')} along {axis.name}, and {maker} "
+            text += case.units.carry_text(capacity)
             yield Bound.of(
                 f"hops along {axis.name}", Load.of(hops, capacity, whole=case.whole), text, "load",
                 "folklore: hops needed over links; Dimakopoulos 1996, Theorem 5.1",

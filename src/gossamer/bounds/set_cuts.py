@@ -112,9 +112,8 @@ def port_set_bounds(case: Case) -> Iterator[Bound]:
             if best is None or load.value > best.value:
                 verb, other = ("receive", "send") if incoming else ("send", "receive")
                 text = (
-                    f"{f'{int(nodes.sum()):,} {what}'} must {verb} "
-                    f"{quantity(int(need[nodes].sum()), case.what)}, and have {quantity(neighbors, 'neighbor')}, "
-                    f"of which each can {other} one a step"
+                    f"{int(nodes.sum()):,} {what} must {verb} {case.packets_text(int(need[nodes].sum()))}, but have "
+                    f"only {quantity(neighbors, 'neighbor')}, which {other} one packet each at a time"
                 )
                 best = Bound.of("few neighbors", load, text, "ports", "gossamer; Hall's condition for ports")
         if best is not None:
@@ -300,23 +299,19 @@ def _one_message(case: Case) -> bool:
 
 
 def _bound(case: Case, found: Crossing, inside: Mask) -> Bound:
-    count = int(inside.sum())
-    total = inside.size
-    near = count <= total - count
-    names = [case.name(int(v)) for v in np.flatnonzero(inside == near)[:4]]
-    listed = ", ".join(names) + (", ..." if min(count, total - count) > 4 else "")
-    side = f"{quantity(count, 'node')} {listed} | {total - count:,} others"
-    if not near:
-        side = f"{quantity(count, 'node')} | {quantity(total - count, 'node')} {listed}"
-    text = f"{side}, {quantity(found.links, 'link')} across: {quantity(found.load.needed, case.what)} must cross"
+    near = 2 * int(inside.sum()) <= inside.size
+    few = np.flatnonzero(inside == near)
+    side = f"node {case.names(few)}" if few.size == 1 else f"the {quantity(few.size, 'node')} {case.names(few)}"
+    out = np.flatnonzero(inside[case.links.source] & ~inside[case.links.target])
+    way, over = "leave" if near else "enter", case.links_text(case.links.number[out])
+    text = f"{case.packets_text(found.load.needed)} must {way} {side} over {over}"
     shared = case.links.ports
     if shared is not None:
-        out = np.flatnonzero(inside[case.links.source] & ~inside[case.links.target])
         used = max(np.unique(side[out][side[out] >= 0]).size for side in (shared.sending, shared.receiving))
         if used:
             ports = "1 shared NIC or uplink" if used == 1 else f"{used:,} shared NICs or uplinks"
-            text = text.replace(" across:", f" across through {ports}:", 1)
-    text += around_text(int(found.before), int(found.after), "slot" if takes_time(case) else "step")
+            text += f" through {ports}"
+    text += around_text(case.units, int(found.before), int(found.after))
     proof = Cut.by(found.load, nodes=np.flatnonzero(inside))
     return Bound.of("cut around nodes", proof, text, "cut", SOURCE)
 

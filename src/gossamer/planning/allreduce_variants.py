@@ -27,7 +27,7 @@ from gossamer.bounds.registry import bounds as all_bounds
 from gossamer.errors import ModelError
 from gossamer.networks.network import Network
 from gossamer.questions.cases import Case
-from gossamer.questions.costs import AskedCost, Clock, Cost, FineTimeCost, TimeCost, exactly_clocked
+from gossamer.questions.costs import AskedCost, Clock, Cost, FineTimeCost, TimeCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import (
     Allreduce,
@@ -281,10 +281,10 @@ def exact_bounds(network: Network, task: Task, rules: Rules | None, cost: AskedC
     size = (
         cost.bytes if sums else sizing_of(task, network).message_bytes(cost.bytes, whole_buffer=cost.counting == "nccl")
     )
-    timed, slot, _ = exactly_clocked(network, size, cost.bandwidth, cost.latency)
-    parts = Case(timed, task, replace(rules or Rules(), segmented=True))
+    timed, clock = cost.exactly_on(network, size)
+    parts = Case(timed, task, replace(rules or Rules(), segmented=True), clock)
     found = any_form_bounds(parts) if sums else all_bounds(parts, quick=slow(parts))
-    return [replace(bound, value=bound.value * slot) for bound in found]
+    return [replace(bound, value=clock.seconds(bound.value)) for bound in found]
 
 
 def of_question(

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.atomic_files import bytes_text, seconds_text
+from gossamer.atomic_files import bandwidth_text, bytes_text, quantity, seconds_text, size_text
 from gossamer.errors import ModelError, NetworkError
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Assumptions, RatedLinks, Speeds
@@ -71,6 +71,75 @@ class StepCost:
     def unit(self) -> str:
         """What times are counted in."""
         return "step"
+
+    def time_text(self, time: Fraction | int) -> str:
+        """Return a time, for people.
+
+        >>> StepCost().time_text(2), StepCost().time_text(Fraction(3, 2))
+        ('2 steps', '1.5 steps')
+        """
+        exact = Fraction(time)
+        if exact.denominator == 1:
+            return quantity(exact.numerator, self.unit)
+        return f"{float(exact):.4g} {self.unit}s"
+
+    @property
+    def rate_text(self) -> str:
+        """How often what passes once a step passes."""
+        return f"a {self.unit}"
+
+    def packets_text(self, count: int, what: str = "packet") -> str:
+        """Return a number of packets, for people.
+
+        >>> StepCost().packets_text(3, "message")
+        '3 messages'
+        """
+        return quantity(count, what)
+
+    def amount_text(self, packets: Fraction | float) -> str:
+        """Return a number of packets, or of parts of some, for people.
+
+        >>> StepCost().amount_text(1), StepCost().amount_text(2.5)
+        ('1 packet', '2.5 packets')
+        """
+        return "1 packet" if packets == 1 else f"{float(packets):,.6g} packets"
+
+    def carry_text(self, packets: int) -> str:
+        """Return what some links carry together, with the verb, for people.
+
+        >>> StepCost().carry_text(16)
+        'make at most 16 a step'
+        """
+        return f"make at most {packets:,} a step"
+
+    def throughput_text(self, packets: Fraction | float) -> str:
+        """Return a number of packets a step, for people.
+
+        >>> StepCost().throughput_text(16)
+        '16 packets a step'
+        """
+        return f"{self.amount_text(packets)} a step"
+
+    def speed_text(self, rates: npt.NDArray[np.float64], speeds: npt.NDArray[np.float64] | None) -> str:
+        """Return what some links carry, to stand behind their number; nothing where each carries a packet a step.
+
+        Parameters
+        ----------
+        rates : float64[k]
+            Packets a step of each.
+        speeds : float64[k] or None
+            Bytes a second of each, where the network has speeds.
+
+        Examples
+        --------
+        >>> StepCost().speed_text(np.ones(2), None), StepCost().speed_text(np.full(3, 2.0), None)
+        ('', ' of 2 packets a step each')
+        """
+        if (rates == 1).all():
+            return ""
+        if (rates == rates[0]).all():
+            return f" of {self.amount_text(rates[0])} a step{' each' * (rates.size > 1)}"
+        return f" of {self.amount_text(float(rates.sum()))} a step together"
 
     def describe(self) -> str:
         """Return the cost, for people.
@@ -223,6 +292,10 @@ _LONGEST = 100_000
 """Slots that the slowest link may take for a packet."""
 
 
+_NEAR = 0.05
+"""By what share speeds in slots may differ from those that were rounded up to them."""
+
+
 @dataclass(frozen=True)
 class Clock(StepCost):
     """What hops cost in seconds: so many slots each, as the network's links say, of one length.
@@ -279,6 +352,73 @@ class Clock(StepCost):
     def seconds(self, time: Fraction) -> Fraction:
         """Return the seconds of a time in slots."""
         return time * self.slot_seconds
+
+    def time_text(self, time: Fraction | int) -> str:
+        """Return a time in slots in seconds, for people.
+
+        >>> Clock(slot_seconds="1/1000000").time_text(20)
+        '20 us'
+        """
+        return seconds_text(self.seconds(Fraction(time)))
+
+    @property
+    def rate_text(self) -> str:
+        """How often what passes once a slot passes."""
+        return f"every {seconds_text(self.slot_seconds)}"
+
+    def packets_text(self, count: int, what: str = "packet") -> str:
+        """Return a number of packets in bytes, for people.
+
+        >>> clock = Clock(packet_bytes=2**20, message_bytes=2**22)
+        >>> clock.packets_text(12, "message"), clock.packets_text(1)
+        ('12 MiB (12 packets of 1 MiB)', '1 packet of 1 MiB')
+        """
+        what = "packet" if what == "message" and self.packet_bytes < self.message_bytes else what
+        each = f"{quantity(count, what)} of {size_text(self.packet_bytes)}"
+        return each if count == 1 else f"{size_text(count * self.packet_bytes)} ({each})"
+
+    def amount_text(self, packets: Fraction | float) -> str:
+        """Return a number of packets, or of parts of some, in bytes, for people.
+
+        >>> Clock(packet_bytes=2**20).amount_text(2.5)
+        '2.5 MiB'
+        """
+        return size_text(round(packets * self.packet_bytes))
+
+    def carry_text(self, packets: int) -> str:
+        """Return what some links carry together, with the verb, for people.
+
+        >>> Clock(slot_seconds="1/1000", packet_bytes=10**6).carry_text(16)
+        'carry at most 16 GB/s'
+        """
+        return f"carry at most {self.throughput_text(packets)}"
+
+    def throughput_text(self, packets: Fraction | float) -> str:
+        """Return a number of packets a slot in bytes a second, for people.
+
+        >>> Clock(slot_seconds="1/1000", packet_bytes=10**6).throughput_text(16)
+        '16 GB/s'
+        """
+        return bandwidth_text(float(packets) * self.packet_bytes / float(self.slot_seconds))
+
+    def speed_text(self, rates: npt.NDArray[np.float64], speeds: npt.NDArray[np.float64] | None) -> str:
+        """Return what some links carry a second, to stand behind their number; nothing where slots say otherwise.
+
+        >>> clock = Clock(slot_seconds="1/1000", packet_bytes=10**6)
+        >>> clock.speed_text(np.ones(4), None), clock.speed_text(np.ones(1), np.array([0.5e9]))
+        (' at 1 GB/s each', '')
+        """
+        known = rates * (self.packet_bytes / float(self.slot_seconds))
+        if speeds is None and self.link_bandwidth is not None:
+            most = float(self.link_bandwidth)
+            speeds = np.where(known < most * (1 - _NEAR), known, most)  # rounded up to slots
+        if speeds is not None:
+            if (known > speeds * (1 + _NEAR)).any():  # bounds that count slots, and leave out how many a packet takes
+                return ""
+            known = speeds
+        if (known == known[0]).all():
+            return f" at {bandwidth_text(known[0])}{' each' * (known.size > 1)}"
+        return f" at {bandwidth_text(float(known.sum()))} together"
 
     def bandwidth(self, time: Fraction) -> Fraction | None:
         """Return the algorithm bandwidth, bytes of the buffer a second; None where no time passes."""
@@ -640,6 +780,21 @@ class TimeCost:
             asked_bytes=self.bytes,
             link_bandwidth=_own_bandwidth(network, self.bandwidth),
             link_latency=self.latency,
+        )
+        return timed, clock
+
+    def exactly_on(self, network: Network, size: int) -> tuple[Network, Clock]:
+        """Return the network with the exact times of messages of so many bytes, and their clock; see `exactly_clocked`.
+
+        >>> import gossamer
+        >>> timed, clock = TimeCost("1MB", bandwidth="1GB/s").exactly_on(gossamer.network("ring:4"), 1000)
+        >>> timed.uniform_occupancy, clock.slot_seconds
+        (1, Fraction(1, 1000000))
+        """
+        timed, slot, _ = exactly_clocked(network, size, self.bandwidth, self.latency)
+        rate = _own_bandwidth(network, self.bandwidth)
+        clock = Clock(
+            slot_seconds=slot, packet_bytes=size, message_bytes=size, link_bandwidth=rate, link_latency=self.latency
         )
         return timed, clock
 

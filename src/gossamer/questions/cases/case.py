@@ -14,6 +14,7 @@ import numpy as np
 from gossamer.atomic_files import quantity
 from gossamer.errors import NetworkError
 from gossamer.networks.network import Network
+from gossamer.networks.structures import Speeds
 from gossamer.processes.search_trials import ALONE, Trials
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand, demands_of
 from gossamer.questions.cases.distances import Metric, metric_of
@@ -312,13 +313,16 @@ class Case:
         net = self.network
         links = self.network.link_count
         total = links if self.limited else links * (net.uniform_capacity or 0) or int(net.link_capacity.sum())
-        text = f"over {quantity(links, 'link')}" + (f" of total capacity {total:,}" if total > links else "")
-        for limited, incoming, verb in ((self.send_limited, False, "send"), (self.receive_limited, True, "receive")):
+        text = quantity(links, "link")
+        for limited, incoming, doing in (
+            (self.send_limited, False, "sending"),
+            (self.receive_limited, True, "receiving"),
+        ):
             if limited:
                 ports = int(np.count_nonzero(self.degrees(incoming)))
                 if ports < total:
-                    total, text = ports, f"by {quantity(ports, 'node')} that {verb} one packet a step each"
-        return total, text
+                    total, text = ports, f"{quantity(ports, 'node')}, {doing} one each,"
+        return total, f"{text} {self._cost.carry_text(total)}"
 
     def steps(self, packets: int, capacity: int, wait: int = 0) -> Fraction:
         """Return the least time in which `packets` messages pass at `capacity` a slot, `wait` more slots around it.
@@ -329,6 +333,67 @@ class Case:
             return Fraction(wait - (-int(packets) // int(capacity)))
         return Fraction(int(packets), int(capacity))
 
+    # -- words for witnesses ----------------------------------------------------------------------------------
+
+    @property
+    def units(self) -> StepCost:
+        """What tells times and packets in the units of the cost: steps, or seconds and bytes."""
+        return self._cost
+
     def name(self, node: int) -> str:
         """Return the name of a node for a witness."""
         return self.network.node_name(int(node))
+
+    def names(self, nodes: Counts) -> str:
+        """Return the first names of some nodes for a witness.
+
+        >>> import gossamer
+        >>> Case(gossamer.network("ring:9"), gossamer.task("alltoall")).names(np.arange(6))
+        '(0), (1), (2), (3), ...'
+        """
+        return ", ".join([*(self.name(v) for v in nodes[:_NAMED]), *(["..."] if nodes.size > _NAMED else [])])
+
+    def time_text(self, time: Fraction | int) -> str:
+        """Return a time in steps, or in seconds where the cost has them."""
+        return self._cost.time_text(time)
+
+    def each_text(self, time: int) -> str:
+        """Return the time of each of several things, to stand behind their number; nothing where it is a step.
+
+        >>> import gossamer
+        >>> Case(gossamer.network("ring:9"), gossamer.task("alltoall")).each_text(1)
+        ''
+        """
+        return "" if self._cost.unit == "step" and time == 1 else f", {self.time_text(time)} each"
+
+    def packets_text(self, count: int, what: str = "") -> str:
+        """Return a number of what crosses links, with its bytes where the cost has them."""
+        return self._cost.packets_text(int(count), what or self.what)
+
+    def links_text(self, links: Counts) -> str:
+        """Return how many links there are, and what they carry, for a witness.
+
+        Parameters
+        ----------
+        links : int64[k]
+            In the numbers of the network.
+
+        Examples
+        --------
+        >>> import gossamer
+        >>> net = gossamer.network("ring:4").with_times(2, 0)
+        >>> Case(net, gossamer.task("alltoall")).links_text(np.arange(2))
+        '2 links of 0.5 packets a step each'
+        """
+        text = quantity(links.size, "link")
+        if not links.size:
+            return text
+        net = self.network
+        rates = self.link_capacity[links] / net.link_occupancy[links]
+        found = net.find(Speeds)
+        speeds = None if found is None or found.bandwidth.size != net.link_count else found.bandwidth[links]
+        return text + self._cost.speed_text(rates, None if speeds is None else speeds * self.link_capacity[links])
+
+
+_NAMED = 4
+"""Nodes that are named in a witness."""
