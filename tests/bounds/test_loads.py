@@ -35,7 +35,7 @@ def test_messages_for_one_node_each_go_the_sum_of_their_distances():
 
 @pytest.mark.parametrize(
     ("ports", "steps", "by"),
-    [("all", 8, "over 32 links along it"), ("one", 16, "16 nodes, each using one link")],
+    [("all", 8, "32 links along it make at most 32"), ("one", 16, "16 nodes, each using one link")],
 )
 def test_hops_along_an_axis_are_made_by_links_or_by_ports(ports, steps, by):
     """Of 16 x 15 messages each goes one hop along each axis on average: 256 over 32 links, or by 16 ports."""
