@@ -523,15 +523,50 @@ def latex_table(columns: Sequence[str], rows: Iterable[Sequence[str]], note: str
     \bottomrule
     \end{tabular}
     """
-    cells = [tuple(row) for row in rows]
+    columns, cells = _one_unit_a_column(columns, [tuple(row) for row in rows])
     sides = ["r" if cells and all(not row[i] or _NUMBER.match(row[i]) for row in cells) else "l"
              for i in range(len(columns))]  # fmt: skip
+    wide = [max((len(row[i]) for row in [columns, *cells]), default=0) for i in range(len(columns))]
+    long = [i for i, count in enumerate(wide) if count > _WORDS and sides[i] == "l"]
+    if long and sum(wide) > _LINE:
+        room = max(1 - sum(wide[i] + 2 for i in range(len(columns)) if i not in long) / _LINE, 0.3) - 0.02 * len(long)
+        total = sum(min(wide[i], _PARAGRAPH) for i in long)
+        for i in long:
+            share = room * min(wide[i], _PARAGRAPH) / total
+            sides[i] = rf">{{\raggedright\arraybackslash}}p{{{share:.2f}\linewidth}}"
+    packages = "booktabs,array" if long and sum(wide) > _LINE else "booktabs"
     lines = [" & ".join(map(latex_text, row)) + r" \\" for row in cells]
-    head = [f"% {line}" for line in note.splitlines()] + ([r"% \usepackage{booktabs}"] if note else [])
+    head = [f"% {line}" for line in note.splitlines()] + ([rf"% \usepackage{{{packages}}}"] if note else [])
     return "\n".join([
         *head, rf"\begin{{tabular}}{{{''.join(sides)}}}", r"\toprule", " & ".join(map(latex_text, columns)) + r" \\",
         r"\midrule", *lines, r"\bottomrule", r"\end{tabular}", "",
     ])  # fmt: skip
+
+
+_LINE, _WORDS, _PARAGRAPH = 84, 24, 60
+"""Characters of a line of text; of a cell from which on it is a paragraph; of one that counts as the longest."""
+
+_MEASURE = re.compile(r"([\d.,]+(?:e[-+]?\d+)?) ([kMGT]?B/s|[pnmu]?s)$")
+_SCALE = {"ps": -12, "ns": -9, "us": -6, "ms": -3, "s": 0, "B/s": 0, "kB/s": 3, "MB/s": 6, "GB/s": 9, "TB/s": 12}
+
+
+def _one_unit_a_column(
+    columns: Sequence[str], rows: list[tuple[str, ...]]
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return the columns with the unit of times and bandwidths at the top, that of the largest, and their numbers."""
+    heads, cells = list(columns), [list(row) for row in rows]
+    for i, name in enumerate(columns):
+        found = [_MEASURE.match(row[i]) for row in cells]
+        measured = [match for match in found if match]
+        if not measured or any(row[i] and not match for row, match in zip(cells, found, strict=True)):
+            continue
+        unit = max((match[2] for match in measured), key=lambda unit: _SCALE[unit])
+        heads[i] = f"{name} ({unit})"
+        for row, match in zip(cells, found, strict=True):
+            if match:
+                value = Decimal(match[1].replace(",", "")).scaleb(_SCALE[match[2]] - _SCALE[unit])
+                row[i] = f"{float(value):.6g}"
+    return tuple(heads), [tuple(row) for row in cells]
 
 
 def write_latex(

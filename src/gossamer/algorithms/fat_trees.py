@@ -19,7 +19,7 @@ from gossamer.errors import NotApplicableError
 from gossamer.jit import njit
 from gossamer.networks.network import IntArray, Levels, Network
 from gossamer.questions.cases import Case, Offer, Refusal
-from gossamer.questions.rules import Ports
+from gossamer.questions.rules import Ports, Rules
 from gossamer.schedules import Schedule
 
 
@@ -149,7 +149,7 @@ def refuse_fat_tree(case: Case, ports: Ports) -> Refusal | None:
         return Refusal("needs a fat tree")
     if case.rules.ports != ports:
         why = ": a routing node receives from several children at once" if case.receive_limited else ""
-        return Refusal(f"needs ports {ports!r}{why}")
+        return Refusal(f"is for {Rules(ports=ports).ports_text} nodes{why}")
     return None
 
 

@@ -440,9 +440,8 @@ def cluster_bounds(case: Case) -> Iterator[Bound]:
     capacity = across * (1 if case.limited else net.uniform_capacity)
     names = ", ".join(case.name(int(v)) for v in np.sort(nodes)[:4]) + (", ..." if count > 4 else "")
     text = (
-        f"{quantity(count, 'node')} {names}, {hubs:,} of them active | {net.node_count - count:,} nodes, "
-        f"{quantity(across, 'link')} across: {quantity(messages, case.what)} "
-        f"must {'leave' if demand.outward else 'enter'}"
+        f"{case.packets_text(messages)} must {'leave' if demand.outward else 'enter'} the {quantity(count, 'node')} "
+        f"{names}{f', {hubs:,} of them active,' * (hubs < count)} over {quantity(across, 'link')}"
     )
     cut = Cut.of(messages, capacity, whole=case.whole)
     proof = Cut.by(cut, nodes=np.sort(nodes), enter=not demand.outward)
@@ -534,15 +533,16 @@ def _busiest(case: Case, branches: Branches, send: bool) -> Iterator[Bound]:
         steps, v, some, tail = late
         verb, end = ("send", "the last needs") if send else ("receive", "the first needed")
         text = (
-            f"node {case.name(v)} must {verb} {quantity(some, case.what)} of its branches, one a step, and {end} "
-            f"{quantity(tail, 'step')} {'more' if send else 'before'} in its branch"
+            f"node {case.name(v)} must {verb} {case.packets_text(some)} of its branches one at a time"
+            f"{case.each_text(1)}, and {end} {case.time_text(tail)} {'more' if send else 'before'} in its branch"
         )
         proof = Load.of(some, 1, steps - some)
         yield Bound.of(f"cut node {verb}s", proof, text, "separator", JACKSON)
     elif count[v]:
         verb = "send" if send else "receive"
         wait = int(idle[v])  # it has nothing to send in the first step, or must still pass on what it received last
-        text = f"node {case.name(v)} must {verb} {quantity(int(count[v]), case.what)} of its branches, one a step"
+        text = f"node {case.name(v)} must {verb} {case.packets_text(int(count[v]))} of its branches one at a time"
+        text += case.each_text(1)
         proof = Load.of(count[v], 1, wait, case.whole)
         yield Bound.of(f"cut node {verb}s", proof, text, "separator", SEPARATOR_SOURCE)
 

@@ -75,7 +75,8 @@ def relaxed_bounds(case: Case, families: tuple[Callable[[Case], Iterator[Bound]]
                 proof = None if bound.proof is None else Chain((bound.proof,), whole=True)
                 bound = replace(bound, value=Fraction(-(-bound.value // 1)), proof=proof)
             if other.network is not case.network:
-                told = f"even if every link took only {case.time_text(1)} for a packet: {bound.witness}"
+                slot = f"a slot of {case.time_text(1)}" if isinstance(case.cost, Clock) else case.time_text(1)
+                told = f"even if every link took only {slot} for a packet: {bound.witness}"
                 bound = replace(bound, witness=told)
             yield bound
 

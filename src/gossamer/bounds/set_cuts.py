@@ -110,10 +110,10 @@ def port_set_bounds(case: Case) -> Iterator[Bound]:
                 continue
             load = Load.of(need[nodes].sum(), neighbors, whole=case.whole)
             if best is None or load.value > best.value:
-                verb, other = ("receive", "send") if incoming else ("send", "receive")
+                verb, does = ("receive", "send") if incoming else ("send", "take")
                 text = (
                     f"{int(nodes.sum()):,} {what} must {verb} {case.packets_text(int(need[nodes].sum()))}, but have "
-                    f"only {quantity(neighbors, 'neighbor')}, which {other} one packet each at a time"
+                    f"only {quantity(neighbors, 'neighbor')} to {does} them, one each at a time"
                 )
                 best = Bound.of("few neighbors", load, text, "ports", "gossamer; Hall's condition for ports")
         if best is not None:

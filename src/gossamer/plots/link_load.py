@@ -712,7 +712,9 @@ def _written(figure: Any, schedule: Schedule, sheet: LoadSheet, load: Cells) -> 
     notes += [*(layout.notes if layout else ()), *([f"Colors and widths are {unusual}."] if unusual else [])]
     notes += [*(sheet.marks.words if sheet.marks else ()), *(sheet.page.names.notes if sheet.page else ())]
     top = heading(figure, schedule, width, height, dress)
-    return top, caption(figure, " ".join(notes), width, height, dress), scale
+    words = [*([f"Colors and widths are {unusual}."] if unusual else []), *(sheet.marks.words if sheet.marks else ())]
+    key = " ".join([*words, *(sheet.page.names.notes if sheet.page else ())])
+    return top, caption(figure, " ".join(notes), width, height, dress, key=key), scale
 
 
 def _paint_on(axes: Any, schedule: Schedule) -> None:

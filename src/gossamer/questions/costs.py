@@ -33,6 +33,7 @@ __all__ = [
     "Fineness",
     "Form",
     "LinearCost",
+    "SlotCost",
     "StepCost",
     "TimeCost",
     "clocked",
@@ -110,7 +111,7 @@ class StepCost:
         >>> StepCost().carry_text(16)
         'make at most 16 a step'
         """
-        return f"make at most {packets:,} a step"
+        return f"make at most {packets:,} {self.rate_text}"
 
     def throughput_text(self, packets: Fraction | float) -> str:
         """Return a number of packets a step, for people.
@@ -118,7 +119,7 @@ class StepCost:
         >>> StepCost().throughput_text(16)
         '16 packets a step'
         """
-        return f"{self.amount_text(packets)} a step"
+        return f"{self.amount_text(packets)} {self.rate_text}"
 
     def speed_text(self, rates: npt.NDArray[np.float64], speeds: npt.NDArray[np.float64] | None) -> str:
         """Return what some links carry, to stand behind their number; nothing where each carries a packet a step.
@@ -138,8 +139,8 @@ class StepCost:
         if (rates == 1).all():
             return ""
         if (rates == rates[0]).all():
-            return f" of {self.amount_text(rates[0])} a step{' each' * (rates.size > 1)}"
-        return f" of {self.amount_text(float(rates.sum()))} a step together"
+            return f" of {self.throughput_text(rates[0])}{' each' * (rates.size > 1)}"
+        return f" of {self.throughput_text(float(rates.sum()))} together"
 
     def describe(self) -> str:
         """Return the cost, for people.
@@ -152,6 +153,15 @@ class StepCost:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for a file."""
         return {"control_time": str(self.control_time)}
+
+
+class SlotCost(StepCost):
+    """What hops cost in slots, where it does not matter how long these are."""
+
+    @property
+    def unit(self) -> str:
+        """What times are counted in."""
+        return "slot"
 
 
 # The linear cost of a step: a start-up, and a time for each byte and hop of its longest message.

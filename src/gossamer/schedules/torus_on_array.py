@@ -233,7 +233,7 @@ def torus_on_array(schedule: Schedule, *, keep_task: bool = False) -> Schedule:
     if torus.uniform_capacity != 1:
         raise ScheduleError(f"{torus.spec} has links of a capacity other than 1; those of an array have capacity 1")
     if schedule.rules.ports != "all":
-        raise ScheduleError(f"folding a torus into an array needs ports 'all', not {schedule.rules.ports!r}")
+        raise ScheduleError(f"folding a torus into an array needs all-port nodes, not {schedule.rules.ports_text}")
     if summed_packets(schedule).any():
         raise ScheduleError("partial sums would be added at the nodes that they pass, so the schedule cannot be folded")
     schedule = expand(schedule)

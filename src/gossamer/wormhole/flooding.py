@@ -337,9 +337,9 @@ def _broadcasts(case: WormholeCase, *, turned: bool) -> list[Offer[WormholeSched
     if bool((case.messages.discipline != tasks.COPY).any()):
         return Refusal("needs broadcasts or reductions")
     if nodes > _MOST_NODES:
-        return Refusal(f"looks at the ways between all pairs of at most {_MOST_NODES} nodes, got {nodes:,}")
+        return Refusal(f"looks at the paths between all pairs of at most {_MOST_NODES} nodes, got {nodes:,}")
     if not (case.once(Ways.of, case, turned).length > 0)[~np.eye(nodes, dtype=bool)].all():
-        return Refusal("needs a way between any two nodes")
+        return Refusal("needs a path between any two nodes")
     refusal = too_many_messages(count * (nodes - 1), _MOST_MESSAGES)
     if refusal:
         return refusal

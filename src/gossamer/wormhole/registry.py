@@ -137,7 +137,7 @@ def _offers(case: WormholeCase, algorithms: Sequence[WormholeAlgorithm]) -> list
     assert isinstance(case.task, Grouped)
     messages = case.messages
     if messages.sizes is not None or messages.waits:
-        return Refusal("sends messages of one length each, which wait for nothing")
+        return Refusal("sends messages of one length that wait for nothing")
     reach = sum(case.channels.sides) if case.channels.on_grid else int(case.channels.distances.max())
     refusal = too_many_messages(messages.count * reach, _MOST)
     if refusal:

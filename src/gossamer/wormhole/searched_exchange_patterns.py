@@ -588,7 +588,7 @@ def _backwards(case: WormholeCase, offer: Offer[WormholeSchedule]) -> WormholeSc
 def _gathers(case: WormholeCase, *, turned: bool) -> list[Offer[WormholeSchedule]] | Refusal:
     nodes, messages = case.network.terminal_count, case.messages
     if case.rules.ports != "all":
-        return Refusal("sends on all ports at once")
+        return Refusal("is for all-port nodes")
     if messages.count < 2 or nodes < 2:
         return Refusal("needs several messages")
     receipts = messages.count * (nodes if messages.targets is None else 1)
@@ -596,13 +596,13 @@ def _gathers(case: WormholeCase, *, turned: bool) -> list[Offer[WormholeSchedule
         return Refusal(f"searches where nodes times messages are at most {_MOST_RECEIPTS:,}, not {receipts:,}")
     length = case.once(Ways.of, case, turned).length
     if not (length > 0)[~np.eye(nodes, dtype=bool)].all():
-        return Refusal("needs a way between any two nodes")
+        return Refusal("needs a path between any two nodes")
     demand = case.once(NodeDemand, case)
     limits = (*demand.transmission(case.cost.message_bytes), demand.crossing(case.cost.message_bytes))
     volume = max(limit.value for limit in limits)
     carries = volume * Fraction(case.cost.per_byte)
     if int(length.max()) * case.cost.startup * _SHARE <= carries:
-        return Refusal("needs start-ups that weigh beside the bytes")
+        return Refusal("is of use only where start-ups take long beside the bytes")
     least = demand.startups().value * Fraction(case.cost.startup) + carries
     build, seconds = partial(exchange_by_patterns, case, turned=turned), 5 if messages.targets is None else 30
     return [Offer(build, least=least, effort="search", hop_seconds=seconds / receipts)]

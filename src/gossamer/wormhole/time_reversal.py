@@ -266,7 +266,7 @@ def both(
         for a in first
         for b in second
         if a.options == b.options
-    ) or Refusal("makes no two halves that go together")
+    ) or Refusal("finds no reduction and broadcast that fit together")
 
 
 # Reductions from broadcasts on arrays and tori, run backwards in time; allreduces from both, one after the other.

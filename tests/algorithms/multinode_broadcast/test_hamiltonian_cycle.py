@@ -59,8 +59,8 @@ def test_leaves_of_a_tree_need_all_that_their_parents_can_send():
     star = gossamer.network(nx.star_graph(5))
     plan = gossamer.plan(star, gossamer.task("allgather"), rules=ONE)
     assert plan.bounds[0].witness == (
-        "5 nodes that have no links among each other must receive 25 messages, and have 1 neighbor, of which each can "
-        "send one a step"
+        "5 nodes that have no links among each other must receive 25 messages, but have only 1 neighbor to "
+        "send them, one each at a time"
     )
     assert plan.bound == 25
     assert color_classes(gossamer.network("complete:4")) is None

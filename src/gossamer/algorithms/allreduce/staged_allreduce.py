@@ -400,7 +400,7 @@ def _propose(stages: Callable[[int], list[Groups] | None], case: Case) -> list[O
     if not all(best):
         return Refusal(f"has no stages of {pattern} among so many ranks for so many chunks")
     if not case.whole and len(best) > 1:
-        return Refusal("cuts the messages of one group only into parts")
+        return Refusal("segments messages only among one group of ranks")
     offers = []
     for k in range(max(map(len, best))):
         chosen = [entry[min(k, len(entry) - 1)] for entry in best]

@@ -266,7 +266,7 @@ def propose_at_once(case: Case) -> Offer[Schedule] | Refusal:
     if not case.whole or not bool(case.links.stores.all()):
         return Refusal("sends unsegmented messages through nodes that store them")
     if case.network.terminal_count * case.network.node_count > LARGEST:
-        return Refusal(f"keeps all distances; at most {LARGEST:,} of them")
+        return Refusal(f"keeps the distances of at most {LARGEST:,} pairs of nodes")
     kinds = case.messages.discipline
     if case.messages.waits or bool(((kinds == COMBINE) | (kinds == COPY)).any()):
         return Refusal("is for packets that are moved")

@@ -221,7 +221,7 @@ def propose_down_trees(case: Case) -> Offer[Schedule] | Refusal:
     if not isinstance(case.task, Chunked) or not isinstance(case.task.task, Broadcast):
         return Refusal("is for broadcasts of several packets")
     if rules.send_limited or rules.receive_limited:
-        return Refusal("sends and receives on all links at once")
+        return Refusal("is for all-port nodes")
     if rules.buffer is not None:
         return Refusal("does not limit the packets that a node holds")
     if not network.plain or network.shared_ports is not None:

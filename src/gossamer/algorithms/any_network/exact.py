@@ -599,7 +599,7 @@ def propose_exact(case: Case) -> Offer[Schedule] | Refusal:
     if case.rules.cut_through:
         return Refusal("is for switches that store what they pass on")
     if case.network.shared_ports is not None:
-        return Refusal("does not know ports that links share")
+        return Refusal("does not know shared NICs or uplinks")
     packets = case.task.most_messages(case.network)
     if packets <= _LISTED:
         packets = case.messages.packet_count

@@ -452,7 +452,7 @@ def refusal(case: Case, moved: bool) -> Refusal | None:
         return Refusal(f"would look at up to {looks:,} links for its packets; at most {_MOST_WORK:,} are allowed")
     kinds = case.messages.discipline
     if case.messages.waits:
-        return Refusal("does not keep collectives waiting for others")
+        return Refusal("does not plan collectives that wait for others")
     if bool((kinds == tasks.COMBINE).any()):
         return Refusal("does not combine contributions")
     if kinds.size and bool((kinds == tasks.MOVE).all()) != moved:

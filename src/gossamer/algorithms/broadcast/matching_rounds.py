@@ -155,7 +155,7 @@ def matching_broadcast(case: Case) -> Schedule:
 
 def _propose(case: Case) -> Offer[Schedule] | Refusal:
     if not case.send_limited:
-        return Refusal("needs one port; with all ports the shortest-path tree is optimal")
+        return Refusal("is for one-port nodes; for all-port nodes the shortest-path tree is optimal")
     found = SHORTEST_PATH_TREE.offers(case)
     if isinstance(found, Refusal):
         return found

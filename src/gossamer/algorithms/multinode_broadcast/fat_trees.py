@@ -179,7 +179,7 @@ def refusing_copies(
 
     def narrowed(case: Case) -> Offer[Schedule] | Refusal:
         if case.rules.cut_through or not case.network.plain:
-            return Refusal("needs plain links and switches that store: packets come again when they are given away")
+            return Refusal("needs links of one slot, and switches that store packets")
         return propose(case)
 
     return narrowed

@@ -381,7 +381,7 @@ def _propose(case: Case, *, split: bool) -> Offer[Schedule] | Refusal:
     if grid is None:
         return Refusal("needs an array or a torus")
     if split and case.whole:
-        return Refusal("splits messages, which the rules do not allow")
+        return Refusal("segments messages, which the rules do not allow")
     known_full = isinstance(task, MultinodeBroadcast)
     active = len(task.active) if isinstance(task, PartialMultinodeBroadcast) else network.node_count
     packets = active * (split_parts(grid.sides, grid.wraps) if split else 1)

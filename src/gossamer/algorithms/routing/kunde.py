@@ -408,7 +408,7 @@ def kunde_split(case: Case, blocks: int = 2) -> Schedule:
 
 def _propose_split(blocks: int, case: Case) -> Offer[Schedule] | Refusal:
     if not case.rules.segmented:
-        return Refusal("needs messages that may be split")
+        return Refusal("needs segmented messages")
     grid = case.network.grid
     if grid is None or grid.dimensions != 2 or any(grid.wraps) or grid.sides[0] != grid.sides[1]:
         return Refusal("needs a square two-dimensional array")

@@ -237,7 +237,7 @@ def balanced_branches_scatter(case: Case) -> Schedule:
 def _propose(case: Case) -> Offer[Schedule] | Refusal:
     network = case.network
     if case.send_limited:
-        return Refusal("needs ports all; with one port furthest-first is optimal")
+        return Refusal("is for all-port nodes; for one-port nodes furthest-first is optimal")
     if network.terminal_count < network.node_count or network.uniform_capacity != 1:
         return Refusal("needs every node to be a terminal and every link to have capacity 1")
     refusal = refuse_one_way_links(network)

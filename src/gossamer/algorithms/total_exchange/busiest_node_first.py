@@ -220,7 +220,7 @@ def _is_line(network: Network) -> bool:
 def _propose(case: Case) -> Offer[Schedule] | Refusal:
     network, n = case.network, case.network.node_count
     if not case.limited:
-        return Refusal("needs ports 'one', 'one-send' or 'one-receive'")
+        return Refusal("is for one-port nodes")
     if n > _MOST_NODES:
         return Refusal(f"needs at most {_MOST_NODES:,} nodes")
     refusal = refuse_one_way_links(network) or _refuse_apart(network) or refuse_buffers(case.rules)

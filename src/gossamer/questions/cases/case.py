@@ -19,7 +19,7 @@ from gossamer.processes.search_trials import ALONE, Trials
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand, demands_of
 from gossamer.questions.cases.distances import Metric, metric_of
 from gossamer.questions.cases.links import Links, links_of
-from gossamer.questions.costs import Cost, StepCost
+from gossamer.questions.costs import Clock, Cost, SlotCost, StepCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Messages, Task
 from gossamer.reading import instance
@@ -322,7 +322,7 @@ class Case:
                 ports = int(np.count_nonzero(self.degrees(incoming)))
                 if ports < total:
                     total, text = ports, f"{quantity(ports, 'node')}, {doing} one each,"
-        return total, f"{text} {self._cost.carry_text(total)}"
+        return total, f"{text} {self.units.carry_text(total)}"
 
     def steps(self, packets: int, capacity: int, wait: int = 0) -> Fraction:
         """Return the least time in which `packets` messages pass at `capacity` a slot, `wait` more slots around it.
@@ -335,9 +335,17 @@ class Case:
 
     # -- words for witnesses ----------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def units(self) -> StepCost:
-        """What tells times and packets in the units of the cost: steps, or seconds and bytes."""
+        """What tells times and packets in the units of the cost: steps, or seconds and bytes.
+
+        Slots where a case leaves out how many of them a packet takes, as those of relaxed bounds do.
+        """
+        if isinstance(self._cost, Clock) and self.network.plain:
+            found = self.network.find(Speeds)
+            fastest = None if found is None else np.array([found.bandwidth.max(initial=1.0)])
+            if not self._cost.speed_text(np.ones(1), fastest):
+                return SlotCost()
         return self._cost
 
     def name(self, node: int) -> str:
@@ -355,7 +363,7 @@ class Case:
 
     def time_text(self, time: Fraction | int) -> str:
         """Return a time in steps, or in seconds where the cost has them."""
-        return self._cost.time_text(time)
+        return self.units.time_text(time)
 
     def each_text(self, time: int) -> str:
         """Return the time of each of several things, to stand behind their number; nothing where it is a step.
@@ -364,11 +372,11 @@ class Case:
         >>> Case(gossamer.network("ring:9"), gossamer.task("alltoall")).each_text(1)
         ''
         """
-        return "" if self._cost.unit == "step" and time == 1 else f", {self.time_text(time)} each"
+        return "" if time == 1 and not isinstance(self.units, Clock) else f", {self.time_text(time)} each"
 
     def packets_text(self, count: int, what: str = "") -> str:
         """Return a number of what crosses links, with its bytes where the cost has them."""
-        return self._cost.packets_text(int(count), what or self.what)
+        return self.units.packets_text(int(count), what or self.what)
 
     def links_text(self, links: Counts) -> str:
         """Return how many links there are, and what they carry, for a witness.
@@ -392,7 +400,7 @@ class Case:
         rates = self.link_capacity[links] / net.link_occupancy[links]
         found = net.find(Speeds)
         speeds = None if found is None or found.bandwidth.size != net.link_count else found.bandwidth[links]
-        return text + self._cost.speed_text(rates, None if speeds is None else speeds * self.link_capacity[links])
+        return text + self.units.speed_text(rates, None if speeds is None else speeds * self.link_capacity[links])
 
 
 _NAMED = 4
