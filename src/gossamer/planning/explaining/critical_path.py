@@ -45,6 +45,7 @@ def link_rate(network: Network, link: int, cost: object = None) -> str:
     if isinstance(cost, Clock):
         rate = cost.link_bandwidth or cost.packet_bytes / cost.slot_seconds
         slowness = max(1, round(occupancy * cost.slot_seconds * rate / cost.packet_bytes))
+        slowness = 1 if cost.overhead else slowness  # else links that differ have speeds
         return bandwidth_text(capacity * rate / slowness)
     return f"capacity {capacity}" if occupancy == 1 else f"capacity {capacity}, {quantity(occupancy, 'slot')} a packet"
 
