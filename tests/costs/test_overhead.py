@@ -32,7 +32,7 @@ def fabric(latencies=(0.0, 0.0), rates=(50e9, 25e9)) -> Network:
 
 
 def occupied(schedule, overhead) -> Fraction:
-    """Return the longest for which a link is in use: packets of the clock's bytes, each by its rate and the overhead."""
+    """Return the longest for which a link is in use by packets of the clock's bytes, each with the overhead."""
     clock, network = schedule.cost, schedule.network
     plain = unclocked(network, clock, 1)
     speeds = plain.network.find(Speeds)
