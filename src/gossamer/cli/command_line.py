@@ -179,12 +179,10 @@ def _asks(given: dict[str, Any], network: Any) -> bool:
 
     from gossamer.planning.planner import rules_and_cost
     from gossamer.planning.switching import SWITCHINGS, named
-    from gossamer.questions.costs import USUAL_BYTES, TimeCost
+    from gossamer.questions.costs import TimeCost
     from gossamer.questions.tasks.parsing import TaskWords, asked_task
 
     told = {key: getattr(value, "value", value) for key, value in given.items() if value is not None}
-    if "bandwidth" in told and not told.get("steps"):
-        told.setdefault("bytes", USUAL_BYTES)
     own = {field.name for field in fields(TaskWords)}
     task = asked_task(given["task"], {k: v for k, v in told.items() if k in own}, network, told.get("seed", 0))
     switching = told.get("switching", "store-and-forward")

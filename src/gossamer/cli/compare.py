@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gossamer.cli.console import print_entries, print_json, print_rows, print_summary, progress, width
-from gossamer.cli.options import Json, Options, Question, Words, asks, pictured, planner_words, written
+from gossamer.cli.options import Json, Options, Question, SizesKind, Words, asks, pictured, planner_words, written
 from gossamer.cli.plan import algorithm_options, print_sizes, several_sizes
 
 if TYPE_CHECKING:
@@ -35,19 +35,35 @@ def compare(
     *,
     search: dict[str, Any],
     spread: dict[str, Any],
+    unsegmented: Annotated[
+        bool,
+        typer.Option(
+            "--unsegmented",
+            help="Of several --bytes: rank the algorithms of 'gossamer list algorithms', with unsegmented messages.",
+            rich_help_panel="Search",
+        ),
+    ] = False,
     options: Options = None,
     output: SizesOutput = None,
+    kind: SizesKind = None,
     json: Json = False,
 ) -> None:
-    """Rank every algorithm that covers a task, and say why the others do not; for each of several --bytes the best."""
+    """Rank every algorithm that covers a task; of several --bytes, usual rings and trees, the plan and the bound."""
     from gossamer.atomic_files import check_writable, write_latex
     from gossamer.planning import planner
     from gossamer.studies.reproductions.table import Table
 
     how = {"options": algorithm_options(options), "seed": question.seed, **search}
     if several_sizes(question):
-        print_sizes(question, "compare_sizes", {**how, **spread}, output or [], json)
+        if unsegmented:
+            print_sizes(question, "compare_sizes", {**how, **spread}, output or [], json, kind)
+        else:
+            print_sizes(question, "plan_sizes", {**how, **spread, "usual": True}, output or [], json, kind)
         return
+    if kind is not None:
+        raise typer.BadParameter("a picture is of several sizes, such as --bytes 1KiB:1GiB", param_hint="'--kind'")
+    if unsegmented:
+        raise typer.BadParameter("it goes with several --bytes, such as 1KiB:1GiB", param_hint="'--unsegmented'")
     if spread:
         raise typer.BadParameter("several --bytes can be compared at once, such as 1KiB:1GiB", param_hint="'--jobs'")
     for path in output or []:

@@ -313,7 +313,7 @@ TASK = (Words("questions/tasks/parsing.py", "TaskWords", heading="Task"),)
 RULES = Words("questions/rules.py", "Rules", heading="Rules")
 COSTS = (
     Words("questions/costs.py", "StepCost", heading="Time"),
-    Words("questions/costs.py", "TimeCost", ("bytes", "counting", "bandwidth", "latency", "form"), "Time"),
+    Words("questions/costs.py", "TimeCost", ("bytes", "counting", "bandwidth", "latency", "overhead", "form"), "Time"),
     Words("questions/costs.py", "LinearCost", heading="Time of wormhole messages"),
 )
 
@@ -489,14 +489,19 @@ class Question(NamedTuple):
 
     def read(self, **other: Any) -> dict[str, Any]:
         """Return it as `gossamer.plan` takes it: network, task, switching, rules and cost; with `other` rules."""
+        from gossamer.networks.structures import Assumptions
         from gossamer.planning.planner import as_usual, rules_and_cost
         from gossamer.questions.tasks.parsing import asked_task
 
-        network = read_network(self.network, say=not self.steps)
+        network = read_network(self.network, say=False)
         task = asked_task(self.task, self.task_words, network, self.seed)
         rules = {**self.rules, **other}
+        known = network.find(Assumptions)
+        say_assumed([] if known is None or self.steps else known.beside_latencies.every)
         if self.switching == "store-and-forward":
             rules |= as_usual(network, rules) | self._bytes(network, rules)
+            if "bytes" in rules:
+                _say_latency(network, rules)
         if self.task_words.get("chunks") == 1 and "bytes" in rules:
             rules.setdefault("segmented", False)
         return {"network": network, "task": task, **rules_and_cost(self.switching, rules)}
@@ -519,7 +524,26 @@ class Question(NamedTuple):
         return {"bytes": USUAL_BYTES}
 
 
-_OF_SECONDS = ("bytes", "counting", "bandwidth", "latency", "form")
+def _say_latency(network: Any, rules: dict[str, Any]) -> None:
+    """Say that links of a question in seconds have no latency, and what follows for packets, where nobody gave one."""
+    from gossamer.atomic_files import bytes_text
+    from gossamer.networks.structures import Assumptions, Speeds, no_latency
+    from gossamer.questions.costs import LEAST_PACKET
+
+    if "latency" in rules:
+        return
+    speeds, known = network.find(Speeds), network.find(Assumptions)
+    if "overhead" not in rules and (speeds is None or not speeds.latency.any()):
+        links = f"links taken as 0, and packets of {bytes_text(LEAST_PACKET)} or more"
+        options = "--latency TIME, such as --latency 2us, or --overhead TIME, of each packet"
+        say_assumed([f"latency of {links}; to change it: {options}"])
+    elif speeds is None:
+        say_assumed([no_latency()])
+    elif known is not None:
+        say_assumed(each for each in known.every if each not in known.beside_latencies.every)
+
+
+_OF_SECONDS = ("bytes", "counting", "bandwidth", "latency", "overhead", "form")
 
 
 def read_network(value: Any, say: bool = True) -> Any:
@@ -609,6 +633,22 @@ _DRESS = {
     ],
     "title": Annotated[str | None, typer.Option(help="Title instead of its own.", metavar="TEXT", **_PANEL)],
 }
+
+
+class SizeKind(StrEnum):
+    """What is drawn over several numbers of bytes."""
+
+    bound = "bound"
+    time = "time"
+    bandwidth = "bandwidth"
+
+
+SizesKind = Annotated[
+    SizeKind | None,
+    typer.Option(
+        "--kind", help="Of several --bytes: one panel instead of three, in .tex as TikZ instead of the table.", **_PANEL
+    ),
+]
 
 
 def pictured(command: Callable[..., None]) -> Callable[..., None]:

@@ -571,5 +571,5 @@ def _of_plan(schedule: Schedule, sizes: Iterable[int] | None) -> Iterator[_Repla
 
 def _links_of_plan(network: Network, clock: Clock) -> tuple[Network, tuple[npt.ArrayLike | None, float | None]]:
     """Return the network of a plan in seconds without its slots, and the speeds that the plan was made for, if any."""
-    found, _, speed, lag = unclocked(network, clock, clock.packet_bytes)
+    found, _, speed, lag, _ = unclocked(network, clock, clock.packet_bytes)
     return found, (None, None) if speed is None else (float(speed) / found.link_occupancy, float(lag))

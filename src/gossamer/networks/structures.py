@@ -32,6 +32,7 @@ __all__ = [
     "SwitchAbilities",
     "Tiers",
     "int_array",
+    "no_latency",
 ]
 
 IntArray = npt.NDArray[np.int32]
@@ -338,6 +339,15 @@ class Assumption(NamedTuple):
         return f"{self.text}; to change it: {self.change}" if self.change else self.text
 
 
+def no_latency(links: str = "links", option: str = "--latency TIME, such as --latency 2us") -> Assumption:
+    """Return what is assumed of links that nobody gave a latency.
+
+    >>> print(no_latency())
+    latency of links taken as 0; to change it: --latency TIME, such as --latency 2us
+    """
+    return Assumption(f"latency of {links} taken as 0", option)
+
+
 @dataclass(frozen=True)
 class Assumptions(Structure):
     """What was assumed when the network was read or made, such as the speed of links that a file only counts.
@@ -351,6 +361,12 @@ class Assumptions(Structure):
     every: tuple[Assumption, ...]
 
     of_nodes = True
+
+    @property
+    def beside_latencies(self) -> Assumptions:
+        """All but the one of links that nobody gave a latency."""
+        option = no_latency().change
+        return Assumptions(tuple(each for each in self.every if each.change != option))
 
     def remaining(self, nodes: IntArray, links: IntArray) -> Structure:
         """Keep them: they hold for what is left."""

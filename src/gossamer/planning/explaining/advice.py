@@ -124,11 +124,11 @@ def asked_again(schedule: Any, asked: Task | None = None) -> AskedAgain:
             task = Allreduce() if task.packets == network.terminal_count else task
         return AskedAgain(network, task, "store-and-forward", schedule.rules, cost, total)
     task = asked or _asked_task(schedule)
-    plain, _, rate, latency = unclocked(network, cost, 1)
+    plain = unclocked(network, cost, 1)
     whole = sizing_of(task, network).split
     size = cost.asked_bytes if whole and cost.asked_bytes else cost.buffer_bytes if whole else cost.message_bytes
-    again = TimeCost(size, bandwidth=rate, latency=latency)
-    return AskedAgain(plain, task, "store-and-forward", schedule.rules, again, cost.seconds(total))
+    again = TimeCost(size, bandwidth=plain.bandwidth, latency=plain.latency, overhead=cost.overhead)
+    return AskedAgain(plain.network, task, "store-and-forward", schedule.rules, again, cost.seconds(total))
 
 
 def _asked_task(schedule: Schedule) -> Task:

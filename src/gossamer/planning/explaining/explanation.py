@@ -152,10 +152,11 @@ class Advice:
         if spent.busiest:
             share = float(spent.busy / spent.total)
             yield f"busiest: {spent.busiest}, {self._own(spent.busy)}, {share:.1%} of the time"
-        parts = (spent.sending, spent.latency, spent.waiting)
-        if sum(parts, Fraction(0)):
-            words = [f"{self._own(x)} {name} ({float(x / spent.total):.1%})" for x, name in
-                     zip(parts, ("bandwidth", "latency", "waiting"), strict=True)]  # fmt: skip
+        parts = {"bandwidth": spent.sending - spent.overhead, "overhead of packets": spent.overhead,
+                 "latency": spent.latency, "waiting": spent.waiting}  # fmt: skip
+        if sum(parts.values(), Fraction(0)):
+            words = [f"{self._own(x)} {name} ({float(x / spent.total):.1%})" for name, x in parts.items()
+                     if x or name != "overhead of packets"]  # fmt: skip
             yield f"critical path: {', '.join(words)}"
         laps = [hop for hop in spent.path if hop.times > 1]
         if laps:
@@ -256,7 +257,8 @@ class Advice:
                 "links": [network.link_name(e) for e in self.binding.links.tolist()],
             },
             "time_goes": {
-                "busiest": spent.busiest, "busy": plain(spent.busy * scale), "bandwidth": plain(spent.sending * scale),
+                "busiest": spent.busiest, "busy": plain(spent.busy * scale), "bandwidth": plain((spent.sending - spent.overhead) * scale),
+                **({"overhead": plain(spent.overhead * scale)} if spent.overhead else {}),
                 "latency": plain(spent.latency * scale), "waiting": plain(spent.waiting * scale),
                 "kinds": [
                     {"links": k.name, "count": k.links, "busy": float(k.busy), "busiest": float(k.most)}
