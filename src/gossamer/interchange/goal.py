@@ -20,13 +20,13 @@ from gossamer.errors import FileFormatError
 from gossamer.interchange.format import Format, Plan, RowText, earlier_on_link
 from gossamer.interchange.imported_schedules import (
     COLLECTIVES,
-    Chunk,
     ChunkHop,
     ForeignCollective,
     capacities,
     collective,
     schedule_of,
 )
+from gossamer.interchange.threadblocks import Chunk
 from gossamer.networks.network import Network
 from gossamer.programs import REDUCE, SEND, Operations
 from gossamer.reading.files import text_lines

@@ -19,21 +19,17 @@ import numpy.typing as npt
 from gossamer.errors import FileFormatError, GossamerError
 from gossamer.interchange.format import Format, Plan, RowText
 from gossamer.interchange.imported_schedules import (
-    Block,
-    Chunk,
     ChunkHop,
     ForeignCollective,
-    Place,
-    Step,
     capacities,
-    carry_out,
     collective,
-    first_rank,
+    in_seconds,
     schedule_of,
     schedule_of_table,
     table_places,
     whole_parts,
 )
+from gossamer.interchange.threadblocks import Block, Chunk, Step, carry_out
 from gossamer.networks.network import Network
 from gossamer.programs import REDUCE, SEND, Operations
 from gossamer.programs.layout import plain_task
@@ -418,13 +414,18 @@ _STEP_KINDS = {
 _MOST = 5_000_000
 
 
-def read_msccl_xml(path: Path, network: Network, table: DemandTable | None = None) -> Schedule:
+def read_msccl_xml(
+    path: Path, network: Network, table: DemandTable | None = None, bytes: int | None = None
+) -> Schedule:
     """Read MSCCL XML for a network whose node r is rank r; a custom collective with its table of demands.
+
+    Where links have speeds, it is judged in seconds for so many bytes.
 
     Raises
     ------
     FileFormatError
-        If it is no MSCCL XML, its steps do not fit together, or it uses links that the network does not have.
+        If it is no MSCCL XML, its steps do not fit together or race, or it sends between ranks that the network does
+        not link, through switches at most.
     """
     name = str(path)
     algo = _parsed(path)
@@ -439,12 +440,11 @@ def read_msccl_xml(path: Path, network: Network, table: DemandTable | None = Non
             raise FileFormatError(f"{name!r} is of a custom collective; name the file of its demands as the task")
         raise FileFormatError(f"{name!r} says itself which collective it is; only a custom one has a table of demands")
     blocks = [block for gpu, rank in zip(gpus, ranks, strict=True) for block in _threadblocks(gpu, rank, name)]
-    capacity = capacities(name, network, {(b.rank, b.to) for b in blocks if b.to >= 0})
+    bytes = in_seconds(name, network, bytes)
     if table is not None:
         memory, goal = table_places(table, network)
-        hops = carry_out(name, blocks, memory, [{}] * n, capacity)
-        _check_outputs(name, memory, goal)
-        return schedule_of_table(name, network, table, hops, algo.get("name") or path.stem)
+        sent = carry_out(name, blocks, memory, [{}] * n, goal)
+        return schedule_of_table(name, network, table, sent, algo.get("name") or path.stem, bytes)
     kind = collective(algo.get("coll", ""), name)
     sizes = [(_number(gpu, "i_chunks", name), _number(gpu, "o_chunks", name)) for gpu in gpus]
     root = _root(kind, sizes)
@@ -464,9 +464,8 @@ def read_msccl_xml(path: Path, network: Network, table: DemandTable | None = Non
         if not kind.root_output or v == root:
             for i, (message, part) in enumerate(kind.goal(v, n, k, root)):
                 goal[v][alias[v].get(("o", i), ("o", i))] = Chunk(message, part, everyone)
-    hops = carry_out(name, blocks, memory, alias, capacity)
-    _check_outputs(name, memory, goal)
-    return schedule_of(name, network, kind, hops, n, k, root, algo.get("name") or path.stem)
+    sent = carry_out(name, blocks, memory, alias, goal)
+    return schedule_of(name, network, kind, sent, n, k, root, algo.get("name") or path.stem, bytes)
 
 
 def _parsed(path: Path) -> ElementTree.Element:
@@ -536,15 +535,3 @@ def _aliases(
     if kind.wide_input and not kind.wide_output:
         return {("o", i): ("i", v * k + i) for i in range(k)}
     return {("i", i): ("o", i) for i in range(n * k if kind.wide_input else k)}
-
-
-def _check_outputs(name: str, memory: list[dict[Place, Chunk]], goal: list[dict[Place, Chunk]]) -> None:
-    """Refuse a file that leaves anything but the collective's result in an output."""
-    for v, (has, wants) in enumerate(zip(memory, goal, strict=True)):
-        for i, (place, chunk) in enumerate(wants.items()):
-            found = has.get(place)
-            if found != chunk:
-                what = "nothing" if found is None else "another chunk"
-                if found is not None and found[:2] == chunk[:2] and chunk.ranks & ~found.ranks:
-                    what = f"a sum without the contribution of rank {first_rank(chunk.ranks & ~found.ranks)}"
-                raise FileFormatError(f"{name!r} leaves {what} at chunk {i} of the output of rank {v}")
