@@ -11,10 +11,12 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from gossamer.errors import FileFormatError
 from gossamer.jit import njit
@@ -185,6 +187,16 @@ class _Wire:
     shared: bool = False
 
 
+class _Table(NamedTuple):
+    """Steps in order, the threadblock and number of each, and ``before[first[s]:first[s + 1]]``, for which s waits."""
+
+    steps: npt.NDArray[np.int64]
+    block: npt.NDArray[np.int64]
+    at: npt.NDArray[np.int64]
+    first: npt.NDArray[np.int64]
+    before: npt.NDArray[np.int64]
+
+
 class _Order:
     """The steps of all threadblocks, numbered one after the other, and what each waits for.
 
@@ -222,6 +234,17 @@ class _Order:
         self.line = {ends: i for i, ends in enumerate(self.wires)}
         self.taken = self._matched(never)
         self.steps = self._sorted(never)
+
+    @cached_property
+    def tables(self) -> tuple[_Table, _Table]:
+        """What each step waits for: within its rank, and of all."""
+        columns = (np.array(c, np.int64) for c in (self.steps, self.block, self.at))
+        steps, block, at = columns
+        found = []
+        for waits in (self.before, [self.waits(s) for s in range(len(self.block))]):
+            first = np.cumsum([0, *map(len, waits)])
+            found.append(_Table(steps, block, at, first, np.array([w for of in waits for w in of], np.int64)))
+        return found[0], found[1]
 
     def step(self, s: int) -> Step:
         """Return a step by its number."""
@@ -501,34 +524,17 @@ class _Clocks:
 
     def __init__(self, order: _Order, rank: int, everyone: bool) -> None:
         own = [b for b, block in enumerate(order.blocks) if block.rank == rank]
-        column_of = {b: c for c, b in enumerate(own)}
-        steps = order.steps if everyone else [s for s in order.steps if order.block[s] in column_of]
-        rows = steps if everyone else [s for b in own for s in range(*self._span(order, b))]
-        row = {s: i for i, s in enumerate(rows)} if not everyone else None
-        waits = [
-            order.waits(s) if everyone else order.before[s] for s in (range(len(order.block)) if everyone else rows)
-        ]
-        first = np.cumsum([0, *map(len, waits)])
-        before = [w for of in waits for w in of]
-        if row is not None:
-            before, steps = [row[w] for w in before], [row[s] for s in steps]
-        numbered = range(len(order.block)) if everyone else rows
-        self._row, self._column = row, {s: column_of[order.block[s]] for s in numbered if order.block[s] in column_of}
-        self._clock = np.zeros((len(waits), max(len(own), 1)), np.int32)
-        self._at = order.at
-        columns = np.array([self._column.get(s, -1) for s in numbered], np.int64)
-        at = np.array([order.at[s] for s in numbered], np.int64)
-        _clocks(np.array(steps, np.int64), first, np.array(before, np.int64), columns, at, self._clock)
-
-    @staticmethod
-    def _span(order: _Order, block: int) -> tuple[int, int]:
-        start = order.number[order.blocks[block].rank, order.blocks[block].number]
-        return start, start + len(order.blocks[block].steps)
+        table = order.tables[everyone]
+        column = np.full(len(order.blocks), -1, np.int64)
+        column[own] = np.arange(len(own))
+        self._column = column[table.block]
+        steps = table.steps if everyone else table.steps[self._column[table.steps] >= 0]
+        self._at, self._clock = table.at, np.zeros((table.at.size, len(own)), np.int32)
+        _clocks(steps, table.first, table.before, self._column, table.at, self._clock)
 
     def before(self, one: int, other: int) -> bool:
         """Whether a step is before another, or the same."""
-        row = other if self._row is None else self._row[other]
-        return bool(self._clock[row, self._column[one]] > self._at[one])
+        return bool(self._clock[other, self._column[one]] > self._at[one])
 
     def keep(self, pair: _Conflict) -> bool:
         """Whether the steps of a pair come in its order in every execution."""
