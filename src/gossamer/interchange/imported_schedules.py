@@ -15,7 +15,7 @@ from gossamer.graphs.precedence_scheduling import HopGraph, LinkResources, sched
 from gossamer.graphs.round_routing import Ways, shared_ways
 from gossamer.interchange.threadblocks import Chunk, Place, Transfer, first_rank
 from gossamer.networks.network import Network, has_speeds
-from gossamer.questions.costs import USUAL_BYTES, StepCost, TimeCost
+from gossamer.questions.costs import USUAL_BYTES, FineTimeCost, StepCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import (
     COMBINE,
@@ -259,7 +259,7 @@ def _begun(
     rules = Rules(segmented=parts > 1)
     cost = StepCost()
     if bytes is not None:
-        network, cost = TimeCost(bytes).on(network, task)
+        network, cost = FineTimeCost(bytes).on(network, task)
     transfers = [each for each in sent if isinstance(each, Transfer)]
     if transfers:
         if network.terminal_count < network.node_count:

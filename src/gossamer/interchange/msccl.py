@@ -29,7 +29,7 @@ from gossamer.interchange.imported_schedules import (
     table_places,
     whole_parts,
 )
-from gossamer.interchange.threadblocks import Block, Chunk, Step, carry_out
+from gossamer.interchange.threadblocks import Block, Chunk, Step, Transfer, carry_out
 from gossamer.networks.network import Network
 from gossamer.programs import REDUCE, SEND, Operations
 from gossamer.programs.layout import plain_task
@@ -37,7 +37,7 @@ from gossamer.questions.tasks import Broadcast, DemandTable, Gather, MultinodeBr
 from gossamer.reading.files import XML_PIECES, check_pieces, read_bytes, read_json
 from gossamer.schedules import Schedule
 
-__all__ = ["COLLECTIVES", "MSCCL_JSON", "MSCCL_XML", "STEPS", "read_msccl_json", "read_msccl_xml"]
+__all__ = ["COLLECTIVES", "MSCCL_JSON", "MSCCL_XML", "STEPS", "program_ranks", "read_msccl_json", "read_msccl_xml"]
 
 # The JSON of msccl-tools: an algorithm as steps of sends ``[chunk, source, destination]``.
 #
@@ -291,10 +291,11 @@ MSCCL_XML = Format("msccl-xml", "MSCCL XML for collective libraries of GPUs", _w
 _DAMAGE = (KeyError, TypeError, ValueError, IndexError, RecursionError, AttributeError, OverflowError)
 
 
-def read_msccl_json(path: Path, network: Network) -> Schedule:
+def read_msccl_json(path: Path, network: Network, bytes: int | None = None) -> Schedule:
     """Read an algorithm of msccl-tools for a network whose node r is rank r.
 
-    A step of several rounds is as many slots.
+    A step of several rounds is as many slots. Where links have speeds, or switches join ranks, a chunk leaves as soon
+    as it is there and those before it on its way have left, and links with speeds take seconds for so many bytes.
 
     Raises
     ------
@@ -306,7 +307,7 @@ def read_msccl_json(path: Path, network: Network) -> Schedule:
         fields = read_json(path)
         if fields["msccl_type"] != "algorithm":
             raise ValueError("it is no algorithm")
-        return _schedule(name, fields, network, path.stem)
+        return _schedule(name, fields, network, path.stem, in_seconds(name, network, bytes))
     except FileFormatError:
         raise
     except _DAMAGE as error:
@@ -314,10 +315,10 @@ def read_msccl_json(path: Path, network: Network) -> Schedule:
         raise FileFormatError(f"{name!r} is not the JSON of an msccl-tools algorithm: {reason}") from None
 
 
-def _schedule(name: str, fields: dict[str, Any], network: Network, stem: str) -> Schedule:
+def _schedule(name: str, fields: dict[str, Any], network: Network, stem: str, bytes: int | None) -> Schedule:
     described = fields["collective"]
     if str(described["runtime_name"]).lower() == "custom":
-        return _custom_schedule(name, fields, network, stem)
+        return _custom_schedule(name, fields, network, stem, bytes)
     kind = collective(str(described["runtime_name"]), name)
     if kind.reduces:
         raise FileFormatError(
@@ -337,11 +338,11 @@ def _schedule(name: str, fields: dict[str, Any], network: Network, stem: str) ->
     k = max(count.values())
     if set(count.values()) != {k}:
         raise FileFormatError(f"{name!r} has messages of several numbers of chunks")
-    hops = _hops(name, fields, network, {address: Chunk(*key) for address, key in keys.items()})
-    return schedule_of(name, network, kind, hops, n, k, root, str(fields.get("name") or stem))
+    sent = _sent(name, fields, network, {address: Chunk(*key) for address, key in keys.items()}, bytes)
+    return schedule_of(name, network, kind, sent, n, k, root, str(fields.get("name") or stem), bytes)
 
 
-def _custom_schedule(name: str, fields: dict[str, Any], network: Network, stem: str) -> Schedule:
+def _custom_schedule(name: str, fields: dict[str, Any], network: Network, stem: str, bytes: int | None) -> Schedule:
     """Return the schedule of a custom collective: its chunks say who has them and who must get them."""
     chunks = sorted(fields["collective"]["chunks"], key=lambda c: int(c["addr"]))
     held = {int(c["addr"]): [int(v) for v in c["pre"]] for c in chunks}
@@ -356,12 +357,17 @@ def _custom_schedule(name: str, fields: dict[str, Any], network: Network, stem: 
     except GossamerError as error:
         raise FileFormatError(f"{name!r}: {error}") from None
     row = {address: Chunk(i, 0) for i, address in enumerate(moving)}
-    return schedule_of_table(name, network, table, _hops(name, fields, network, row), str(fields.get("name") or stem))
+    sent = _sent(name, fields, network, row, bytes)
+    return schedule_of_table(name, network, table, sent, str(fields.get("name") or stem), bytes)
 
 
-def _hops(name: str, fields: dict[str, Any], network: Network, chunks: dict[int, Chunk]) -> list[ChunkHop]:
-    """Return what the steps send, in slots."""
+def _sent(
+    name: str, fields: dict[str, Any], network: Network, chunks: dict[int, Chunk], bytes: int | None
+) -> list[ChunkHop] | list[Transfer]:
+    """Return what the steps send: in slots, or where links have speeds or there are switches, what waits for what."""
     steps = _slots(fields["steps"])
+    if bytes is not None or network.terminal_count < network.node_count:
+        return _in_order(steps, chunks)
     capacity = capacities(name, network, {(u, v) for _, _, sends in steps for _, u, v in sends})
     hops: list[ChunkHop] = []
     used: dict[tuple[int, int, int], int] = {}
@@ -372,6 +378,24 @@ def _hops(name: str, fields: dict[str, Any], network: Network, chunks: dict[int,
             used[slot, u, v] = used.get((slot, u, v), 0) + 1
             hops.append(ChunkHop(slot, u, v, chunks[address]))
     return sorted(hops, key=lambda hop: hop.slot)
+
+
+def _in_order(steps: list[tuple[int, int, list[tuple[int, int, int]]]], chunks: dict[int, Chunk]) -> list[Transfer]:
+    """Return what the steps send, each waiting for its chunk and for those before it between the same ranks."""
+    lines: dict[tuple[int, int], int] = {}
+    last: dict[tuple[int, int], int] = {}
+    brought: dict[tuple[int, int], int] = {}  # the transfer that brought a chunk to a rank
+    sent: list[Transfer] = []
+    for _, _, sends in steps:
+        arrived = {}
+        for address, u, v in sends:
+            came, left = ((table[key],) if key in table else () for table, key in (
+                (brought, (address, u)), (last, (u, v)),
+            ))  # fmt: skip
+            arrived[address, v] = last[u, v] = len(sent)
+            sent.append(Transfer(u, v, lines.setdefault((u, v), len(lines)), chunks[address], came, left))
+        brought |= arrived
+    return sent
 
 
 def _slots(steps: list[dict[str, Any]]) -> list[tuple[int, int, list[tuple[int, int, int]]]]:
@@ -466,6 +490,11 @@ def read_msccl_xml(
                 goal[v][alias[v].get(("o", i), ("o", i))] = Chunk(message, part, everyone)
     sent = carry_out(name, blocks, memory, alias, goal)
     return schedule_of(name, network, kind, sent, n, k, root, algo.get("name") or path.stem, bytes)
+
+
+def program_ranks(path: Path) -> int:
+    """Return the number of ranks of MSCCL XML; FileFormatError if it is none."""
+    return len(_parsed(path).findall("gpu"))
 
 
 def _parsed(path: Path) -> ElementTree.Element:

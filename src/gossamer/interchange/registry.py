@@ -30,6 +30,7 @@ from gossamer.questions.costs import Clock
 from gossamer.questions.tasks import Grouped
 from gossamer.questions.tasks.demand_table import TABLE_ENDINGS, read_table
 from gossamer.reading import whole
+from gossamer.reading.quantities import size as size_of
 from gossamer.schedules import Schedule
 
 __all__ = [
@@ -385,17 +386,19 @@ def export(
         format.write(plan, part)
 
 
-READERS: dict[str, Callable[[Path, Network, str | None], Schedule]] = {
-    ".xml": lambda path, network, task: read_msccl_xml(
-        path, network, None if task is None else read_table(task, network)
+READERS: dict[str, Callable[[Path, Network, str | None, int | None], Schedule]] = {
+    ".xml": lambda path, network, task, bytes: read_msccl_xml(
+        path, network, None if task is None else read_table(task, network), bytes
     ),
-    ".json": lambda path, network, task: read_msccl_json(path, network),
+    ".json": lambda path, network, task, bytes: read_msccl_json(path, network, bytes),
     ".goal": read_goal,
 }
 """What reads the files of each suffix."""
 
 
-def import_schedule(path: str | os.PathLike[str], network: object, task: str | None = None) -> Schedule:
+def import_schedule(
+    path: str | os.PathLike[str], network: object, task: str | None = None, bytes: int | str | None = None
+) -> Schedule:
     """Read a schedule that another tool made, for a network whose node r is rank r. It is not verified.
 
     Parameters
@@ -408,18 +411,24 @@ def import_schedule(path: str | os.PathLike[str], network: object, task: str | N
         The collective that a GOAL file is, which does not say it: ``allgather``, ``alltoall`` and so on. Of MSCCL XML
         of a custom collective the file of its table of demands, as `gossamer.questions.tasks.read_table` reads it;
         buffers have the messages of a rank in the order of the rows. The others say it themselves.
+    bytes : int or str, optional
+        On a network whose links have speeds: the bytes of the collective, as MPI counts them (see
+        `gossamer.TimeCost`). Default: 64 MiB.
 
     Returns
     -------
     Schedule
-        Steps become slots, as early as they can be. `gossamer.verify` judges it, and everything else that takes a
-        schedule takes it.
+        What is sent begins as early as what it waits for and the links allow: in slots, and in seconds where links have
+        speeds. Then a chunk is a packet; it goes over a shortest path through switches, which pass it on as it comes
+        and copy nothing, and shared links and ports are taken in turns. `gossamer.verify` judges it, and everything
+        else that takes a schedule takes it.
 
     Raises
     ------
     FileFormatError
-        If the file cannot be read, its steps do not fit together or do not do what its collective is, or it sends
-        between nodes that are not linked.
+        If the file cannot be read, its steps do not fit together or do not do what its collective is, in some
+        execution (a race) or at all, or it sends between ranks that are neither linked nor have a path through switches
+        only. If bytes are given and the links have no speeds.
 
     Examples
     --------
@@ -435,11 +444,11 @@ def import_schedule(path: str | os.PathLike[str], network: object, task: str | N
     reader = READERS.get(Path(path).suffix.lower())
     if reader is None:
         known = ", ".join(READERS)
-        raise FileFormatError(f"foreign schedule {shown(str(path), 300)}: the suffix must be one of {known}")
+        raise FileFormatError(f"external schedule {shown(str(path), 300)}: the suffix must be one of {known}")
     suffix = Path(path).suffix.lower()
     if task is not None and suffix != ".goal" and (suffix != ".xml" or not task.lower().endswith(TABLE_ENDINGS)):
         raise FileFormatError(
             f"{str(path)!r} says itself which collective it is; name a task for .goal, and for .xml of a custom "
             f"collective its table of demands, a file {', '.join(TABLE_ENDINGS)}"
         )
-    return reader(Path(path), net, task)
+    return reader(Path(path), net, task, None if bytes is None else size_of(bytes, "bytes", error=FileFormatError))
