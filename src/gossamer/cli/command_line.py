@@ -150,9 +150,12 @@ def _sensible(name: str, given: dict[str, Any]) -> bool:
     if not all(Path(path).is_file() for path in [*files, *(given.get("files") or [])]):
         return False
     foreign = [p for p in files if Path(p).suffix.lower() not in (".parquet", ".txt", ".toml")]
-    if foreign and name in OF_SCHEDULES and not given.get("network"):
+    also = given.get("on") or given.get("of")  # the network of a schedule of another tool, as an argument
+    if also and not foreign:
         return False
-    named = given.get("network") or given.get("networks")
+    if foreign and name in OF_SCHEDULES and not (given.get("network") or also):
+        return False
+    named = given.get("network") or given.get("networks") or also
     for spec in [named] if isinstance(named, str) else named or []:
         if not (Path(spec).suffix.lower() in suffixes() or "{" in spec):
             size = network_size(spec)

@@ -11,6 +11,7 @@ from gossamer.cli.console import hush_libraries
 from gossamer.errors import FileFormatError, ModelError, ScheduleError, shown
 
 __all__ = [
+    "FOREIGN",
     "check_other_than",
     "check_outputs",
     "check_page",
@@ -19,6 +20,7 @@ __all__ = [
     "check_schedule",
     "is_picture",
     "message_sizes",
+    "network_of",
     "pages",
     "read_schedule",
     "save_plan",
@@ -27,6 +29,8 @@ __all__ = [
 ]
 
 _SCHEDULES = (".parquet", ".txt")
+FOREIGN = (".xml", ".json", ".goal")
+"""The suffixes of schedules of other tools, as `gossamer.interchange.READERS` has them."""
 
 
 def is_picture(path: Path) -> bool:
@@ -155,21 +159,40 @@ def read_schedule(
 ) -> Any:
     """Read a schedule file, or, on a network, one that another tool made; one in seconds as for other bytes."""
     if network is None and task is not None:
-        raise FileFormatError("--task goes with --network, for a schedule of another tool")
-    if network is not None and other_bytes is not None:
-        raise FileFormatError("--bytes goes with a plan in seconds, not with a schedule of another tool")
+        raise FileFormatError("--task goes with a network, for a schedule of another tool")
     if network is None:
         from gossamer.planning import switching
 
+        if file.suffix.lower() in FOREIGN and file.is_file():
+            from gossamer.interchange.msccl import program_ranks
+
+            known = f" a program of {program_ranks(file)} ranks" if file.suffix.lower() == ".xml" else ""
+            raise FileFormatError(
+                f"{shown(str(file), 200)} is{known} of another tool, which is judged on a network: name it, "
+                f"with as many ranks"
+            )
         found = switching.load(file)
         if other_bytes is None:
             return found
         from gossamer.planning.plan_resizing import resized
 
         return resized(found, other_bytes)
+    from gossamer.cli.options import read_network, say_assumed
     from gossamer.interchange import import_schedule
+    from gossamer.networks.network import has_speeds
+    from gossamer.networks.structures import Assumption
 
-    return import_schedule(file, network, task)
+    judged_on = read_network(network)
+    if other_bytes is None and has_speeds(judged_on):
+        say_assumed([Assumption("64 MiB, as no --bytes is given", "--bytes SIZE")])
+    return import_schedule(file, judged_on, task, other_bytes)
+
+
+def network_of(network: str | None, also: str | None) -> str | None:
+    """Return the network of a schedule of another tool, named by an option or as an argument; refuse two."""
+    if network is not None and also is not None and network != also:
+        raise ScheduleError(f"a schedule is of one network, not of {also!r} and --network {network!r}")
+    return network if also is None else also
 
 
 def write_json(value: Any, path: Path, indent: int = 2) -> None:

@@ -29,6 +29,7 @@ __all__ = [
     "Collective",
     "Engine",
     "Foreign",
+    "ForeignToo",
     "Json",
     "Limit",
     "NetworkArgument",
@@ -189,6 +190,12 @@ Foreign = Annotated[
         rich_help_panel="Network",
     ),
 ]
+ForeignToo = Annotated[
+    str | None,
+    typer.Argument(
+        help="Network of a schedule of another tool, as --network.", metavar="[NETWORK]", show_default=False
+    ),
+]
 Collective = Annotated[
     str | None,
     typer.Option(
@@ -211,7 +218,8 @@ OtherBytes = Annotated[
     str | None,
     typer.Option(
         "--bytes",
-        help="Of a plan in seconds: for another number of bytes, without planning again.",
+        help="Of a plan in seconds: for another number of bytes, without planning again. Of a schedule of another tool "
+        "where links have speeds: its bytes, 64MiB by default.",
         metavar="SIZE",
     ),
 ]

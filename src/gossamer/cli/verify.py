@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from gossamer.cli.console import hush_libraries, print_error, print_json, print_summary, print_written, progress
-from gossamer.cli.files import check_schedule, message_sizes, read_schedule
-from gossamer.cli.options import Collective, Foreign, Json, Limit, OtherBytes, ScheduleFile, written
+from gossamer.cli.files import FOREIGN, check_schedule, message_sizes, network_of, read_schedule
+from gossamer.cli.options import Collective, Foreign, ForeignToo, Json, Limit, OtherBytes, ScheduleFile, written
 from gossamer.errors import FileFormatError, ScheduleError, TaskError
 
 __all__ = ["explain", "verify"]
@@ -19,6 +19,8 @@ __all__ = ["explain", "verify"]
 
 def verify(
     file: ScheduleFile,
+    on: ForeignToo = None,
+    *,
     limit: Limit = 20,
     network: Foreign = None,
     task: Collective = None,
@@ -29,16 +31,17 @@ def verify(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Check a schedule file, one in seconds for any number of bytes; exit status 1 if invalid."""
+    """Check a schedule file, or the program of another tool on a network; exit status 1 if invalid."""
     from gossamer.atomic_files import seconds_text
     from gossamer.planning import planner, switching
     from gossamer.planning.outcome import measured_text
     from gossamer.planning.plan_resizing import least_seconds
-    from gossamer.questions.costs import Clock
+    from gossamer.questions.costs import Clock, TimeCost
     from gossamer.questions.tasks import in_packets
     from gossamer.reading import whole
 
     whole(limit, "--limit", 1, None, error=ScheduleError)
+    network = network_of(network, on)
     if output is not None and bytes is None:
         raise ScheduleError("--output goes with --bytes: it is the plan for so many")
     if output is not None:
@@ -47,7 +50,7 @@ def verify(
     if several[1:]:
         if compare or output is not None:
             raise ScheduleError("--compare and --output go with one number of --bytes")
-        raise typer.Exit(0 if _sizes(file, several, json) else 1)
+        raise typer.Exit(0 if _sizes(file, several, json, network, task) else 1)
     with progress() as stage:
         stage(f"reading {file}")
         schedule = read_schedule(file, network, task, bytes)
@@ -55,14 +58,18 @@ def verify(
         kind = switching.of(schedule)
         stage("verifying")
         found = kind.verify(schedule, limit)
-        bound = planner.lower_bounds(**asked)[0] if network is not None or compare else None
-        if compare:
-            stage("planning the same")
-        own = planner.plan(**asked).schedule if compare else None
-        least = None
-        if bytes is not None:
+        timed = network is not None and isinstance(schedule.cost, Clock)
+        bound = least = None
+        if bytes is not None or timed:
             stage("computing lower bounds")
             least = least_seconds(schedule)
+        if (network is not None or compare) and not (timed and least is not None):
+            bound = planner.lower_bounds(**asked)[0]
+        if compare:
+            stage("planning the same")
+        if timed:  # in any number of packets
+            asked |= {"task": in_packets(schedule.task, 1), "cost": TimeCost(schedule.cost.asked_bytes)}
+        own = planner.plan(**asked).schedule if compare else None
         if output is not None:
             stage(f"writing {output}")
             schedule.save(output)
@@ -115,14 +122,17 @@ def verify(
             print(f"{text}, however messages are segmented")
         if own is not None and found.ok:
             took, best = schedule.completion_time, own.completion_time
+            if isinstance(own.cost, Clock):
+                took, best = schedule.cost.seconds(took), own.cost.seconds(best)
             word = "the same time as" if took == best else "faster than" if took < best else "slower than"
-            print(f"{word} what is planned here: {kind.time_text(own.cost, best)} by {own.algorithm}")
+            print(f"{word} what is planned here: {kind.time_text(own.cost, own.completion_time)} by {own.algorithm}")
     raise typer.Exit(0 if found.ok else 1)
 
 
-def _sizes(file: Path, sizes: list[int], json: bool) -> bool:
-    """Print what a plan in seconds takes for several numbers of bytes, beside bounds; whether all are valid."""
+def _sizes(file: Path, sizes: list[int], json: bool, network: str | None, task: str | None) -> bool:
+    """Print what a schedule in seconds takes for several numbers of bytes, beside bounds; whether all are valid."""
     from gossamer.atomic_files import bandwidth_text, bytes_text, seconds_text
+    from gossamer.interchange import import_schedule
     from gossamer.planning import switching
     from gossamer.planning.plan_resizing import least_seconds, resized
     from gossamer.questions.costs import Clock
@@ -131,10 +141,10 @@ def _sizes(file: Path, sizes: list[int], json: bool) -> bool:
     rows: list[dict[str, Any]] = []
     with progress() as stage:
         stage(f"reading {file}")
-        plan = read_schedule(file)
+        plan = read_schedule(file, network, task, None if network is None else str(sizes[0]))
         for count in sizes:
             stage(f"{bytes_text(count)}: repeating, verifying and bounding")
-            schedule = resized(plan, count)
+            schedule = resized(plan, count) if network is None else import_schedule(file, network, task, count)
             clock, slots, least = schedule.cost, schedule.completion_time, least_seconds(schedule)
             assert isinstance(clock, Clock)
             time, rate = clock.seconds(slots), clock.bandwidth(slots)
@@ -183,13 +193,17 @@ def explain(
     file: Annotated[
         Path | None,
         typer.Argument(
-            help="Schedule file that plan --output wrote; with --algorithm a network, by default a small one.",
+            help="Schedule file that plan --output wrote, or of another tool; with --algorithm a network, by default a"
+            " small one.",
             metavar="FILE",
         ),
     ] = None,
     of: Annotated[
         str | None,
-        typer.Argument(help="With --algorithm: the task; by default the first that it covers.", metavar="[TASK]"),
+        typer.Argument(
+            help="Network of a schedule of another tool; with --algorithm the task, by default the first it covers.",
+            metavar="[NETWORK]",
+        ),
     ] = None,
     algorithm: Annotated[
         str | None,
@@ -244,8 +258,9 @@ def explain(
         return
     if file is None:
         raise ScheduleError("Missing argument 'FILE': a schedule that plan -o wrote")
-    if of is not None:
+    if of is not None and file.suffix.lower() not in FOREIGN:
         raise ScheduleError(f"{of!r} goes with --algorithm; a schedule is explained by its file alone")
+    network = network_of(network, of)
     from gossamer.atomic_files import check_writable
     from gossamer.planning import explaining
     from gossamer.reading import whole

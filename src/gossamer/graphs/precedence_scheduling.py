@@ -19,7 +19,8 @@ from gossamer.networks.network import IntArray, Network
 from gossamer.questions.rules import Rules
 
 # A hop may begin when all hops before it have brought what they carry, in the graph that `first` and `following` hold:
-# hop h is before ``following[first[h]:first[h + 1]]``, which are later hops.
+# hop h is before ``following[first[h]:first[h + 1]]``, which are later hops. Where ~s stands for hop s, it may begin
+# when hop h has left its source.
 
 
 class _Workspace(NamedTuple):
@@ -73,7 +74,11 @@ def _heights(link, first, following, source, target, occupancy, latency, cut, he
         most, total = occupancy[e] + latency[e], 1
         for i in range(first[h], first[h + 1]):
             s = following[i]
-            most = max(most, _lag(e, link[s], source, target, occupancy, latency, cut) + height[s])
+            if s < 0:
+                s = ~s
+                most = max(most, occupancy[e] + height[s])
+            else:
+                most = max(most, _lag(e, link[s], source, target, occupancy, latency, cut) + height[s])
             total += weight[s]
         height[h], weight[h] = most, total
 
@@ -240,7 +245,11 @@ def _list_schedule(
                     over = max(over, t + o + wait)
                     for j in range(first[h], first[h + 1]):
                         s = following[j]
-                        ready[s] = max(ready[s], t + _lag(e, link[s], source, target, occupancy, latency, cut))
+                        if s < 0:
+                            s = ~s
+                            ready[s] = max(ready[s], t + o)
+                        else:
+                            ready[s] = max(ready[s], t + _lag(e, link[s], source, target, occupancy, latency, cut))
                         need[s] -= 1
                         if need[s] == 0:
                             follower[s] = calendar[ready[s] % span]
@@ -280,7 +289,8 @@ class HopGraph(NamedTuple):
     """Hops and what waits for what.
 
     `link`, `packet`, int32[H]: the link and the packet of each hop. `first`, `following`, int64[H + 1], int32[]: the
-    hops ``following[first[h]:first[h+1]]``, all of them later than h, wait for hop h.
+    hops ``following[first[h]:first[h+1]]``, all of them later than h, wait for what hop h brings. Of ~s in place of s
+    hop s waits until hop h has left its source; a graph with such hops is not turned round.
     """
 
     link: IntArray
@@ -302,7 +312,7 @@ class HopGraph(NamedTuple):
     @property
     def need(self) -> IntArray:
         """How many hops each hop waits for, int32[H]."""
-        return np.bincount(self.following, minlength=self.link.size).astype(np.int32)
+        return np.bincount(self.edges()[1], minlength=self.link.size).astype(np.int32)
 
     @classmethod
     def of_edges(cls, link: IntArray, packet: IntArray, before: Longs, behind: Longs) -> HopGraph:
@@ -313,7 +323,8 @@ class HopGraph(NamedTuple):
 
     def edges(self) -> tuple[Longs, Longs]:
         """Return the hops that others wait for and, for each, one that waits: before and behind."""
-        return np.repeat(np.arange(self.link.size), np.diff(self.first)), self.following.astype(np.int64)
+        behind = np.where(self.following < 0, ~self.following, self.following).astype(np.int64)
+        return np.repeat(np.arange(self.link.size), np.diff(self.first)), behind
 
     def turned_round(self) -> HopGraph:
         """Return the graph of the hops in opposite order, each waiting for those that waited for it."""
