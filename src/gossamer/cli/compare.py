@@ -35,14 +35,6 @@ def compare(
     *,
     search: dict[str, Any],
     spread: dict[str, Any],
-    unsegmented: Annotated[
-        bool,
-        typer.Option(
-            "--unsegmented",
-            help="Of several --bytes: rank the algorithms of 'gossamer list algorithms', with unsegmented messages.",
-            rich_help_panel="Search",
-        ),
-    ] = False,
     options: Options = None,
     output: SizesOutput = None,
     kind: SizesKind = None,
@@ -55,15 +47,13 @@ def compare(
 
     how = {"options": algorithm_options(options), "seed": question.seed, **search}
     if several_sizes(question):
-        if unsegmented:
+        if question.rules.get("segmented") is False:
             print_sizes(question, "compare_sizes", {**how, **spread}, output or [], json, kind)
         else:
             print_sizes(question, "plan_sizes", {**how, **spread, "usual": True}, output or [], json, kind)
         return
     if kind is not None:
         raise typer.BadParameter("a picture is of several sizes, such as --bytes 1KiB:1GiB", param_hint="'--kind'")
-    if unsegmented:
-        raise typer.BadParameter("it goes with several --bytes, such as 1KiB:1GiB", param_hint="'--unsegmented'")
     if spread:
         raise typer.BadParameter("several --bytes can be compared at once, such as 1KiB:1GiB", param_hint="'--jobs'")
     for path in output or []:

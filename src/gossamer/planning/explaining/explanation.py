@@ -257,7 +257,8 @@ class Advice:
                 "links": [network.link_name(e) for e in self.binding.links.tolist()],
             },
             "time_goes": {
-                "busiest": spent.busiest, "busy": plain(spent.busy * scale), "bandwidth": plain((spent.sending - spent.overhead) * scale),
+                "busiest": spent.busiest, "busy": plain(spent.busy * scale),
+                "bandwidth": plain((spent.sending - spent.overhead) * scale),
                 **({"overhead": plain(spent.overhead * scale)} if spent.overhead else {}),
                 "latency": plain(spent.latency * scale), "waiting": plain(spent.waiting * scale),
                 "kinds": [
