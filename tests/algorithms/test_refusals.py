@@ -80,7 +80,7 @@ def test_all_algorithms_have_the_same_words_for_ports_and_buffers():
                 if algorithm.covers(case):
                     limited = (case.related(rules=rules) for rules in (Rules(ports="one"), Rules(buffer=1)))
                     said |= {found.why for found in map(algorithm.offers, limited) if isinstance(found, Refusal)}
-    about = {why for why in said if "ports" in why or "limit" in why}
+    about = {why for why in said if "is for all-port" in why or "limit" in why}
     hint = "is for all-port nodes; for one-port nodes furthest-first is optimal"
     about.discard("limits the packets that a node holds only for permutations")  # said by the solver, where it is
     assert about == {"is for all-port nodes, not one-port", UNLIMITED, hint}
