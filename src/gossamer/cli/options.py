@@ -455,8 +455,8 @@ _WITHOUT = Annotated[
     list[str] | None,
     typer.Option(
         "--without",
-        help="What fails: links:0-1,5-6, nodes:17, terminals:17 (they stay as switches), random-links:2%, "
-        "random-nodes:1; may be repeated.",
+        help="What fails: links:0-1,5-6, links:0-1*1 (one of the cables of a link), nodes:17, nodes:4-7, "
+        "links:gpu[0-3]-leaf0, terminals:17 (they stay as switches), random-links:2%, random-nodes:1; may be repeated.",
         metavar="WHAT",
         rich_help_panel="Network",
     ),

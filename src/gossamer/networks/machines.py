@@ -17,7 +17,7 @@ from gossamer.errors import NetworkError, nearest, shown
 from gossamer.networks.family import Family, Form, Size, checked_size, whole_number
 from gossamer.networks.network import Network
 from gossamer.networks.router_networks import both_ways
-from gossamer.networks.structures import Assumption, Assumptions, Speeds, Structure, SwitchAbilities, Tiers
+from gossamer.networks.structures import Assumption, Assumptions, CableCounts, Speeds, Structure, SwitchAbilities, Tiers
 from gossamer.reading.quantities import bandwidth, duration
 
 __all__ = ["BOXES", "Figure", "figures", "gigabytes", "machine_family", "machine_spec", "speeds_of", "whole"]
@@ -245,31 +245,31 @@ def _boxes(kind: _Box, given: Mapping[str, Any]) -> Network:
     n, chips = kind.devices, int(told.get("chips", 0))
     device = np.arange(count * n)
     total = count * (n + chips)
-    pieces: list[tuple[Any, Any, float, Fraction]] = []  # ends, bytes a second, latency
+    pieces: list[tuple[Any, Any, float, Fraction, int]] = []  # ends, bytes a second, latency, cables
     one, links = told[kind.link], int(told[f"{kind.link}s"])
     if chips:
         for chip in range(chips):
             switch = count * n + device // n * chips + chip
-            pieces.append((device, switch, float(one * links / chips), told["latency"]))
+            pieces.append((device, switch, float(one * links / chips), told["latency"], links // chips))
     else:
         for a, b, each in kind.joined(links):
             first = np.arange(count) * n
-            pieces.append((first + a, first + b, float(one * each), told["latency"]))
+            pieces.append((first + a, first + b, float(one * each), told["latency"], each))
     rails, spines = (int(told[x]) if count > 1 else 0 for x in ("rails", "spines"))
     if rails:
         adapter = (np.arange(count)[:, None] * n + np.array(kind.adapters)).ravel()
         rail = total + np.tile(np.arange(len(kind.adapters)) % rails, count)
-        pieces.append((adapter, rail, float(told["nic"]), told["nic-latency"]))
+        pieces.append((adapter, rail, float(told["nic"]), told["nic-latency"], 1))
         low, high = np.divmod(np.arange(rails * spines), max(spines, 1))
         up = count * len(kind.adapters) * told["nic"] / max(rails * spines, 1)
-        pieces.append((total + low, total + rails + high, float(up), told["nic-latency"]))
+        pieces.append((total + low, total + rails + high, float(up), told["nic-latency"], 1))
     if not pieces:  # one accelerator alone
-        pieces.append((device[:0], device[:0], float(one), told["latency"]))
-    ends = [both_ways(u, v) for u, v, _, _ in pieces]
+        pieces.append((device[:0], device[:0], float(one), told["latency"], 1))
+    ends = [both_ways(u, v) for u, v, *_ in pieces]
     source, target = (np.concatenate([e[i] for e in ends]) for i in (0, 1))
-    rates, waits = (
+    rates, waits, cables = (
         np.concatenate([np.full(len(e[0]), float(piece[i])) for e, piece in zip(ends, pieces, strict=True)])
-        for i in (2, 3)
+        for i in (2, 3, 4)
     )
     order = np.argsort(source, kind="stable")
     head = str(count) if count > 1 else ""
@@ -283,6 +283,7 @@ def _boxes(kind: _Box, given: Mapping[str, Any]) -> Network:
         structures=[
             *_tiers(kind, count, chips, rails, spines),
             Speeds(rates[order], waits[order]),
+            CableCounts(cables[order].astype(np.int32)),
             *([SwitchAbilities(kind.copies, kind.combines)] if chips or rails else []),
             Assumptions(tuple(_assumed(kind, given, count))),
         ],

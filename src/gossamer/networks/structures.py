@@ -20,6 +20,7 @@ from gossamer.networks.finite_groups import Group
 __all__ = [
     "Assumption",
     "Assumptions",
+    "CableCounts",
     "CayleyGroup",
     "Coordinates",
     "Grid",
@@ -319,6 +320,35 @@ class Speeds(Structure):
     def remaining(self, nodes: IntArray, links: IntArray) -> Structure:
         """Keep those of the links that remain."""
         return Speeds(self.bandwidth[links], self.latency[links])
+
+
+@dataclass(frozen=True, eq=False)
+class CableCounts(Structure):
+    """Of how many equal cables each link is that has the speed of all of them together, such as 18 NVLinks.
+
+    Attributes
+    ----------
+    count : int32[L]
+        At least 1.
+    """
+
+    count: IntArray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "count", int_array(self.count, "numbers of cables"))
+
+    def fault(self, nodes: int, links: int) -> str | None:
+        """Refuse anything but a number for each link."""
+        fits = self.count.shape == (links,) and (not links or int(self.count.min()) >= 1)
+        return None if fits else f"a number of cables is needed for each of {links} links"
+
+    def transposed(self, order: IntArray) -> Structure:
+        """Keep them in the order of the links turned round."""
+        return CableCounts(self.count[order])
+
+    def remaining(self, nodes: IntArray, links: IntArray) -> Structure:
+        """Keep those of the links that remain."""
+        return CableCounts(self.count[links])
 
 
 class Assumption(NamedTuple):
