@@ -15,6 +15,7 @@ from gossamer.errors import FileFormatError, ModelError
 from gossamer.execution.machine_model_replay import Replay
 from gossamer.networks import Network
 from gossamer.planning.collective_jobs import JobOutcome
+from gossamer.planning.explaining.usual_algorithms import usual_name
 from gossamer.planning.outcome import Outcome
 from gossamer.plots.appearance import (
     CATEGORICAL,
@@ -177,8 +178,8 @@ def sizes_figure(comparison: SizeComparison | SizePlans, heading: str = "", **dr
     return panels.finished(heading, "; ".join(map(crossover_text, comparison.crossovers[:2])))
 
 
-_USUAL = ("multi-ring", "doubling-trees", "binomial-tree")
-"""Rings and trees that libraries use, drawn beside the fastest."""
+_MOST_USUAL = 3
+"""Rings and trees that libraries use, drawn beside the fastest at the most."""
 
 
 def _beside(comparison: SizeComparison | SizePlans) -> Iterator[tuple[str, Sequence[Outcome | None]]]:
@@ -187,9 +188,8 @@ def _beside(comparison: SizeComparison | SizePlans) -> Iterator[tuple[str, Seque
         yield "plan", comparison.best
         return
     yield "fastest compared", comparison.best
-    for name in comparison.algorithms:
-        if name.removeprefix("two-way-").removeprefix("reversed-") in _USUAL:
-            yield name, [next((o for o in c.outcomes if o.algorithm == name), None) for c in comparison.comparisons]
+    for name in [name for name in comparison.algorithms if usual_name(name, used=True)][:_MOST_USUAL]:
+        yield name, [next((o for o in c.outcomes if o.algorithm == name), None) for c in comparison.comparisons]
 
 
 # Delay against load, of several schemes in one figure.

@@ -185,8 +185,8 @@ def rank_rings(network: Network) -> tuple[list[RankRing], str]:
     return rings, "cables"
 
 
-def ring_words(network: Network) -> str:
-    """Return how the rings of a network run, in words.
+def ring_words(network: Network, most: int = _MOST_RINGS) -> str:
+    """Return how the rings of a network run, in words; so many are used at the `most`.
 
     >>> import gossamer
     >>> ring_words(gossamer.network("torus:4x4")), ring_words(gossamer.network("array:3"))
@@ -195,7 +195,7 @@ def ring_words(network: Network) -> str:
     rings, run = rank_rings(network)
     if run == "ranks":
         return "ring in rank order"
-    return f"{quantity(len(rings), 'ring')} along {run}"
+    return f"{quantity(min(len(rings), most), 'ring')} along {run}"
 
 
 def _rates(network: Network) -> npt.NDArray[np.float64]:
