@@ -147,8 +147,9 @@ def rank_rings(network: Network) -> tuple[list[RankRing], str]:
     -------
     list of RankRing
         As many cycles along cables as a search finds that share none, where a cable of k times the slowest rate counts
-        as k. Of several servers a ring for each accelerator: it goes through every server along its cables, and leaves
-        and enters servers at the same accelerator, so that rings use all rails. Elsewhere one, in the order of ranks.
+        as k. Of several servers a ring for each accelerator and cycle of a server: it goes through every server along
+        that cycle, and leaves and enters servers at the same accelerator, so that rings use all rails. Elsewhere one,
+        in the order of ranks.
     str
         Which of the three.
 
@@ -276,7 +277,7 @@ def _cycles(
 
 
 def server_chains(network: Network) -> list[Longs]:
-    """Return an order of the accelerators of a server that begins with each of them, along cables where it has some.
+    """Return orders of the accelerators of a server that begin with each of them, along each of its cycles of cables.
 
     >>> import gossamer
     >>> [chain.tolist() for chain in server_chains(gossamer.network("dgx-h100:2"))][:2]
@@ -287,11 +288,11 @@ def server_chains(network: Network) -> list[Longs]:
     size = server_size(network)
     cables = {pair: len(links) for pair, links in _cables(network, size).items()}
     cycles = _disjoint_cycles(size, cables) or [list(range(size))]
-    return [np.roll(cycle, -cycle.index(turn)) for turn in range(size) for cycle in [cycles[turn % len(cycles)]]]
+    return [np.roll(cycle, -cycle.index(turn)) for turn in range(size) for cycle in cycles]
 
 
 def _along_rails(network: Network) -> Iterator[Longs]:
-    """Yield an order for each accelerator of a server, in which every other server is passed in the other direction."""
+    """Yield an order for each chain of a server, in which every other server is passed in the other direction."""
     for chain in server_chains(network):
         lines = np.arange(0, network.terminal_count, chain.size)[:, None] + chain[None, :]
         lines[1::2] = lines[1::2, ::-1]  # what leaves a server at an accelerator enters the next one at the same
