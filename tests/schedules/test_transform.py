@@ -213,7 +213,7 @@ def test_what_cannot_be_composed_says_why():
     split = build(0, line, gossamer.task("allgather"), parts=2)
     for a, b, kind, message in (
         (second, first, TaskError, "multinode-broadcast then reduce-scatter is not a known task; "
-         "reduce-scatter then allgather, of messages of one packet, is"),
+         "reduce-scatter then allgather, of as many packets a message, is"),
         (first, other, ScheduleError, "the schedules are on different networks, array:2 and ring:3"),
         (first, split, ScheduleError, "the schedules have different rules, costs or numbers of parts"),
         (first.replace(rules=split.rules), split, ScheduleError,

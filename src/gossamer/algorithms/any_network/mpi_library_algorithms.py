@@ -320,6 +320,8 @@ def _around_rings(case: Case, pattern: Callable[[int, bool], Longs]) -> _Along:
     """Return a pattern around a ring laid along all rings of the network, of which packets take one each, in turns."""
     # Step 1: find rings of all ranks: cycles along cables that share none, or server by server along the rails
     rings, _ = rank_rings(case.network)
+    if _one_port(case):  # which has nothing for a second ring
+        rings = rings[:1]
     packets, n = packets_of(case.task), case.network.terminal_count
     task = case.task.task if isinstance(case.task, Chunked) else case.task
     roots = np.array([task.root]) if isinstance(task, Broadcast) else np.arange(n)
@@ -354,9 +356,19 @@ def _multi_ring(case: Case) -> _Along:
     The ranks stand in a ring, and messages go in both directions around it, each to half of the ranks. Where there are
     several cycles of cables that share none, as on a square torus or among the double NVLinks of a server, each is a
     ring, and messages take them in turns. Several servers have a ring for each accelerator, which enters and leaves
-    servers there, so that all rails are used. Where there is neither, the ring is in the order of ranks.
+    servers there, so that all rails are used. Where there is neither, the ring is in the order of ranks. With one port
+    there is one ring, and messages go one way around it.
     """
-    return _around_rings(case, ring_tree)
+    return _around_rings(case, _one_way if _one_port(case) else ring_tree)
+
+
+def _one_way(count: int, odd: bool) -> Longs:
+    """Return one way around a ring, for all packets."""
+    return one_way_tree(count)
+
+
+def _one_port(case: Case) -> bool:
+    return case.rules.send_limited or case.rules.receive_limited
 
 
 def _ring_broadcast(case: Case) -> _Along:

@@ -132,8 +132,9 @@ def rank_rings(network: Network) -> tuple[list[RankRing], str]:
     -------
     list of RankRing
         As many cycles along cables as a search finds that share none, where a cable of k times the slowest rate counts
-        as k. Of several servers a ring for each accelerator: it goes through every server along its cables, and leaves
-        and enters servers at the same accelerator, so that rings use all rails. Elsewhere one, in the order of ranks.
+        as k. Of several servers a ring for each accelerator and cycle of a server: it goes through every server along
+        that cycle, and leaves and enters servers at the same accelerator, so that rings use all rails. Elsewhere one,
+        in the order of ranks.
     str
         Which of the three.
 
@@ -170,8 +171,8 @@ def rank_rings(network: Network) -> tuple[list[RankRing], str]:
     return rings, "cables"
 
 
-def ring_words(network: Network) -> str:
-    """Return how the rings of a network run, in words.
+def ring_words(network: Network, most: int = _MOST_RINGS) -> str:
+    """Return how the rings of a network run, in words; so many are used at the `most`.
 
     >>> import gossamer
     >>> ring_words(gossamer.network("torus:4x4")), ring_words(gossamer.network("array:3"))
@@ -180,7 +181,7 @@ def ring_words(network: Network) -> str:
     rings, run = rank_rings(network)
     if run == "ranks":
         return "ring in rank order"
-    return f"{quantity(len(rings), 'ring')} along {run}"
+    return f"{quantity(min(len(rings), most), 'ring')} along {run}"
 
 
 def _rates(network: Network) -> npt.NDArray[np.float64]:
@@ -261,7 +262,7 @@ def _cycles(
 
 
 def server_chains(network: Network) -> list[Longs]:
-    """Return an order of the accelerators of a server that begins with each of them, along cables where it has some.
+    """Return orders of the accelerators of a server that begin with each of them, along each of its cycles of cables.
 
     >>> import gossamer
     >>> [chain.tolist() for chain in server_chains(gossamer.network("dgx-h100:2"))][:2]
@@ -272,11 +273,11 @@ def server_chains(network: Network) -> list[Longs]:
     size = server_size(network)
     cables = {pair: len(links) for pair, links in _cables(network, size).items()}
     cycles = _disjoint_cycles(size, cables) or [list(range(size))]
-    return [np.roll(cycle, -cycle.index(turn)) for turn in range(size) for cycle in [cycles[turn % len(cycles)]]]
+    return [np.roll(cycle, -cycle.index(turn)) for turn in range(size) for cycle in cycles]
 
 
 def _along_rails(network: Network) -> Iterator[Longs]:
-    """Yield an order for each accelerator of a server, in which every other server is passed in the other direction."""
+    """Yield an order for each chain of a server, in which every other server is passed in the other direction."""
     for chain in server_chains(network):
         lines = np.arange(0, network.terminal_count, chain.size)[:, None] + chain[None, :]
         lines[1::2] = lines[1::2, ::-1]  # what leaves a server at an accelerator enters the next one at the same

@@ -450,7 +450,7 @@ def _cut_otherwise(asked: AskedAgain, schedule: Any) -> Iterator[_Change]:
         if isinstance(task, Grouped) or not open_to_choice(task, rules):
             return
         if isinstance(task, Allreduce):
-            yield _Change("planned again, in whatever form and cut", asked)
+            yield _Change("the best form and number of packets", asked)
         elif not cut:
             yield _Change("2 packets a message instead of 1", asked._replace(task=in_packets(task, 2)))
         elif packets <= 256:

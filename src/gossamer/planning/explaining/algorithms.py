@@ -1,4 +1,4 @@
-"""One algorithm explained on one network: idea, first slots, why it is optimal, source, and the steps of its code."""
+"""One algorithm explained on one network: idea, some slots, why it is optimal, source, and the steps of its code."""
 
 from __future__ import annotations
 
@@ -158,6 +158,11 @@ class AlgorithmExplanation:
     def network(self) -> Network:
         """Where it is explained."""
         return self.outcome.case.network
+
+    @property
+    def all_shown(self) -> bool:
+        """Whether all slots are shown."""
+        return not self.slots or len(self.slots) == self.slots[0].total
 
     @property
     def bound(self) -> Bound | None:
@@ -411,7 +416,7 @@ def _same(words: str, task: Task) -> bool:
         return False
 
 
-# What moves in the first slots, and pictures of it in text.
+# What moves in slots, and pictures of it in text.
 
 
 def _slots(out: Outcome, which: int | tuple[int, ...]) -> tuple[str, tuple[SlotMoves, ...]]:
@@ -494,13 +499,12 @@ def _pictures(found: AlgorithmExplanation, width: int) -> list[str]:
         f"* has it, + gets it in this {word}, . does not have it yet" if found.slots[0].holders
         else f"* sends in this {word}, + receives, x does both, . neither" if flat else "> to, <> both ways"
     )  # fmt: skip
-    shown = len(found.slots) == found.slots[0].total
     blocks = []
     for slot in found.slots:
         drawn = _grid(found.network, slot) or _list(found.network, slot)
-        blocks.append([slot.title(word, all_shown=shown), *drawn])
+        blocks.append([slot.title(word, found.all_shown), *drawn])
     lines = _side_by_side(blocks, width) if flat else [line for block in blocks for line in block]
-    more = [] if shown else [f"others: --slots 0-{min(found.slots[0].total, MOST_SLOTS) - 1}"]
+    more = [] if found.all_shown else [f"others: --slots 0-{min(found.slots[0].total, MOST_SLOTS) - 1}"]
     return [legend, *lines, *more]
 
 

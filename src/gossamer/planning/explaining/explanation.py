@@ -174,7 +174,8 @@ class Advice:
     def _beside_row(self, each: Beside) -> tuple[str, ...]:
         if each.time is None or self.asked is None:
             return each.name, "-", "-", f"{each.usual}; {each.skipped}"
-        name = each.name if each.packets == 1 else f"{each.name}, {quantity(each.packets, 'packet')}"
+        form = each.form or each.name
+        name = form if each.packets == 1 else f"{form}, {quantity(each.packets, 'packet')}"
         ratio = f"{float(each.time / self.asked.time):.3f}" if self.asked.time else "-"
         return name, self._time(each.time), ratio, each.usual
 
@@ -278,7 +279,7 @@ class Advice:
             ],
             "beside": [
                 {"algorithm": b.name, "usual": b.usual, "time": number(b.time), "packets": b.packets,
-                 "skipped": b.skipped or None}
+                 "form": b.form or None, "by": b.algorithm or None, "skipped": b.skipped or None}
                 for b in self.beside
             ],
             "left_out": list(self.remarks),

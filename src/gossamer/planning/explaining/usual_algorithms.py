@@ -230,14 +230,14 @@ def names_of(name: str) -> tuple[str, ...]:
     return () if usual is None else tuple(p + base for base in usual.algorithms for p in _PREFIXES)
 
 
-def usual_name(algorithm: str) -> str | None:
-    """Return what people call an algorithm of the registry; None where it has no such name.
+def usual_name(algorithm: str, used: bool = False) -> str | None:
+    """Return what people call an algorithm of the registry; None where it has no such name, or no library is `used`.
 
     >>> usual_name("two-way-multi-ring"), usual_name("doubling-trees"), usual_name("kunde-2")
     ('ring', 'recursive doubling', None)
     """
     bare = algorithm.removeprefix("reversed-").removeprefix("two-way-")
-    known = sorted(USUAL, key=lambda usual: not usual.uses)
+    known = sorted((u for u in USUAL if u.uses or not used), key=lambda usual: not usual.uses)
     return next((usual.name for usual in known if bare in usual.algorithms), None)
 
 
@@ -259,8 +259,8 @@ class Meant(NamedTuple):
     options: Mapping[str, Any]
 
 
-_RULES = (Rules(), Rules(segmented=True), Rules(ports="one"), Rules(ports="one-send"), Rules(ports="one-receive"))
-"""Rules that are tried one after the other where none are asked for."""
+_RULES = (None, Rules(segmented=True), Rules(ports="one"), Rules(ports="one-send"), Rules(ports="one-receive"))
+"""Rules that are tried one after the other where none are asked for: the usual ones of the network first."""
 
 
 def meant(name: str, network: Network, asked: Task | str | None = None, rules: Rules | None = None) -> Meant:
@@ -605,7 +605,8 @@ def _timed(asked: AskedAgain, task: Task, usual: Usual, words: str, blocks: bool
             continue
         gained = best is None or best.time is None or new.time < best.time * (1 - _LITTLE)
         if best is None or best.time is None or new.time < best.time:
-            form = ring_words(new.network) if usual.name == "ring" else ""
+            most = {} if rules.ports == "all" else {"most": 1}
+            form = ring_words(new.network, **most) if usual.name == "ring" else ""
             best = Beside(usual.name, words, new.time, new.packets, form=form, algorithm=new.algorithm)
         if not gained or time.monotonic() - begun > _LONG or time.monotonic() > until:
             break
