@@ -309,8 +309,7 @@ def reductions_from(algorithm: WormholeAlgorithm) -> tuple[WormholeAlgorithm, ..
 
     tasks = tuple(DUALS[kind] for kind in algorithm.tasks if kind in DUALS)
     summary = f"runs {algorithm.name} backwards, on the network with the dimensions in the opposite order"
-    asked = {"anywhere": False, "limited": False}
-    backward = reversed_algorithm(algorithm, tasks, reduce, summary, **asked)
+    backward = reversed_algorithm(algorithm, tasks, reduce, summary, anywhere=False, limited=False)
     if MultinodeBroadcast not in algorithm.tasks:
         return (backward,)
-    return backward, two_way_algorithm(algorithm, allreduce, **asked)
+    return backward, two_way_algorithm(algorithm, allreduce, anywhere=False, limited=False)
