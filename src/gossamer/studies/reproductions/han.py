@@ -8,7 +8,7 @@ are taken from there, what the text leaves open is chosen here, and the notes sa
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
@@ -30,7 +30,7 @@ from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import OneToManyRouting, Permutation
 from gossamer.questions.tasks.patterns import PATTERNS, pattern
 from gossamer.schedules import Schedule
-from gossamer.studies.reproductions.table import Cell, Curve, Row, Table, tabulated
+from gossamer.studies.reproductions.table import Cell, Curve, Row, Table, tabulated, words
 from gossamer.verification import buffer_peak, verify
 
 # Routing the standard instances: what an algorithm took at worst, by schedules that the checker accepted.
@@ -399,11 +399,7 @@ def row_movements() -> Iterator[Row]:
     for name, before, after in ROW_MOVEMENTS:
         flow = flow_numbers(before, after)
         steps, most = row_movement(before, after)
-        yield name, _words(before), _words(after), _words(flow), max(map(abs, flow)), steps, most
-
-
-def _words(values: Sequence[int]) -> str:
-    return " ".join(map(str, values))
+        yield name, words(before), words(after), words(flow), max(map(abs, flow)), steps, most
 
 
 @tabulated(
@@ -465,9 +461,9 @@ def smoothing() -> Iterator[Row]:
         half = moved[:i] if i < 4 else moved[i + 1 :]
         least = min(after)
         extra = " ".join(str(j) for j, count in enumerate(after) if count > least)
-        flow = _words(flow_numbers(before, after))
-        yield (i, _words(before), sum(before), int(half[: i if i < 4 else None].sum()), extra, flow,
-                     _words(after), _words(single[i].tolist()))  # fmt: skip
+        flow = words(flow_numbers(before, after))
+        yield (i, words(before), sum(before), int(half[: i if i < 4 else None].sum()), extra, flow,
+                     words(after), words(single[i].tolist()))  # fmt: skip
 
 
 def spread_messages() -> Table:
@@ -534,7 +530,7 @@ def worst_move() -> Iterator[Row]:
 def odd_squares() -> Table:
     """Figs. 3.13 to 3.19: of how many processors each one is the target, for the three mappings on 11 x 11."""
     counts = [multiplicity(MAPPINGS[name], 11, 11) for name in "123"]
-    rows: list[tuple[Cell, ...]] = [(i, *(_words(count[i].tolist()) for count in counts)) for i in range(11)]
+    rows: list[tuple[Cell, ...]] = [(i, *(words(count[i].tolist()) for count in counts)) for i in range(11)]
     rows.append(("most", *(int(count.max()) for count in counts)))
     return Table(
         "Targets on an odd square, 11 x 11 (Figs. 3.13 to 3.19)",

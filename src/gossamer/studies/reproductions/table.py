@@ -27,6 +27,11 @@ def number(value: Cell) -> str:
     return f"{float(value):.3f}".rstrip("0").rstrip(".")
 
 
+def words(values: Iterable[int]) -> str:
+    """Return numbers with blanks between them."""
+    return " ".join(map(str, values))
+
+
 @dataclass(frozen=True)
 class Curve:
     """A measured curve between its lower bound and the source's upper bound.

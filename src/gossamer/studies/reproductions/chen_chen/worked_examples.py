@@ -25,7 +25,7 @@ from gossamer.studies.reproductions.chen_chen.schedule_costs import (
     scheduled,
     theorem_1,
 )
-from gossamer.studies.reproductions.table import Cell, Row, Table, tabulated
+from gossamer.studies.reproductions.table import Cell, Row, Table, tabulated, words
 from gossamer.wormhole import WormholeSchedule, verify
 from gossamer.wormhole.aggregation_distribution import ATD_5
 from gossamer.wormhole.aggregation_distribution.closed_forms import closed_form, destinations, movement
@@ -134,11 +134,7 @@ def destination_lists() -> Iterator[Row]:
         ddn = int(partition.ddn[node])
         to = destinations(partition, np.array(rank)).tolist()
         offsets = [offset(t, ddn, _H) for t in to]
-        yield _place(node, _N), ddn, alpha, len(rank), _words(to), _words(offsets)
-
-
-def _words(values: list[int]) -> str:
-    return " ".join(map(str, values))
+        yield _place(node, _N), ddn, alpha, len(rank), words(to), words(offsets)
 
 
 @tabulated(
@@ -178,7 +174,7 @@ def larger_all_to_all() -> Table:
     known = 1
     for number, partners in enumerate(gather_rounds(25, 4), 1):
         gained = sum(p.nodes for p in partners)
-        rows.append((number, _words([p.places for p in partners]), known, known + gained))
+        rows.append((number, words([p.places for p in partners]), known, known + gained))
         known += gained
     measured = len(_moves(_schedule(25, tuple(range(0, 625, 26)), 1), "all-gather", 25))
     return Table(
