@@ -159,7 +159,7 @@ def read_schedule(
 ) -> Any:
     """Read a schedule file, or, on a network, one that another tool made; one in seconds as for other bytes."""
     if network is None and task is not None:
-        raise FileFormatError("--task goes with a network, for a schedule of another tool")
+        raise FileFormatError("--task goes with --network, for a schedule of another tool")
     if network is None:
         from gossamer.planning import switching
 

@@ -316,7 +316,8 @@ def _listed(
 ) -> _Hops:
     """Return the hops of transfers, by list scheduling.
 
-    Of those that wait for a link the one goes first that would be there first if nothing else were sent.
+    Of those that wait for a link the one goes first that would be there first if nothing else were sent; of several
+    the one to the next rank, so that not all ranks send to the same one first.
     """
     lines = {each.line: (each.source, each.target) for each in sent}
     number = {line: i for i, line in enumerate(lines)}
@@ -348,7 +349,8 @@ def _listed(
         soonest[t] = max((int(soonest[i] + roads.occupancy[link[first[i]]]) for i in each.left), default=came)
         soonest[t] = max(soonest[t], came)
     order = np.empty(of.size)
-    order[np.lexsort((np.arange(of.size), soonest[of] + through))] = np.arange(of.size)
+    ahead = np.array([(each.target - each.source) % network.terminal_count for each in sent], np.int64)
+    order[np.lexsort((np.arange(of.size), ahead[of], soonest[of] + through))] = np.arange(of.size)
     graph = HopGraph.of_edges(
         link.astype(np.int32), packet[of].astype(np.int32), np.concatenate(before), np.concatenate(behind)
     )
