@@ -180,12 +180,15 @@ def _asks(given: dict[str, Any], network: Any) -> bool:
     """Return whether there is a task, with rules and costs that go with each other, and an algorithm for it."""
     from dataclasses import fields
 
+    from gossamer.cli.options import OF_SECONDS
     from gossamer.planning.planner import rules_and_cost
     from gossamer.planning.switching import SWITCHINGS, named
     from gossamer.questions.costs import TimeCost
     from gossamer.questions.tasks.parsing import TaskWords, asked_task
 
     told = {key: getattr(value, "value", value) for key, value in given.items() if value is not None}
+    if told.get("steps") and told.keys() & OF_SECONDS:
+        return False
     own = {field.name for field in fields(TaskWords)}
     task = asked_task(given["task"], {k: v for k, v in told.items() if k in own}, network, told.get("seed", 0))
     switching = told.get("switching", "store-and-forward")

@@ -25,6 +25,7 @@ from gossamer.errors import ModelError
 __all__ = [
     "AT_FIRST",
     "HEADINGS",
+    "OF_SECONDS",
     "BytesOfPlan",
     "Collective",
     "Engine",
@@ -38,6 +39,7 @@ __all__ = [
     "ScheduleFile",
     "Scheduler",
     "Seed",
+    "SizesKind",
     "SizesOfPlan",
     "SwitchingOption",
     "TaskArgument",
@@ -520,7 +522,7 @@ class Question(NamedTuple):
         from gossamer.networks.structures import Assumption
         from gossamer.questions.costs import USUAL_BYTES
 
-        given = [f"--{name}" for name in _OF_SECONDS if name in rules]
+        given = [f"--{name}" for name in OF_SECONDS if name in rules]
         if self.steps:
             if given:
                 raise ModelError(f"--steps counts steps; leave out {', '.join(given)}")
@@ -551,7 +553,8 @@ def _say_latency(network: Any, rules: dict[str, Any]) -> None:
         say_assumed(each for each in known.every if each not in known.beside_latencies.every)
 
 
-_OF_SECONDS = ("bytes", "counting", "bandwidth", "latency", "overhead", "form")
+OF_SECONDS = ("bytes", "counting", "bandwidth", "latency", "overhead", "form")
+"""Options of questions in seconds."""
 
 
 def read_network(value: Any, say: bool = True) -> Any:

@@ -120,7 +120,7 @@ def best_counts(
         begin //= 2
     if not tried(begin) and begin in found:
         falls, grows = whole.seconds - least, max(found[begin].seconds - least, Fraction(1, 10**12)) / begin
-        begin = 1 << max(1, int(math.log2(max(falls / grows, Fraction(1))) / 2))
+        begin = 1 << max(1, int(math.log2(max(float(falls / grows), 1.0)) / 2))
         tried(begin)
     for packets in (begin * _STEP, begin // _STEP):
         upward = packets > begin

@@ -832,7 +832,7 @@ class TimeCost:
     >>> cost = TimeCost("64MiB", bandwidth="50GB/s")
     >>> found = gossamer.plan("ring:8", "allreduce", cost=cost)
     >>> f"{float(found.seconds) * 1e6:.1f} us, {float(found.bus_bandwidth) / 1e9:.0f} GB/s"
-    '1175.6 us, 100 GB/s'
+    '1174.4 us, 100 GB/s'
     """
 
     bytes: Bytes = USUAL_BYTES

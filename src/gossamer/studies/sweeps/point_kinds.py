@@ -271,6 +271,9 @@ def asked_case(words: Mapping[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
     said |= {name: Path(said[name]) for name in ("destinations", "demands") if name in said}
     task = asked_task(words["task"], said, network, seed)
     ruled = {"form": "blocks"} if "bytes" in words else {}
+    alone = next((f.name for f in fields(TimeCost) if f.name in words and f.name != "whole"), "bytes")
+    if "bytes" not in words and alone != "bytes":  # a table of results says of how many it is
+        raise ModelError(f"--{alone} goes with --bytes")
     ruled |= {name: words[name] for name in _RULES if name in words}
     return network, task, rules_and_cost(words.get("switching", "store-and-forward"), ruled)
 
