@@ -128,4 +128,4 @@ def test_one_port_nodes_at_a_cut_send_one_packet_each():
     assert whole.value == 8
     (bound,) = cut_bounds(Case(gossamer.network("ring:8"), PartialExchange([0]), Rules(ports="one")))
     assert bound.value == 7
-    assert bound.witness == "7 messages must leave the 1 node x_0 = 0 at most 1 packet a step"
+    assert bound.witness == "7 messages must leave node x_0 = 0, at most 1 packet a step"
