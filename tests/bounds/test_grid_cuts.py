@@ -119,7 +119,7 @@ def test_far_messages_cross_several_cuts_one_after_the_other():
     found = {b.name: b for b in cut_bounds(Case(network, Permutation([-1] * 8 + [9] + [8, *[-1] * 8]), Rules()))}
     assert found["cut across dimension 1"].value == 8
     assert found["cut across dimension 1"].witness == (
-        "1 message must get from x_1 <= 0 to x_1 >= 8, 8 hops apart, over 2 links"
+        "1 message must get from x_1 <= 0 to x_1 >= 8, 8 hops apart over 2 links"
     )
 
 
