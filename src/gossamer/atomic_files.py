@@ -624,15 +624,15 @@ def bytes_text(count: int) -> str:
 def size_text(count: int) -> str:
     """Return a number of bytes for people: exactly where that is short, else to four figures.
 
-    >>> size_text(65536), size_text(3_000_000), size_text(123_456_789), size_text(5 * 2**29)
-    ('64 KiB', '3 MB', '123.5 MB', '2.5 GiB')
+    >>> size_text(65536), size_text(3_000_000), size_text(123_456_789), size_text(5 * 2**29), size_text(23 * 2**26)
+    ('64 KiB', '3 MB', '123.5 MB', '2.5 GiB', '1472 MiB')
     """
-    for base, units in ((1024, _BINARY), (1000, _DECIMAL)):
-        exponent = max(k for k in range(len(units)) if count >= base**k or not k)
-        text = f"{count / base**exponent:.4g}"
-        if float(text) * base**exponent == count or base == 1000:
-            break
-    return f"{text} {units[exponent]}"
+    for exponent in range(len(_BINARY) - 1, 0, -1):
+        text = f"{count / 1024**exponent:.4g}"
+        if count >= 1024**exponent and "e" not in text and float(text) * 1024**exponent == count:
+            return f"{text} {_BINARY[exponent]}"
+    exponent = max(k for k in range(len(_DECIMAL)) if count >= 1000**k or not k)
+    return f"{count / 1000**exponent:.4g} {_DECIMAL[exponent]}"
 
 
 _BINARY, _DECIMAL = ("B", "KiB", "MiB", "GiB", "TiB", "PiB"), ("B", "kB", "MB", "GB", "TB", "PB")

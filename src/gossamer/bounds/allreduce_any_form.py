@@ -808,7 +808,7 @@ def _flow_bound(asked: _Asked, parts: list[Counts], quick: bool) -> Bound | None
     case = asked.case
     text = (
         f"in any form, the {case.units.amount_text(proof.packets)} that node {case.name(u)} contributes must get to "
-        f"node {case.name(v)}, over all paths at once, with the latencies on them"
+        f"node {case.name(v)}, over all paths at once{', with the latencies on them' * bool(links.latency.any())}"
     )
     return Bound.of("quickest flow", proof, text, "cut", "Ford and Fulkerson 1958; Lin and Jaillet 2015")
 

@@ -349,6 +349,9 @@ def _moves(crowd: Crowd, held: Mask, packets: int) -> str:
     regions, out, into = (int(mask.sum()) for mask in (held, crowd.leaves, crowd.enters))
     if out == into == regions:
         return f"each of {packets:,} packets must leave {regions - 1:,} of {regions:,} regions and enter as many"
+    if not out or not into:
+        moved = f"results must enter {into:,}" if into else f"contributions must leave {out:,}"
+        return f"{moved} of {regions:,} regions, those of other regions"
     return f"contributions must leave {out:,} of {regions:,} regions, and results of others enter {into:,}"
 
 
@@ -396,7 +399,7 @@ def _around(case: Case, ways: _TerminalDistances, inside: Mask, packets: int) ->
     time, load, early, late = best
     few = np.flatnonzero(inside if 2 * int(inside.sum()) <= inside.size else ~inside)
     way = "leave" if inside[few[0]] else "enter"
-    side = f"node {case.names(few)}" if few.size == 1 else f"the {quantity(few.size, 'node')} {case.names(few)}"
+    side = case.set_text(few.size, case.names(few))
     text = (
         f"{case.packets_text(load.needed, 'packet')} must {way} {side} over {case.links_text(links.number[out])}, as "
         f"contributions or results{around_text(case.units, int(early), int(late))}"

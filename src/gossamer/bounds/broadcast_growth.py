@@ -219,6 +219,15 @@ def _distances(case: Case, root: int, others: Counts, outward: bool) -> Counts:
     return case.metric.between(start, others) if outward else case.metric.between(others, start)
 
 
+def _goal(case: Case, what: str, verb: str, node: int) -> str:
+    """Return what must reach nodes, or where their contributions must come together."""
+    return (
+        f"the {what} of node {case.name(node)} must reach"
+        if verb == "reach"
+        else f"node {case.name(node)} needs the sum of"
+    )
+
+
 def _way(case: Case, outward: bool) -> str:
     """Return how often a node passes on, or takes in, what spreads."""
     return f"a node {'passes it on' if outward else 'takes in one'} at most once {case.units.rate_text}"
@@ -230,7 +239,7 @@ def _spread(case: Case, what: str, outward: bool, spreads: list[Spread]) -> Iter
     doubling = max((*doubling_time(profile), node) for node, profile, _ in spreads)
     steps, distance, count, node = doubling
     far = f" at least {distance} hops away" if distance else ", itself included"
-    text = f"the {what} of node {case.name(node)} must {verb} {quantity(count, 'node')}{far}; {way}"
+    text = f"{_goal(case, what, verb, node)} {quantity(count, 'node')}{far}; {way}"
     yield Bound.of(
         "doubling", Growth(count, distance), text, "broadcast",
         "Dimakopoulos 1996, Theorem 3.3, which includes ceil(log2 n) and Fraigniaud and Lazard's e+1",
@@ -238,7 +247,8 @@ def _spread(case: Case, what: str, outward: bool, spreads: list[Spread]) -> Iter
     trees = [(tree_time(case, node, targets), -node) for node, _, targets in spreads[:4]]
     steps, node = max((s, v) for s, v in trees)
     if steps:
-        text = f"on a tree, the {what} of node {case.name(-node)} takes exactly {case.time_text(steps)}; {way}"
+        told = f"the {what} of" if outward else "what comes to"
+        text = f"on a tree, {told} node {case.name(-node)} takes exactly {case.time_text(steps)}; {way}"
         yield Bound("tree broadcast", Fraction(steps), text, "broadcast", "Dimakopoulos 1996, (6.1)")
 
 
@@ -446,7 +456,7 @@ def _furthest(case: Case, what: str, verb: str, way: str, spreads: list[Spread])
     if twins:
         steps, count, node = max(twins)
         text = (
-            f"the {what} of node {case.name(node)} must {verb} {quantity(count, 'node')} "
+            f"{_goal(case, what, verb, node)} {quantity(count, 'node')} "
             f"{quantity(steps - 1, 'hop')} away; {way}, so only one of them without a wait"
         )
         proof = Chain((Fraction(steps - 1), Fraction(1)))
@@ -462,7 +472,7 @@ def _closed_form(case: Case, what: str, verb: str, way: str, spreads: list[Sprea
     if found:
         _, distance, count, node = max(found)
         text = (
-            f"the {what} of node {case.name(node)} must {verb} {quantity(count, 'node')} at least "
+            f"{_goal(case, what, verb, node)} {quantity(count, 'node')} at least "
             f"{quantity(distance, 'hop')} away; {way}"
         )
         proof = ClosedForm(count, distance)
@@ -479,7 +489,7 @@ def _tree_level(case: Case, what: str, verb: str, way: str, spreads: list[Spread
     if found:
         _, distance, count, node = max(found)
         text = (
-            f"on a tree, the {what} of node {case.name(node)} must {verb} {quantity(count, 'node')} exactly "
+            f"on a tree, {_goal(case, what, verb, node)} {quantity(count, 'node')} exactly "
             f"{quantity(distance, 'hop')} away; {way}"
         )
         proof = LevelGrowth(count, distance)
@@ -500,7 +510,7 @@ def _few_neighbors(case: Case, what: str, outward: bool, known: int, spreads: li
     far = f" at least {distance} hops away" if distance else ", itself included"
     verb = "reach" if outward else "come from"
     text = (
-        f"the {what} of node {case.name(node)} must {verb} {quantity(count, 'node')}{far}; {_way(case, outward)}, "
+        f"{_goal(case, what, verb, node)} {quantity(count, 'node')}{far}; {_way(case, outward)}, "
         f"{'to' if outward else 'from'} at most {quantity(links, 'neighbor')}"
     )
     source = "Bermond, Hell, Liestman and Peters 1992; Dimakopoulos 1996, Theorem 3.3"
@@ -620,7 +630,7 @@ def _spreading(case: Case, demand: Demand, links: Links) -> Iterator[Bound]:
         far = f" {case.time_text(distance)} or more away" if distance else ", itself included"
         begins = "starts to pass it on" if demand.outward else "takes one in"
         text = (
-            f"the {demand.what} of node {case.name(root)} must {verb} {quantity(count, 'node')}{far}; a node {begins} "
+            f"{_goal(case, demand.what, verb, root)} {quantity(count, 'node')}{far}; a node {begins} "
             f"at most every {case.time_text(every)}"
         )
         proof = Growth(count, distance, least, most, every)
@@ -687,8 +697,9 @@ def _late_copies(case: Case, demand: Demand, links: Links) -> Iterator[Bound]:
     else:
         holders, targets = np.unique(demand.origin), np.unique(demand.target)
     best: tuple[Load, str] | None = None
-    verb, way = ("serves", "out of") if demand.outward else ("brings those of", "into")
-    what = "copy" if demand.outward else "sum"
+    way, each = "out of", "copy serves only terminals that one terminal can still reach"
+    if not demand.outward:
+        way, each = "into", "sum has only contributions that one terminal can still collect"
     count = _LATE_WORK // (links.terminal_count * links.source.size)
     for nodes in islice(_sets_to_leave(links, spread(holders, _ROOTS)), count):
         mine, others = holders[nodes[holders]], targets[~nodes[targets]]
@@ -703,7 +714,7 @@ def _late_copies(case: Case, demand: Demand, links: Links) -> Iterator[Bound]:
                 text = (
                     f"what goes {way} {quantity(int(nodes.sum()), 'node')} over "
                     f"{case.links_text(links.number[across])} is for {quantity(others.size, 'terminal')} outside; each "
-                    f"{what} {verb} only those that one terminal still reaches in the time left"
+                    f"{each} in the time left"
                 )
                 best = load, text
     if best is not None:

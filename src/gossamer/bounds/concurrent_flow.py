@@ -104,7 +104,7 @@ def sending_price_bounds(case: Case) -> Iterator[Bound]:
     >>> for bound in sending_price_bounds(Case(network, gossamer.task("allgather"), gossamer.Rules(ports="one"))):
     ...     print(bound.value, bound.witness)  # doctest: +NORMALIZE_WHITESPACE
     15 weighting 5 sets of nodes, what must enter them comes to 30, and the nodes
-    that bring it in (0, 1), sending one packet each at a time, bring at most 2 a step
+    0, 1, sending one packet each at a time, bring in at most 2 a step
     """
     net = case.network
     if case.invariant or net.grid is not None or net.levels is not None:
@@ -245,8 +245,8 @@ def _sending_bound(case: Case, worth: int, offered: int, price: Counts, sets: in
     names = ", ".join(case.name(int(v)) for v in dear[:3]) + (", ..." if dear.size > 3 else "")
     verb, way, side = ("sending", "enter", "in") if outward else ("receiving", "leave", "out")
     text = (
-        f"weighting {quantity(int(sets), 'set')} of nodes, what must {way} them comes to {worth:,}, and the nodes that "
-        f"bring it {side} ({names}), {verb} one packet each at a time, bring at most {offered:,} {case.units.rate_text}"
+        f"weighting {quantity(int(sets), 'set')} of nodes, what must {way} them comes to {worth:,}, and the nodes "
+        f"{names}, {verb} one packet each at a time, bring {side} at most {offered:,} {case.units.rate_text}"
     )
     source = "gossamer: linear programming duality, and Edmonds 1973 on branchings"
     proof = PortPrices.by(Load.of(worth, offered, whole=case.whole), price=price)
@@ -563,7 +563,7 @@ def priced_text(case: Case, toll: Counts, needed: Fraction, moved: str, offered:
         all_links = priced.size == case.network.link_count
         where = f"{'all ' * all_links}{case.links_text(priced)}{'' if all_links else f' ({names})'}"
         if case.limited:
-            where += f", which nodes use at most at {case.units.throughput_text(offered * times / least)}"
+            where += f", of which one-port nodes use at most {case.units.throughput_text(offered * times / least)}"
         return f"{moved} at least {amount} over {where}"
     kinds, counts = np.unique(toll[priced], return_counts=True)
     shares = [f"{kind / least:.4g}" for kind in kinds[::-1].tolist()]

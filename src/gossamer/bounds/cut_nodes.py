@@ -258,7 +258,7 @@ def separator_bounds(case: Case) -> Iterator[Bound]:
                 continue
             swept = Swept(network, distance, stride, copies)
             if descends_by_one(swept):
-                where = f"{{}} hops {f'of {name} ' if name else ''}from node {network.node_name(source)}"
+                where = f"at distance {{}} {f'in {name} ' if name else ''}from node {network.node_name(source)}"
                 yield from _layers(case, swept.line(case), np.bincount(distance) * copies, where)
 
 
@@ -287,7 +287,7 @@ def _layers(case: Case, line: NodeLine, size: Counts, where: str, far: bool = Fa
             verb = "send" if send else "receive"
             text = (
                 f"{quantity(int(size[i]), 'node')} {where.format(i)} must {verb} "
-                f"{case.packets_text(int(count[i]))}, each one at a time{case.each_text(1)}"
+                f"{case.packets_text(int(count[i]))}, {'each ' * (int(size[i]) > 1)}one at a time{case.each_text(1)}"
             )
             if rest[i]:
                 left = quantity(int(rest[i]), "hop")
@@ -440,8 +440,8 @@ def cluster_bounds(case: Case) -> Iterator[Bound]:
     capacity = across * (1 if case.limited else net.uniform_capacity)
     names = ", ".join(case.name(int(v)) for v in np.sort(nodes)[:4]) + (", ..." if count > 4 else "")
     text = (
-        f"{case.packets_text(messages)} must {'leave' if demand.outward else 'enter'} the {quantity(count, 'node')} "
-        f"{names}{f', {hubs:,} of them active,' * (hubs < count)} over {quantity(across, 'link')}"
+        f"{case.packets_text(messages)} must {'leave' if demand.outward else 'enter'} {case.set_text(count, names)}"
+        f"{f', {hubs:,} of them active,' * (hubs < count)} over {quantity(across, 'link')}"
     )
     cut = Cut.of(messages, capacity, whole=case.whole)
     proof = Cut.by(cut, nodes=np.sort(nodes), enter=not demand.outward)

@@ -210,7 +210,7 @@ def leaf_bounds(case: Case) -> Iterator[Bound]:
     missed = quantity(max(capacity * (steps - 1) - n + 1, 0), "reception")
     text = (
         f"{case.packets_text(n - levels.leaves[h + level], 'message')} of each leaf take "
-        f"{case.time_text(2 * (h + level + 1))} or more, and within {case.time_text(steps - 1)} each leaf can be "
-        f"idle for only {missed}"
+        f"{case.time_text(2 * (h + level + 1))} or more, and within {case.time_text(steps - 1)} each leaf can "
+        f"miss only {missed}"
     )
     yield Bound("idle leaves", Fraction(steps), text, "load", "Dimakopoulos 1996, Theorem 6.10, with (6.6) corrected")

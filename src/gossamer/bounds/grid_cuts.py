@@ -224,14 +224,14 @@ def across_text(case: Case, capacity: int) -> str:
 
     >>> import gossamer
     >>> across_text(Case(gossamer.network("ring:4"), gossamer.task("alltoall")), 4)
-    'over 4 links'
+    ' over 4 links'
     """
     if case.limited or case.network.uniform_capacity != 1:
-        return f"at most {quantity(capacity, 'packet')} {case.units.rate_text}"
+        return f", at most {quantity(capacity, 'packet')} {case.units.rate_text}"
     found = case.network.find(Speeds)
     speeds = None if found is None or not capacity else np.full(capacity, found.bandwidth.max())
     alike = found is None or np.ptp(found.bandwidth) == 0
-    return f"over {quantity(capacity, 'link')}{case.units.speed_text(np.ones(capacity), speeds) if alike else ''}"
+    return f" over {quantity(capacity, 'link')}{case.units.speed_text(np.ones(capacity), speeds) if alike else ''}"
 
 
 def cut_bounds(case: Case) -> Iterator[Bound]:
@@ -266,11 +266,11 @@ def _array(case: Case, axis: Axis) -> Bound | None:
     nodes = (cut.low + 1) * area
     what, across = case.packets_text(cut.messages), across_text(case, cut.capacity)
     if cut.high == cut.low + 1:
-        text = f"{what} must leave the {quantity(nodes, 'node')} {x} {below} {low} {across}"
+        text = f"{what} must leave {case.set_text(nodes, f'{x} {below} {low}')}{across}"
     else:
         text = (
             f"{what} must get from {x} {below} {low} to {x} {above} {high}, {quantity(cut.high - cut.low, 'hop')} "
-            f"apart, {across}"
+            f"apart{across}"
         )
     return Bound.of(f"cut across {axis.name}", cut.proof(case), text, "cut", SOURCE)
 
@@ -308,8 +308,8 @@ def _ring(case: Case, axis: Axis) -> Bound | None:
     if last < first:
         where = f"{x} >= {first} or {x} <= {last}"
     text = (
-        f"{case.packets_text(messages)} must {'enter' if way else 'leave'} the "
-        f"{quantity(int(lengths[k]) * area, 'node')} {where} {across_text(case, capacity)}"
+        f"{case.packets_text(messages)} must {'enter' if way else 'leave'} "
+        f"{case.set_text(int(lengths[k]) * area, where)}{across_text(case, capacity)}"
     )
     return Bound.of(f"cut across {axis.name}", Cut.of(messages, capacity, whole=case.whole), text, "cut", SOURCE)
 

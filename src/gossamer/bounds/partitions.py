@@ -180,11 +180,11 @@ class _Boxes:
                 spans.append(f"{first}" if length == 1 else f"{first}..{last}")
             else:
                 spans.append("*")
-        active = int(hubs.item())
+        active, where = int(hubs.item()), f"in the box ({','.join(spans)})"
         text = (
-            f"{self.case.packets_text(count)} must {'enter' if entering else 'leave'} the {quantity(nodes, 'node')} in "
-            f"the box ({','.join(spans)}){f', {active:,} of them active,' * (active < nodes)} "
-            f"{across_text(self.case, capacity)}"
+            f"{self.case.packets_text(count)} must {'enter' if entering else 'leave'} "
+            f"{self.case.set_text(nodes, where)}"
+            f"{f', {active:,} of them active,' * (active < nodes)}{across_text(self.case, capacity)}"
         )
         return Bound.of("box cut", Cut.of(count, capacity, whole=self.case.whole), text, "cut", SOURCE)
 

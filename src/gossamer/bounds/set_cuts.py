@@ -301,7 +301,7 @@ def _one_message(case: Case) -> bool:
 def _bound(case: Case, found: Crossing, inside: Mask) -> Bound:
     near = 2 * int(inside.sum()) <= inside.size
     few = np.flatnonzero(inside == near)
-    side = f"node {case.names(few)}" if few.size == 1 else f"the {quantity(few.size, 'node')} {case.names(few)}"
+    side = case.set_text(few.size, case.names(few))
     out = np.flatnonzero(inside[case.links.source] & ~inside[case.links.target])
     way, over = "leave" if near else "enter", case.links_text(case.links.number[out])
     text = f"{case.packets_text(found.load.needed)} must {way} {side} over {over}"

@@ -23,11 +23,10 @@ from gossamer.explorer.scenes import (
     busy,
     check_nodes,
     drawn,
-    exact,
     plain_head,
     scene,
+    schedule_head,
     stay_columns,
-    witness_nodes,
 )
 from gossamer.planning import planner, switching
 from gossamer.planning.outcome import Outcome
@@ -97,22 +96,11 @@ def aggregated(schedule: Schedule, bounds: Sequence[Bound] = (), facts: Sequence
         "frames": np.minimum(frames, _LARGEST).astype(np.int32),
         **drawn(network, pairs),
     }
-    bound = bounds[0] if bounds else None
-    head = plain_head(network) | {
-        "task": schedule.task.describe(),
-        "algorithm": schedule.algorithm or "unnamed",
-        "switching": schedule.switching,
+    head = schedule_head(schedule, bounds, facts, float(next(iter(lengths), 1))) | {
         "ticks": slots,
-        "tick": float(next(iter(lengths), 1)),
-        "unit": "step",
-        "time": exact(schedule.completion_time),
-        "bound": None if bound is None else exact(bound.value),
-        "witness": None if bound is None else bound.text,
-        "marked": [] if bound is None else witness_nodes(network, bound),
         "rows": schedule.hop_count,
         "held_peak": -1,
         "each": each,
-        "facts": [list(fact) for fact in facts],
     }
     return Scene(head, columns)
 

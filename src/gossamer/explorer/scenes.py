@@ -14,13 +14,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import seconds_text
 from gossamer.bounds import Bound
 from gossamer.errors import NotApplicableError
 from gossamer.networks.network import Network
 from gossamer.planning.explaining.hop_lines import count_sums
+from gossamer.plots.appearance import spec_text
 from gossamer.plots.layouts import lay_out
 from gossamer.plots.link_groups import NodePairs, routes
-from gossamer.questions.tasks import COPY, MOVE
+from gossamer.questions.costs import Clock
+from gossamer.questions.tasks import COPY, MOVE, in_packets
 from gossamer.schedules import Schedule, Timeline
 
 # The nodes that prove a bound, found in its witness: those named, and those of a box.
@@ -210,6 +213,10 @@ def scene(schedule: Any, bounds: Sequence[Bound] = (), facts: Sequence[tuple[str
     messages = _messages(schedule, ids)
     held = waiting(rows, mine, messages["origin"], messages["kind"], network.node_count, BINS)
     sums = count_sums(schedule) if isinstance(schedule, Schedule) else None
+    done = rows.end[order]
+    if schedule.switching == "store-and-forward" and not schedule.network.plain:  # links are free while packets arrive
+        latency = schedule.network.link_latency[pairs.first][way[first[:-1]]]
+        done = np.maximum(done - latency / float(rows.tick), rows.start[order])
     columns: dict[str, Column] = {
         "start": rows.start[order].astype(np.uint32),
         "end": rows.end[order].astype(np.uint32),
@@ -225,7 +232,7 @@ def scene(schedule: Any, bounds: Sequence[Bound] = (), facts: Sequence[tuple[str
         "from": rows.source[order],
         "to": rows.target[order],
         "busy": busy(
-            rows.start[order], rows.end[order], rows.length,
+            rows.start[order], done, rows.length,
             np.diff(first) * (weight[order] if weight.size else 1.0), int(pairs.capacity.sum()),
         ),
         "held": held.total,
@@ -315,24 +322,49 @@ def drawn(network: Network, pairs: NodePairs) -> dict[str, Column]:
 def _head(
     schedule: Any, rows: Timeline, bounds: Sequence[Bound], facts: Sequence[tuple[str, str]], held: Waiting
 ) -> dict[str, Any]:
-    network, unit = schedule.network, "step" if schedule.switching == "store-and-forward" else "time unit"
-    bound = bounds[0] if bounds else None
-    return plain_head(network) | {
-        "task": schedule.task.describe(),
-        "algorithm": schedule.algorithm or "unnamed",
-        "switching": schedule.switching,
+    return schedule_head(schedule, bounds, facts, float(rows.tick)) | {
         "ticks": rows.length,
-        "tick": float(rows.tick),
-        "unit": unit,
-        "time": exact(schedule.completion_time),
-        "bound": None if bound is None else exact(bound.value),
-        "witness": None if bound is None else bound.text,
-        "marked": [] if bound is None else witness_nodes(network, bound),
         "rows": rows.count,
         "phases": list(rows.phases),
         "held_peak": held.peak,
-        "facts": [list(fact) for fact in facts],
     }
+
+
+def schedule_head(
+    schedule: Any, bounds: Sequence[Bound], facts: Sequence[tuple[str, str]], tick: float
+) -> dict[str, Any]:
+    """Return what the page says of a schedule: its task, its time and bound, in seconds where slots have a length."""
+    network, cost, bound = schedule.network, schedule.cost, bounds[0] if bounds else None
+    task, time = schedule.task, schedule.completion_time
+    told = None if bound is None else exact(bound.value)
+    head: dict[str, Any] = {"time": exact(time), "bound": told, "unit": "step", "tick": tick}
+    if schedule.switching != "store-and-forward":
+        head["unit"] = "time unit"
+    elif isinstance(cost, Clock):
+        task = in_packets(task, 1)
+        shown, unit = seconds_text(cost.seconds(time)).split()
+        scale = float(cost.seconds(time)) / float(shown) if time else 1.0
+        told = None if bound is None else f"{float(cost.seconds(bound.value)) / scale:.4g}"
+        head = {
+            "time": shown,
+            "bound": told,
+            "unit": unit,
+            "units": unit,
+            "tick": tick * float(cost.slot_seconds) / scale,
+        }
+    return (
+        plain_head(network)
+        | head
+        | {
+            "task": task.describe(),
+            "algorithm": schedule.algorithm or "unnamed",
+            "switching": schedule.switching,
+            "met": bound is not None and bound.value == time,
+            "witness": None if bound is None else bound.text,
+            "marked": [] if bound is None else witness_nodes(network, bound),
+            "facts": [list(fact) for fact in facts],
+        }
+    )
 
 
 def exact(time: Fraction) -> str:
@@ -347,7 +379,7 @@ def exact(time: Fraction) -> str:
 def plain_head(network: Network) -> dict[str, Any]:
     """Return what the page says of a network, and nothing yet of what happens on it."""
     return {
-        "network": network.spec,
+        "network": spec_text(network),
         "nodes": network.node_count,
         "terminals": network.terminal_count,
         "links": network.link_count,

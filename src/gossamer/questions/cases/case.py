@@ -361,6 +361,16 @@ class Case:
         """
         return ", ".join([*(self.name(v) for v in nodes[:_NAMED]), *(["..."] if nodes.size > _NAMED else [])])
 
+    def set_text(self, count: int, where: str = "") -> str:
+        """Return how many nodes a set has, and what tells which they are, for a witness.
+
+        >>> import gossamer
+        >>> case = Case(gossamer.network("ring:9"), gossamer.task("alltoall"))
+        >>> case.set_text(1, "(0)"), case.set_text(3, "0 <= x_0 <= 2")
+        ('node (0)', 'the 3 nodes 0 <= x_0 <= 2')
+        """
+        return f"node {where}" if count == 1 else f"the {quantity(count, 'node')} {where}"
+
     def time_text(self, time: Fraction | int) -> str:
         """Return a time in steps, or in seconds where the cost has them."""
         return self.units.time_text(time)
