@@ -436,7 +436,7 @@ def test_nodes_keep_the_names_of_their_coordinates_in_a_file(tmp_path, suffix):
     network = without(gossamer.network("torus:3x3"), ["links:0-1"])
     plan = gossamer.plan(network, "allgather")
     plan.save(tmp_path / f"plan.{suffix}")
-    again = gossamer.Schedule.load(tmp_path / f"plan.{suffix}")
+    again = gossamer.load(tmp_path / f"plan.{suffix}")
     names = [[net.node_name(v) for v in range(9)] for net in (plan.schedule.network, again.network)]
     assert names[0] == names[1]
     assert names[0][5] == "(1,2)"
