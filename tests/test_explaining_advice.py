@@ -17,6 +17,7 @@ import gossamer
 from gossamer import LinearCost, Rules, TimeCost
 from gossamer.cli import main
 from gossamer.errors import ScheduleError
+from gossamer.networks.derived import without
 from gossamer.planning.explaining import advice as advising
 from gossamer.planning.explaining import usual_algorithms as usual
 from gossamer.planning.explaining.advice import asked_again
@@ -428,3 +429,18 @@ def test_the_command_writes_pages_and_refuses_what_does_not_go_together(capsys, 
     ):
         assert main(["explain", str(plan), *words]) == 2
         assert reason in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "txt"])
+def test_nodes_keep_the_names_of_their_coordinates_in_a_file(tmp_path, suffix):
+    network = without(gossamer.network("torus:3x3"), ["links:0-1"])
+    plan = gossamer.plan(network, "allgather")
+    plan.save(tmp_path / f"plan.{suffix}")
+    again = gossamer.load(tmp_path / f"plan.{suffix}")
+    names = [[net.node_name(v) for v in range(9)] for net in (plan.schedule.network, again.network)]
+    assert names[0] == names[1]
+    assert names[0][5] == "(1,2)"
+    page = gossamer.explain(again, quick=True)
+    assert "(0,0)" in page.why[0]
+    cable = next(c for c in advising.changed(page.asked, again, page.binding) if c.words.startswith("one more cable"))
+    assert cable.asked.network.node_name(5) == "(1,2)"

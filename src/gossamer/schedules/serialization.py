@@ -14,7 +14,7 @@ from gossamer.networks.network import IntArray, Network
 from gossamer.networks.shared_ports import SharedPorts
 from gossamer.networks.spec import network as parse_network
 from gossamer.networks.spec import network_size, reads_file
-from gossamer.networks.structures import Speeds, Structure
+from gossamer.networks.structures import Coordinates, Speeds, Structure
 from gossamer.questions.costs import StepCost
 from gossamer.questions.rules import Rules
 from gossamer.schedules.columns import packed, unpacked, whole
@@ -101,12 +101,14 @@ def network_to_dict(network: Network, *, text: bool = False) -> dict[str, Any]:
         }
     if has_spec(network):
         return {"spec": network.spec, **told}
+    places = network.coordinates
     return {
         "name": network.spec,
         "nodes": network.node_count,
         "terminals": network.terminal_count,
         "labels": network.labels,
         "links": links.T.tolist() if text else packed(links.astype(np.int32)),
+        **({} if places is None or network.labels is not None else {"coordinates": places.tolist()}),
         **told,
     }
 
@@ -144,6 +146,8 @@ def network_from_dict(fields: dict[str, Any], room: Room) -> Network:
         source, target, capacity = _links(fields["links"], room)
         terminals, labels, spec = fields["terminals"], fields["labels"], fields["name"]
         structures: tuple[Structure, ...] = ()
+        if "coordinates" in fields:
+            structures = (Coordinates(fields["coordinates"]),)
     else:
         spec = fields["spec"]
         if reads_file(spec):

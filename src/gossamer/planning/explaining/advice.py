@@ -613,5 +613,5 @@ def _with_links(network: Network, twice: Longs | None = None, cable: tuple[int, 
         f"{network.spec} {words}", network.node_count, source[order].astype(np.int32), target[order].astype(np.int32),
         capacity[order].astype(np.int32), link_occupancy=occupancy[order].astype(np.int32),
         link_latency=latency[order].astype(np.int32), terminal_count=network.terminal_count, structures=kept,
-        labels=network.labels, links_only=True,
+        labels=network.labels or [network.node_name(v) for v in range(network.node_count)], links_only=True,
     )  # fmt: skip
