@@ -33,7 +33,7 @@ from gossamer.verification.replay_inputs import PARTIAL_SUMS, ReplayState
 from gossamer.verification.timed_replay import replay_timed
 from gossamer.version import __version__
 
-__all__ = ["certificate", "write_certificate"]
+__all__ = ["certificate", "certificate_text", "write_certificate"]
 
 Rows = npt.NDArray[np.integer[Any]]
 
@@ -105,17 +105,17 @@ def write_certificate(found: dict[str, Any], path: str | os.PathLike[str]) -> No
         If the file cannot be written.
     """
     with whole_file(path) as part:
-        part.write_bytes(_text(found))
+        part.write_bytes(certificate_text(found))
 
 
-def _text(found: dict[str, Any]) -> bytes:
+def certificate_text(found: dict[str, Any]) -> bytes:
     """Return the JSON of a certificate, a line for each of its parts."""
     lines = (f"{json.dumps(key)}: {json.dumps(value, separators=(',', ':'))}" for key, value in found.items())
     return ("{" + ",\n".join(lines) + "}\n").encode()
 
 
 def _checked(found: dict[str, Any]) -> list[str]:
-    return gossamer_check.check(_text(found))
+    return gossamer_check.check(certificate_text(found))
 
 
 def _described(schedule: Schedule, length: Fraction) -> dict[str, Any]:
