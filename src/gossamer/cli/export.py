@@ -85,7 +85,6 @@ def certify(
 ) -> None:
     """Write a schedule with its lower bound as plain JSON that gossamer_check.py, one file, checks by itself."""
     import gossamer_check
-
     from gossamer.planning.certificates import certificate, certificate_text, write_certificate
 
     check_other_than([file, task], [output])

@@ -24,7 +24,7 @@ from gossamer.networks.network import Network
 from gossamer.questions.cases import Case
 from gossamer.questions.costs import Clock
 from gossamer.questions.rules import Rules
-from gossamer.questions.tasks import ALLCOMBINE, COMBINE, COPY, Messages
+from gossamer.questions.tasks import ALLCOMBINE, COMBINE, Messages
 from gossamer.schedules import Schedule
 from gossamer.schedules.hop_table import hop_ends
 from gossamer.schedules.packets import CONTROL, message_rows
