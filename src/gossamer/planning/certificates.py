@@ -27,7 +27,7 @@ from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import ALLCOMBINE, COMBINE, Messages
 from gossamer.schedules import Schedule
 from gossamer.schedules.hop_table import hop_ends
-from gossamer.schedules.packets import CONTROL, message_rows
+from gossamer.schedules.packets import message_rows
 from gossamer.schedules.symmetry import Symmetry
 from gossamer.verification.replay_inputs import PARTIAL_SUMS, ReplayState
 from gossamer.verification.timed_replay import replay_timed
@@ -122,7 +122,7 @@ def _described(schedule: Schedule, length: Fraction) -> dict[str, Any]:
     """Return all of a certificate but the claim and the bound."""
     network, rules, symmetry = schedule.network, schedule.rules.on(schedule.network), schedule.symmetry
     items, of_packet = _items(schedule)
-    keep, carries = _rows(schedule)
+    keep, carries = _rows(schedule, of_packet)
     new = np.append(of_packet, 0)[schedule.packet[keep]]
     transfers: dict[str, Any] = {
         "phases": [{"slots": p.slots, "length": str(p.slot_length * length)} for p in schedule.phases if p.slots],
@@ -200,7 +200,7 @@ def _items(schedule: Schedule) -> tuple[list[dict[str, Any]], Rows]:
     """Return the items of a certificate, and for each packet of the schedule its number there.
 
     What is sent on once another message is complete at its origin is of one item with that: its sum goes to all who
-    get either.
+    get either. What a node has for itself alone is of no item, number -1.
     """
     messages, table = schedule.messages, schedule.packets
     everyone = list(range(schedule.network.terminal_count))
@@ -214,20 +214,21 @@ def _items(schedule: Schedule) -> tuple[list[dict[str, Any]], Rows]:
     sizes = np.ones(messages.count, np.int64) if messages.sizes is None else messages.sizes
     each = sizes * schedule.parts // schedule.generations
     items: list[dict[str, Any]] = []
-    number = np.full(messages.count, -1)
-    begins = np.zeros(messages.count, np.int64)
+    begins = np.full(messages.count, -1, np.int64)
     total = 0
     for m in np.flatnonzero(first).tolist():
-        items.append(_item(messages, m, onward.get(m), everyone, int(each[m]) * schedule.generations))
+        item = _item(messages, m, onward.get(m), everyone, int(each[m]) * schedule.generations)
+        if item["to"] == [] or (item["from"] == item["to"] and len(messages.targets_of(m, len(everyone))) == 1):
+            continue
+        items.append(item)
         begins[m] = total
-        number[m] = len(items) - 1
         total += int(each[m])
     for m, n in onward.items():
         begins[n] = begins[m]
         if each[m] != each[n]:
             raise ScheduleError("a result of another number of packets than its sum has no certificate")
     rows = message_rows(messages, table)
-    return items, begins[rows] + table.part
+    return items, np.where(begins[rows] < 0, -1, begins[rows] + table.part)
 
 
 def _item(messages: Messages, m: int, n: int | None, everyone: list[int], packets: int) -> dict[str, Any]:
@@ -250,15 +251,15 @@ def _item(messages: Messages, m: int, n: int | None, everyone: list[int], packet
     return {"kind": "copy", "from": [origin], "to": "all" if everybody else goals, "packets": packets}
 
 
-def _rows(schedule: Schedule) -> tuple[Rows, Rows]:
+def _rows(schedule: Schedule, of_packet: Rows) -> tuple[Rows, Rows]:
     """Return the rows of the certificate, each after what it carries on, and what each carries, as rows of these.
 
-    Control packets are left out. A row that goes on from a switch that does not copy, or does not add, names what it
+    Control packets, and packets of no item, are left out. A row that goes on from a switch that does not copy, or does not add, names what it
     carries on.
     """
     network, rules = schedule.network, schedule.rules.on(schedule.network)
     switches = network.terminal_count < network.node_count
-    keep = np.flatnonzero(schedule.packet != CONTROL)
+    keep = np.flatnonzero(np.append(of_packet, -1)[schedule.packet] >= 0)
     carries = np.full(schedule.stored_hops, -1, np.int64)
     state = ReplayState(schedule)
     kind = np.broadcast_to(state.kind, state.origin.shape)
