@@ -293,7 +293,7 @@ def task_name(net: Net, items: list[Item]) -> str:
         size = f", messages of {packets} packet" + "s" * (packets > 1)
         sources, targets = [i.sources for i in items], [i.targets for i in items]
         pairs = sorted((s[0], t[0]) for s, t in zip(sources, targets, strict=True) if len(s) == len(t) == 1)
-        others = [(u, v) for u in first for v in range(everybody) if u != v] if len(pairs) == len(items) else []
+        single = len(pairs) == len(items) < len(first) * everybody
         widths = {(len(s), len(t)) for s, t in zip(sources, targets, strict=True)}
         roots = sorted(t[0] if kind == "sum" else s[0] for s, t in zip(sources, targets, strict=True))
         if kind == "copy" and widths == {(1, everybody - 1)} and everybody > 2:
@@ -301,9 +301,9 @@ def task_name(net: Net, items: list[Item]) -> str:
                 return f"allgather among {everybody} ranks{size}"
             if len(items) == order == 1:
                 return f"broadcast from rank {roots[0]} to {everybody} ranks{size}"
-        if kind == "copy" and pairs == others:
+        if kind == "copy" and single and pairs == [(u, v) for u in first for v in range(everybody) if u != v]:
             return f"alltoall among {everybody} ranks{size}"
-        if kind == "copy" and order == 1 and len(pairs) == len(items) == everybody - 1:
+        if kind == "copy" and order == 1 and single and len(items) == everybody - 1:
             for word, role in (("scatter from", 0), ("gather to", 1)):
                 root, ends = pairs[0][role], {pair[1 - role] for pair in pairs}
                 if {pair[role] for pair in pairs} == {root} and len(ends) == everybody - 1:
