@@ -155,8 +155,9 @@ def of_networks() -> Iterator[tuple[str, Data]]:
     yield "two end at once", meet
     yield "two end at once in a port", but(meet, network__shared=[in_port])
     yield "two end one after the other", but(meet, network__shared=[in_port], schedule__slot=[0, 1])
-    yield "two begin at once and end at once", but(
-        meet, network__shared=[but(in_port, receiving=False)], schedule__slot=[0, 0]
+    yield (
+        "two begin at once and end at once",
+        but(meet, network__shared=[but(in_port, receiving=False)], schedule__slot=[0, 0]),
     )
 
 
@@ -191,11 +192,13 @@ def of_rules() -> Iterator[tuple[str, Data]]:
     same = but(long, schedule__link=[0, 0])
     yield "two overlap on a link", same
     yield "two overlap on a wide link", but(same, network__capacity=2)
-    yield "three overlap on a wide link", but(
-        cert(network("0-1", occupancy=3, capacity=2), [copied(0, [1], 3)], "0:0:0 1:0:1 2:0:2", 5)
+    yield (
+        "three overlap on a wide link",
+        but(cert(network("0-1", occupancy=3, capacity=2), [copied(0, [1], 3)], "0:0:0 1:0:1 2:0:2", 5)),
     )
-    yield "three follow on a wide link", but(
-        cert(network("0-1", occupancy=3, capacity=2), [copied(0, [1], 3)], "0:0:0 1:0:1 3:0:2", 6)
+    yield (
+        "three follow on a wide link",
+        but(cert(network("0-1", occupancy=3, capacity=2), [copied(0, [1], 3)], "0:0:0 1:0:1 3:0:2", 6)),
     )
 
 
@@ -232,9 +235,7 @@ def of_symmetry() -> Iterator[tuple[str, Data]]:
     for name in ("capacity", "occupancy", "latency"):
         values = [1 + (name == "occupancy")] * 7 + [2 + (name == "occupancy")]
         yield f"other {name}", but(r, **{f"network__{name}": values})
-    yield "shared ports", but(
-        r, network__shared=[{"links": [0], "capacity": 1, "occupancy": 1, "receiving": False}]
-    )
+    yield "shared ports", but(r, network__shared=[{"links": [0], "capacity": 1, "occupancy": 1, "receiving": False}])
     switch = network("0-2 1-3 2-1 3-0 2-3 3-2", 2)
     swap = [1, 0, 3, 2]
     through = cert(switch, [copied(0, [1])], "0:0:0 1:2:0", 2,
@@ -244,24 +245,35 @@ def of_symmetry() -> Iterator[tuple[str, Data]]:
     double = network("0-1 0-1 1-0 1-0", capacity=[1, 2, 1, 2])
     pair = {"generators": [[1, 0]], "commuting": [[1, 0]]}
     yield "two links each way", cert(double, [copied(0, [1], 3)], "0:0:0 0:1:1 0:1:2", 1, symmetry=pair)
-    yield "two links each way, crossed", but(
-        cert(double, [copied(0, [1], 3)], "0:0:0 0:1:1 0:1:2", 1, symmetry=pair), network__capacity=[1, 2, 2, 1]
+    yield (
+        "two links each way, crossed",
+        but(cert(double, [copied(0, [1], 3)], "0:0:0 0:1:1 0:1:2", 1, symmetry=pair), network__capacity=[1, 2, 2, 1]),
     )
-    yield "no generators", cert(
-        network("0-1 1-0"), [copied(0, [1])], "0:0:0", 1, symmetry={"generators": [], "commuting": [[1, 0]]}
+    half = {"generators": [[2, 3, 0, 1]], "commuting": [TURN]}
+    few = [copied(0, [1]), copied(0, [2]), copied(0, [3])]
+    yield "as many as a scatter", cert(RING, few, "0:0:0 0:1:2 1:0:1 2:2:1", 3, symmetry=half)
+    yield "one broadcast of an orbit", cert(RING, [copied(0, "all")], "0:0:0 0:1:0 1:2:0", 2, symmetry=half)
+    yield "one reduction of an orbit", cert(RING, [summed("all", [0])], "0:4:0 1:6:0 1:3:0", 2, symmetry=half)
+    yield (
+        "one allreduce of an orbit",
+        cert(RING, [summed("all", "all")], "0:4:0 1:6:0 1:3:0 2:0:0 2:1:0 3:2:0", 4, symmetry=half),
     )
-    yield "a link more one way", but(
-        cert(network("0-1 1-0 1-0"), [copied(0, [1])], "0:0:0", 1, symmetry=pair)
+    yield (
+        "no generators",
+        cert(network("0-1 1-0"), [copied(0, [1])], "0:0:0", 1, symmetry={"generators": [], "commuting": [[1, 0]]}),
     )
-    yield "buffers of orbits", but(
-        cert(RING, [copied(0, [1, 2]), copied(0, [3])], "0:0:0 1:2:0 1:1:1", 2, symmetry=GROUP), rules__buffer=1
+    yield "a link more one way", but(cert(network("0-1 1-0 1-0"), [copied(0, [1])], "0:0:0", 1, symmetry=pair))
+    yield (
+        "buffers of orbits",
+        but(cert(RING, [copied(0, [1, 2]), copied(0, [3])], "0:0:0 1:2:0 1:1:1", 2, symmetry=GROUP), rules__buffer=1),
     )
-    yield "buffers of orbits, too full", but(
-        cert(RING, [copied(0, [2]), copied(0, [2])], "0:0:0 0:1:1 1:2:0 1:7:1", 2, symmetry=GROUP), rules__buffer=1
+    yield (
+        "buffers of orbits, too full",
+        but(
+            cert(RING, [copied(0, [2]), copied(0, [2])], "0:0:0 0:1:1 1:2:0 1:7:1", 2, symmetry=GROUP), rules__buffer=1
+        ),
     )
-    yield "sums of orbits", cert(
-        RING, [summed("all", [0])], "0:4:0 1:6:0 1:3:0", 2, symmetry=GROUP
-    )
+    yield "sums of orbits", cert(RING, [summed("all", [0])], "0:4:0 1:6:0 1:3:0", 2, symmetry=GROUP)
 
 
 def of_tasks() -> Iterator[tuple[str, Data]]:
@@ -307,9 +319,18 @@ def of_tasks() -> Iterator[tuple[str, Data]]:
     yield "alltoall", cert(full, pairs, direct, 1)
     yield "alltoall but one", cert(full, pairs[:5], "0:0:0 0:1:1 0:2:2 0:3:3 0:4:4", 1)
     yield "scatter", cert(full, pairs[:2], "0:0:0 0:1:1", 1)
-    yield "scatter of two packets", cert(
-        full, [copied(0, [1], 2), copied(0, [2], 2)], "0:0:0 0:1:2 1:0:1 1:1:3", 2
-    )
+    yield "scatter, one twice", cert(full, [*pairs[:2], pairs[0]], "0:0:0 0:1:1 1:0:2", 2)
+    yield "sums of one for one", cert(full, [summed(x["from"], x["to"]) for x in pairs], direct, 1)
+    yield "sums of one for one from one", cert(full, [summed([0], [1]), summed([0], [2])], "0:0:0 0:1:1", 1)
+    others = [summed(x["from"], x["to"]) for x in each]
+    yield "sums of one for others", cert(full, others, "0:0:0 0:1:0 0:2:1 0:3:1 0:4:2 0:5:2", 1)
+    yield "one pair and a broadcast", cert(full, [pairs[0], each[1]], "0:0:0 0:2:1 0:3:1", 1)
+    yield "all pairs, one twice", cert(full, [*pairs[:5], pairs[0]], "0:0:0 0:1:1 0:2:2 0:3:3 0:4:4 1:0:5", 2)
+    yield "from two to one", cert(full, [copied(0, [1]), copied(2, [1])], "0:0:0 0:5:1", 1)
+    yield "from the second", cert(full, [pairs[2], pairs[3]], "0:2:0 0:3:1", 1)
+    yield "broadcast from the second", cert(full, [each[1]], "0:2:0 0:3:0", 1)
+    yield "reduce to the second", cert(full, [summed("all", [1])], "0:0:0 0:5:0", 1)
+    yield "scatter of two packets", cert(full, [copied(0, [1], 2), copied(0, [2], 2)], "0:0:0 0:1:2 1:0:1 1:1:3", 2)
     yield "gather", cert(full, [pairs[2], pairs[4]], "0:2:0 0:4:1", 1)
     yield "to one twice", cert(full, [pairs[0], pairs[0]], "0:0:0 1:0:1", 2)
     yield "two of one kind", cert(full, [pairs[0], pairs[3]], "0:0:0 0:3:1", 1)
@@ -335,6 +356,14 @@ def of_schedules() -> Iterator[tuple[str, Data]]:
     b = BROADCAST
     yield "no schedule", but(b, schedule=..., claim__time=None)
     yield "no schedule, but a time", but(b, schedule=...)
+    yield "a schedule a list", but(b, schedule=[])
+    yield "a slot of no length", but(b, time__slot="0", schedule__phases__0__length="0", claim__time="0")
+    yield "a slot that is a number", but(b, time__slot=1)
+    yield "a time a list", but(b, time=[])
+    yield "a claim a list", but(b, claim=[])
+    yield "rules a list", but(b, rules=[])
+    yield "a network a list", but(b, network=[])
+    yield "a task a list", but(b, task=[])
     yield "a schedule, but no time", but(b, claim__time=None)
     yield "slot a list of text", but(b, schedule__slot=["0", 1])
     yield "slot negative", but(b, schedule__slot=[-1, 1])
@@ -360,8 +389,9 @@ def of_schedules() -> Iterator[tuple[str, Data]]:
     yield "a length of other digits", but(b, schedule__phases__0__length="\u0661")
     yield "a length of many digits", but(b, schedule__phases__0__length="1" * 61)
     yield "a length of 60 digits", but(b, schedule__phases__0__length="1" * 60, claim__time="2" * 60)
-    yield "a length over 60 digits", but(
-        b, schedule__phases__0__length="1" + "0" * 59 + "/1" + "0" * 59, claim__time="2"
+    yield (
+        "a length over 60 digits",
+        but(b, schedule__phases__0__length="1" + "0" * 59 + "/1" + "0" * 59, claim__time="2"),
     )
     yield "a length over 61 digits", but(b, schedule__phases__0__length="1/1" + "0" * 60)
     yield "too few slots", but(b, schedule__phases__0__slots=1, claim__time="1")
@@ -371,8 +401,9 @@ def of_schedules() -> Iterator[tuple[str, Data]]:
     yield "two phases", but(b, schedule__phases=two, claim__time="5/2")
     yield "two phases, one short", but(b, schedule__phases=[but(two[0], length="1/2"), two[1]], claim__time="2")
     yield "two phases, the other short", but(b, schedule__phases=[two[0], but(two[1], length="1/2")], claim__time="3/2")
-    yield "a short phase of no transfers", but(
-        b, schedule__phases=[two[0], but(two[0], length="1/2"), two[0]], schedule__slot=[0, 2], claim__time="5/2"
+    yield (
+        "a short phase of no transfers",
+        but(b, schedule__phases=[two[0], but(two[0], length="1/2"), two[0]], schedule__slot=[0, 2], claim__time="5/2"),
     )
     yield "a short phase across", but(
         cert(network("0-1", latency=1), [copied(0, [1])], "0:0:0", 2),
@@ -412,6 +443,15 @@ def of_sums() -> Iterator[tuple[str, Data]]:
     yield "counted twice", cert(full, total, "0:4:0 0:5:0 1:6:0 2:9:0", 3)
     yield "counted twice at the same time", cert(full, total, "0:4:0 0:5:0 1:6:0 1:9:0", 2)
     some = [summed([0, 1, 2], [0])]
+    lone = network("1-2 1-3 2-0 3-0 2-1 3-1")
+    yield (
+        "counted twice where nobody asks",
+        cert(lone, [summed([1, 2, 3], [1])], "0:0:0 0:1:0 0:4:0 0:5:0 1:2:0 2:3:0", 3),
+    )
+    yield (
+        "counted twice at the end where nobody asks",
+        cert(lone, [summed([1, 2, 3], [1])], "0:0:0 0:1:0 0:4:0 0:5:0 1:2:0 1:3:0", 2),
+    )
     yield "wasted", cert(full, some, "0:7:0 1:3:0 1:6:0", 2)
     yield "replaced", cert(full, some, "0:3:0 1:1:0 2:6:0", 3)
     yield "disjoint ones together take the place", cert(full, total, "0:1:0 0:5:0 0:3:0 1:6:0 1:9:0", 2)
@@ -424,33 +464,65 @@ def of_sums() -> Iterator[tuple[str, Data]]:
     yield "a sum of this slot", but(old, schedule__carries=[-1, -1, -3])
     yield "a sum of a later slot", but(old, schedule__carries=[-1, -4, -1])
     relay = cert(network("0-1 1-2 1-0"), [summed([0, 1, 2], [2])], "0:0:0 0:1:0 1:1:0:0", 2)
+    seven = network("3-0 0-1 0-2 1-4 1-2 2-4")
+    young = cert(seven, [summed([0, 1, 3], [2])], "0:0:0 0:1:0 1:2:0 1:3:0 1:4:0:-2", 2)
+    yield "a sum of the first slot", young
+    yield "no sum of the first slot", but(young, schedule__carries=[-1] * 5)
+    yield "a sum of the second slot", but(young, schedule__carries=[-1, -1, -1, -1, -3])
+    then = cert(seven, [summed([0, 1, 3], [2])], "0:0:0 0:1:0 1:2:0 3:3:0 3:4:0:-4", 4)
+    yield "a sum of the third slot", then
+    yield "a sum of two slots before", but(then, schedule__carries=[-1, -1, -1, -1, -2])
+    yield (
+        "a sum of three slots before",
+        but(then, schedule__slot=[0, 0, 1, 2, 3], schedule__carries=[-1, -1, -1, -1, -2]),
+    )
     yield "carried on", relay
     yield "not carried on", but(relay, schedule__carries=[-1, -1, -1])
+    late = cert(network("0-1 1-2 1-0"), [summed([0, 1, 2], [2])], "0:0:0 1:1:0:0 2:1:0", 3)
+    yield "carried on, and its own later", late
+    yield "carried on, and its own later, the other way", but(late, schedule__carries=[-1, -1, 0])
+    deep = cert(network("0-1 1-2 3-0"), [summed([0, 1, 2, 3], [2])], "0:2:0 0:1:0 1:0:0 2:1:0:2", 3)
+    yield "carried on, a later row", deep
+    yield (
+        "carried on, from elsewhere",
+        cert(network("0-1 1-2 2-0 3-1"), [summed([0, 1, 2, 3], [0])], "0:3:0 1:2:0:0", 2),
+    )
+    sent = cert(network("0-1 0-2"), [copied(0, [1]), copied(0, [2])], "0:0:0 0:1:1", 1)
+    yield "carried on, of another packet from there", but(sent, schedule__carries=[-1, 0])
+    yield (
+        "carried on, of another packet that came",
+        cert(network("0-1 0-1 1-2"), [copied(0, [1, 2]), copied(0, [1])], "0:0:0 0:1:1 1:2:0:1", 2),
+    )
     yield "carried on, of no such row", but(relay, schedule__carries=[-1, -1, 3])
     yield "carried on, of the same row", but(relay, schedule__carries=[-1, -1, 2])
     yield "carried on, of a later row", but(relay, schedule__carries=[-1, 2, -1])
     yield "carried on, of elsewhere", but(relay, schedule__link=[2, 1, 1])
     yield "carried on, too early", but(relay, network__occupancy=[2, 1, 1])
-    other = cert(
-        network("0-1 1-2"), [copied(0, [2]), copied(0, [1])], "0:0:0 1:0:1 1:1:0:0", 2
-    )
+    other = cert(network("0-1 1-2"), [copied(0, [2]), copied(0, [1])], "0:0:0 1:0:1 1:1:0:0", 2)
     yield "carried on, a copy", other
-    yield "carried on, of another packet", but(
-        other, schedule__slot=[0, 1, 2], schedule__phases__0__slots=3, claim__time="3", schedule__carries=[-1, -1, 1]
+    yield (
+        "carried on, of another packet",
+        but(
+            other,
+            schedule__slot=[0, 1, 2],
+            schedule__phases__0__slots=3,
+            claim__time="3",
+            schedule__carries=[-1, -1, 1],
+        ),
     )
     twice = cert(network("0-1 0-2 1-2"), [summed([0, 1], [2])], "0:1:0 0:2:0", 1)
     yield "sent twice", twice
     again = cert(network("0-1 0-2 1-0 2-1"), [summed([0, 1], [2]), copied(2, [1])], "0:0:0 0:2:0 1:1:0 2:3:1", 3)
     yield "sent again", again
-    yield "sent again as taken before", cert(
-        network("0-1 1-0 0-2 1-2"), [summed([0, 1], [1, 2])], "0:0:0 0:1:0 1:2:0:0 1:3:0:1", 2
+    yield (
+        "sent again as taken before",
+        cert(network("0-1 1-0 0-2 1-2"), [summed([0, 1], [1, 2])], "0:0:0 0:1:0 1:2:0:0 1:3:0:1", 2),
     )
-    yield "taken before, of a later row", cert(
-        network("0-1 1-0 0-2 1-2"), [summed([0, 1], [1, 2])], "0:0:0 0:1:0 1:2:0:2 1:3:0:1", 2
+    yield (
+        "taken before, of a later row",
+        cert(network("0-1 1-0 0-2 1-2"), [summed([0, 1], [1, 2])], "0:0:0 0:1:0 1:2:0:2 1:3:0:1", 2),
     )
-    late = cert(
-        network("0-1 2-1 1-3", occupancy=[1, 3, 1]), [summed([0, 1, 2], [3])], "0:0:0 0:1:0 3:2:0", 4
-    )
+    late = cert(network("0-1 2-1 1-3", occupancy=[1, 3, 1]), [summed([0, 1, 2], [3])], "0:0:0 0:1:0 3:2:0", 4)
     yield "one after the other", late
     yield "before the last is there", but(late, schedule__slot=[0, 0, 2])
 
@@ -475,9 +547,7 @@ def of_switches() -> Iterator[tuple[str, Data]]:
     yield "no rank cuts through", rank
     twice = cert(STAR, [copied(0, [1, 2])], "0:0:0 1:0:0 1:4:0 2:5:0", 3)
     yield "a copy for each", but(twice, rules__switches_copy=False)
-    yield "a copy for each, carried on", but(
-        twice, rules__switches_copy=False, schedule__carries=[-1, -1, 0, 1]
-    )
+    yield "a copy for each, carried on", but(twice, rules__switches_copy=False, schedule__carries=[-1, -1, 0, 1])
     slow = cert(network("0-1 1-2 2-1", occupancy=[2, 1, 1], latency=[1, 0, 0]), [copied(0, [1])], "0:0:0", 3)
     yield "slowly", slow
     times = but(network("0-2 2-1", 2), occupancy=[3, 1], latency=[1, 0])
@@ -486,11 +556,13 @@ def of_switches() -> Iterator[tuple[str, Data]]:
     yield "the tail is overtaken", but(over, schedule__slot=[0, 2])
     yield "the head is there", but(over, network__occupancy=[3, 3], schedule__slot=[0, 1])
     yield "the head is not there", but(over, network__occupancy=[3, 4], schedule__slot=[0, 0])
-    yield "the head is not there, carried on", but(
-        over, network__occupancy=[3, 4], schedule__slot=[0, 0], schedule__carries=[-1, 0]
+    yield (
+        "the head is not there, carried on",
+        but(over, network__occupancy=[3, 4], schedule__slot=[0, 0], schedule__carries=[-1, 0]),
     )
-    yield "the head is there, carried on", but(
-        over, network__occupancy=[3, 3], schedule__slot=[0, 1], schedule__carries=[-1, 0]
+    yield (
+        "the head is there, carried on",
+        but(over, network__occupancy=[3, 3], schedule__slot=[0, 1], schedule__carries=[-1, 0]),
     )
     yield "the tail is overtaken, carried on", but(over, schedule__slot=[0, 2], schedule__carries=[-1, 0])
     add = cert(STAR, [summed([0, 1], [2])], "0:0:0 0:1:0 1:5:0", 2, {"switches_add": True})
@@ -500,22 +572,26 @@ def of_switches() -> Iterator[tuple[str, Data]]:
     both = cert(STAR, [summed([0, 1], [2])], "0:0:0 0:1:0 1:5:0:0 2:5:0:1", 3)
     yield "a switch passes on both", both
     yield "a switch that may not copy passes on both", but(both, rules__switches_copy=False)
-    yield "a switch that may not copy passes on one twice", but(
-        both, rules__switches_copy=False, schedule__carries=[-1, -1, 0, 0]
+    yield (
+        "a switch that may not copy passes on one twice",
+        but(both, rules__switches_copy=False, schedule__carries=[-1, -1, 0, 0]),
     )
     yield "a switch that may not copy adds", but(add, rules__switches_copy=False)
-    yield "a switch that may not copy adds and sends twice", but(
+    yield (
+        "a switch that may not copy adds and sends twice",
+        but(
+            cert(STAR, [summed([0, 1], [1, 2])], "0:0:0 0:1:0 1:5:0 1:4:0", 2, {"switches_add": True}),
+            rules__switches_copy=False,
+        ),
+    )
+    yield (
+        "a switch that may copy adds and sends twice",
         cert(STAR, [summed([0, 1], [1, 2])], "0:0:0 0:1:0 1:5:0 1:4:0", 2, {"switches_add": True}),
-        rules__switches_copy=False,
     )
-    yield "a switch that may copy adds and sends twice", cert(
-        STAR, [summed([0, 1], [1, 2])], "0:0:0 0:1:0 1:5:0 1:4:0", 2, {"switches_add": True}
-    )
-    yield "what a switch cannot add is not counted", cert(
-        STAR, [summed([0, 1], [0])], "0:0:0 0:1:0 1:0:0 1:3:0:1", 2
-    )
-    yield "what a switch adds is counted", cert(
-        STAR, [summed([0, 1], [0])], "0:0:0 0:1:0 1:0:0 1:3:0:1", 2, {"switches_add": True}
+    yield "what a switch cannot add is not counted", cert(STAR, [summed([0, 1], [0])], "0:0:0 0:1:0 1:0:0 1:3:0:1", 2)
+    yield (
+        "what a switch adds is counted",
+        cert(STAR, [summed([0, 1], [0])], "0:0:0 0:1:0 1:0:0 1:3:0:1", 2, {"switches_add": True}),
     )
     parallel = cert(
         network("0-2 0-2 2-1", 2, occupancy=[5, 2, 2], latency=[0, 0, 0]), [copied(0, [1])],
@@ -528,6 +604,27 @@ def of_switches() -> Iterator[tuple[str, Data]]:
     )  # fmt: skip
     yield "the tail of both", tails
     yield "the tail of one", but(tails, schedule__slot=[0, 0, 1])
+    meets = network("1-2 1-3 2-4 3-4 2-0 3-0", 4)
+    free = cert(meets, [summed([1, 2], [0])], "0:0:0 0:1:0 1:2:0 1:3:0 1:4:0", 2)
+    yield "what no switch adds does not matter", free
+    three = cert(meets, [summed([1, 2, 3], [0])], "0:0:0 0:4:0 0:5:0 1:2:0 1:4:0", 2)
+    four = cert(
+        network("1-2 1-3 2-4 3-4 2-0 3-0 1-0", 4), [summed([1, 2, 3], [0])],
+        "0:0:0 0:1:0 0:4:0 0:5:0 0:6:0 1:2:0 1:3:0", 2,
+    )  # fmt: skip
+    yield "less than there is", three
+    yield "what a switch does not add does not matter", four
+    yield "what a switch adds matters", but(four, rules__switches_add=True)
+    joint = cert(
+        network("1-0 0-2 1-3 0-5 2-5 3-5 5-4", 5, occupancy=[1, 1, 1, 1, 1, 2, 2]), [summed([0, 1, 2, 3], [4])],
+        "0:0:0 0:1:0 0:2:0 1:3:0 2:4:0 2:5:0 2:6:0", 4, {"cut_through": True, "switches_add": True},
+    )  # fmt: skip
+    yield "heads at once, tails not", joint
+    equal = cert(
+        network("1-0 0-2 0-3 2-5 3-5 5-4", 5, occupancy=[1, 1, 1, 3, 1, 1]), [summed([0, 1], [4])],
+        "0:0:0 1:1:0 1:2:0 2:3:0 2:4:0 2:5:0", 5, {"cut_through": True, "switches_add": True},
+    )  # fmt: skip
+    yield "equal heads at once, tails not", equal
 
 
 def of_generations() -> Iterator[tuple[str, Data]]:
@@ -542,15 +639,17 @@ def of_generations() -> Iterator[tuple[str, Data]]:
     yield "repeats, too late", but(s, schedule__phases__0__slots=4, claim__time="4")
     yield "repeats later", but(s, schedule__repetition__period=2, schedule__phases__0__slots=8, claim__time="8")
     slow = but(s, network__occupancy=2, schedule__slot=[0, 2], schedule__phases__0__slots=7, claim__time="7")
+    yield (
+        "repeats later, too late",
+        but(s, schedule__repetition__period=2, schedule__phases__0__slots=7, claim__time="7"),
+    )
     yield "repeats too soon", slow
-    yield "repeats in time", but(
-        slow, schedule__repetition__period=2, schedule__phases__0__slots=10, claim__time="10"
+    yield "repeats in time", but(slow, schedule__repetition__period=2, schedule__phases__0__slots=10, claim__time="10")
+    meet = cert(
+        network("0-1 1-0 1-2"), [copied(0, [2], 2)], "0:0:0 3:2:0", 6, repetition={"period": 2, "generations": 2}
     )
-    meet = cert(network("0-1 1-0 1-2"), [copied(0, [2], 2)], "0:0:0 3:2:0", 6, repetition={"period": 2, "generations": 2})
     yield "repeats with a pause", meet
-    three = cert(
-        network("0-1 1-0"), [copied(0, [1], 4)], "0:0:0 3:0:1", 8, repetition={"period": 3, "generations": 2}
-    )
+    three = cert(network("0-1 1-0"), [copied(0, [1], 4)], "0:0:0 3:0:1", 8, repetition={"period": 3, "generations": 2})
     yield "repeats into itself", three
     yield "repeats past itself", but(three, schedule__repetition__period=4)
     yield "repeats past itself, closely", but(three, schedule__repetition__period=2)
@@ -561,14 +660,28 @@ def of_generations() -> Iterator[tuple[str, Data]]:
         network__capacity=10**9,
     )  # fmt: skip
     yield "repeats often at once", long
-    yield "buffers repeat", but(s, rules__buffer=1)
-    yield "buffers repeat, longer", but(
-        s, rules__buffer=1, schedule__slot=[0, 2], schedule__phases__0__slots=6, claim__time="6"
+    last = str(2 * 10**9 + 1)
+    yield (
+        "repeats often, from a late slot on",
+        but(many, schedule__slot=[10**9], schedule__phases__0__slots=int(last), claim__time=last),
     )
-    yield "wide buffers repeat, longer", but(
-        s, rules__buffer=2, schedule__slot=[0, 2], schedule__phases__0__slots=6, claim__time="6"
+    yield "repeats often, slowly", but(
+        many, schedule__repetition__period=10**5, network__occupancy=10**5,
+        schedule__phases__0__slots=10**15, claim__time=str(10**15),
+    )  # fmt: skip
+    yield "buffers repeat", but(s, rules__buffer=1)
+    yield (
+        "buffers repeat, longer",
+        but(s, rules__buffer=1, schedule__slot=[0, 2], schedule__phases__0__slots=6, claim__time="6"),
+    )
+    yield (
+        "wide buffers repeat, longer",
+        but(s, rules__buffer=2, schedule__slot=[0, 2], schedule__phases__0__slots=6, claim__time="6"),
     )
     yield "buffers of all repeat", but(s, rules__buffer=9, rules__buffer_counts="all")
+    twice = cert(line, [copied(0, [1, 2], 2)], "0:0:0 1:1:0", 3, repetition={"period": 1, "generations": 2})
+    yield "buffers of all repeat once", but(twice, rules__buffer=9, rules__buffer_counts="all")
+    yield "nothing repeats", cert(line, [], "", 0, repetition={"period": 1, "generations": 2})
 
 
 def of_buffers() -> Iterator[tuple[str, Data]]:
@@ -586,8 +699,9 @@ def of_buffers() -> Iterator[tuple[str, Data]]:
     stays = cert(line, [copied(0, [1], 2)], "0:0:0 1:0:1", 2)
     yield "delivered ones stay", but(stays, rules__buffer=1, **every)
     yield "delivered ones do not count", but(stays, rules__buffer=1)
-    yield "delivered ones that go on", but(
-        cert(line, [copied(0, [1, 2], 2)], "0:0:0 1:0:1 2:1:0 3:1:1", 4), rules__buffer=1
+    yield (
+        "delivered ones that go on",
+        but(cert(line, [copied(0, [1, 2], 2)], "0:0:0 1:0:1 2:1:0 3:1:1", 4), rules__buffer=1),
     )
     back = cert(line, [copied(0, [2])], "0:0:0 1:3:0 2:0:0 3:1:0", 4)
     yield "back and forth", but(back, rules__buffer=1)
@@ -608,14 +722,33 @@ def of_buffers() -> Iterator[tuple[str, Data]]:
     yield "two wait in a switch, uncarried", but(star, rules__buffer=2, schedule__carries=[-1] * 4)
     yield "two wait in a switch for one, uncarried", but(star, rules__buffer=1, schedule__carries=[-1] * 4)
     yield "one after the other in a switch", but(star, rules__buffer=1, schedule__slot=[0, 1, 1, 2])
-    yield "one after the other in a switch, uncarried", but(
-        star, rules__buffer=1, schedule__slot=[0, 1, 1, 2], schedule__carries=[-1] * 4
+    yield (
+        "one after the other in a switch, uncarried",
+        but(star, rules__buffer=1, schedule__slot=[0, 1, 1, 2], schedule__carries=[-1] * 4),
     )
     cut = cert(STAR, [copied(0, [1]), copied(0, [2])], "0:0:0 0:4:0:0 1:0:1 1:5:1:2", 2, {"cut_through": True})
     yield "nothing waits that cuts through", but(cut, rules__buffer=1)
     yield "nothing waits that cuts through, uncarried", but(cut, rules__buffer=1, schedule__carries=[-1] * 4)
     meet = cert(network("0-2 1-2 2-3", 4), [copied(0, [3]), copied(1, [3])], "0:0:0 0:1:1 1:2:0 2:2:1", 3)
     yield "two come at once", but(meet, rules__buffer=1)
+    yield "two come at once and are carried on", but(meet, rules__buffer=1, schedule__carries=[-1, -1, 0, 1])
+    pass_by = cert(network("0-2 1-2 2-3 2-4"), [copied(0, [3]), copied(1, [4])], "0:0:0 0:1:1 1:2:0:0 1:3:1:1", 2)
+    yield "two pass by", but(pass_by, rules__buffer=1)
+    yield "two pass by where there is room", but(pass_by, rules__buffer=2)
+    ready = cert(line, [copied(1, [0]), copied(1, [2])], "0:3:0 0:1:1", 1)
+    yield "own ones from the start", but(ready, rules__buffer=1, **every)
+    yield "own ones from the start where there is room", but(ready, rules__buffer=2, **every)
+    again = cert(network("0-1 1-0 1-2 0-3 3-1"), [copied(0, [2]), copied(0, [3])], "0:0:0 1:1:0 2:0:0 3:2:0 3:3:1", 4)
+    yield "back at its origin", but(again, rules__buffer=1)
+    net = network("0-2 1-2 2-3 4-2 2-5")
+    grown = cert(net, [summed([0, 1], [3]), copied(4, [5])], "0:0:0 1:3:1 2:1:0 2:4:1 3:2:0", 4)
+    yield "a sum grows", but(grown, rules__buffer=1)
+    yield "a sum grows where there is room", but(grown, rules__buffer=2)
+    slow = cert(
+        {**net, "occupancy": [3, 1, 1, 1, 1]}, [summed([0, 1], [3]), copied(4, [5])],
+        "0:0:0 0:1:0 0:3:1 1:4:1 3:2:0", 4,
+    )  # fmt: skip
+    yield "a sum grows, its first part early", but(slow, rules__buffer=1)
     yield "two come at once where there is room", but(meet, rules__buffer=2)
     replaced = cert(network("0-1 1-0 1-2 2-1"), [summed([0, 1], [0, 1]), copied(2, [0])],
                     "0:0:0 0:3:1 1:1:0 2:1:1", 3)  # fmt: skip
