@@ -243,8 +243,7 @@ def read_group(value: object, net: Net) -> Group:
             others = between.get((p[u], p[v]), [])
             if len(others) != len(links):
                 raise Refused("a generator is no automorphism: it does not take links to links")
-            for a, b in zip(links, others):
-                image[a] = b
+            image.update(zip(links, others))
         for values in (net.capacity, net.occupancy, net.latency):
             if any(values[a] != values[b] for a, b in image.items()):
                 raise Refused("a generator is no automorphism: it takes a link to a different one")
@@ -300,9 +299,9 @@ def task_name(net: Net, items: list[Item]) -> str:
                 return f"allgather among {everybody} ranks{size}"
             if len(items) == order == 1:
                 return f"broadcast from rank {min(roots)} to {everybody} ranks{size}"
-        if kind == "copy" and widths == {(1, 1)} and len(items) == len(first) * (everybody - 1):
-            if pairs == [(u, v) for u in first for v in range(everybody) if u != v]:
-                return f"alltoall among {everybody} ranks{size}"
+        few = range(everybody if len(items) == len(first) * (everybody - 1) else 0)
+        if kind == "copy" and widths == {(1, 1)} and pairs == [(u, v) for u in first for v in few if u != v]:
+            return f"alltoall among {everybody} ranks{size}"
         if kind == "copy" and widths == {(1, 1)} and order == 1 and len(items) == everybody - 1:
             for word, role in (("scatter from", 0), ("gather to", 1)):
                 root, ends = {pair[role] for pair in pairs}, {pair[1 - role] for pair in pairs}

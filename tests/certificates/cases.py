@@ -24,7 +24,10 @@ def network(links: str, ranks: int | None = None, **more: Any) -> Data:
         "ranks": nodes if ranks is None else ranks,
         "source": [u for u, _ in ends],
         "target": [v for _, v in ends],
-        **{"capacity": 1, "occupancy": 1, "latency": 0, **more},
+        "capacity": 1,
+        "occupancy": 1,
+        "latency": 0,
+        **more,
     }
 
 
