@@ -304,12 +304,16 @@ class Resources(NamedTuple):
 
 
 class Price(NamedTuple):
-    """A time that is needed because messages must pay so much for links of these prices, int64[L] a slot."""
+    """A time that is needed because messages must pay so much for links of these prices, int64[L] a slot.
+
+    `each` has the prices of the resources, int64[R].
+    """
 
     time: Fraction
     load: Load
     offered: int
     price: Counts
+    each: Counts
 
 
 def flows_of(case: Case) -> Flows | None:
@@ -449,7 +453,7 @@ def best_price(case: Case, flows: Flows, resources: Resources, prices: list[Floa
             load = Load(needed, worth, resources.occupancy, resources.wait, case.whole)
             time = load.time if needed > 0 else None
             if time is not None and (best is None or time > best.time):
-                best = Price(time, load, offered, price[resources.use].sum(axis=0))
+                best = Price(time, load, offered, price[resources.use].sum(axis=0), price)
     return best
 
 
@@ -593,4 +597,4 @@ def _bound(case: Case, flows: Flows, found: Price) -> Bound:
     if not net.plain:
         text += ", each link as often as its occupancy" + ("" if net.shared_ports is None else ", ports included")
     source = "gossamer: linear programming duality of concurrent flows"
-    return Bound.of("concurrent flow", Prices.by(found.load, price=length), text, "load", source)
+    return Bound.of("concurrent flow", Prices.by(found.load, price=length, each=found.each), text, "load", source)

@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from gossamer.questions.cases.demands import Counts
 from gossamer.questions.cases.links import FAR, Links, least_time
+from gossamer.questions.tasks import Task
 
 __all__ = [
     "CallPrices",
@@ -31,6 +32,7 @@ __all__ = [
     "LeastCut",
     "Load",
     "Mask",
+    "OfTask",
     "Partition",
     "PortPrices",
     "Prices",
@@ -112,10 +114,14 @@ class Cut(Load):
         The set, where it is not told by a dimension of the network.
     enter : bool
         Whether they must enter.
+    sources, targets : int64[] or None
+        The nodes from which, and to which, the messages lead that are counted; None for all.
     """
 
     nodes: Counts | None = None
     enter: bool = False
+    sources: Counts | None = None
+    targets: Counts | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,10 +144,13 @@ class Prices(Load):
     Attributes
     ----------
     price : int64[L]
-        The price of a slot of each link of the network.
+        The price of a slot of each link of the network, the ports that it uses included.
+    each : int64[R]
+        The price of a slot of each place: link, limited port or shared port, in the order of `capacity`.
     """
 
     price: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
+    each: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,10 +164,13 @@ class CallPrices(Load):
     parted : bool
         Whether hops count for the parts that they join, as where switches and idle nodes combine and copy; else calls
         pay for their ways, twice a minimum spanning tree of the members of each sum.
+    each : int64[R]
+        The price of a slot of each place: link, limited port or shared port, in the order of `capacity`.
     """
 
     length: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
     parted: bool = False
+    each: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,6 +255,8 @@ class QuickestFlow:
         What all links and ports are worth a slot: the sum of capacities times prices.
     toll : int64[L]
         What a packet pays on each link of the network: the price of a slot times the slots that it takes.
+    each : int64[R]
+        The price of a slot of each link of the network, then of each node that sends, or receives, one packet a slot.
     """
 
     source: int
@@ -251,6 +265,7 @@ class QuickestFlow:
     way: int
     worth: int
     toll: Counts
+    each: Counts
 
     @property
     def value(self) -> Fraction:
@@ -283,6 +298,26 @@ class Chain:
         """The sum of the times."""
         total = sum((part if isinstance(part, Fraction) else part.value for part in self.parts), Fraction(0))
         return Fraction(-(-total // 1)) if self.whole else total
+
+
+@dataclass(frozen=True)
+class OfTask:
+    """The proof of a bound of another task, which whoever carries out the one that is asked carries out, too.
+
+    Attributes
+    ----------
+    proof : Proof
+    task : Task
+        The broadcast of what a member contributes to a sum, or the reduction of the result of one.
+    """
+
+    proof: Proof
+    task: Task
+
+    @property
+    def value(self) -> Fraction:
+        """The value of the proof."""
+        return self.proof.value
 
 
 def served(links: Links, some: Counts, needed: int, early: Counts, late: Counts) -> Iterator[Load]:

@@ -133,10 +133,15 @@ _SINGLE = 2
 
 
 class Crossing(NamedTuple):
-    """So much time, because messages load links or ports across, the first after `before`, the last `after` the end."""
+    """So much time, because messages load links or ports across, the first after `before`, the last `after` the end.
+
+    Those from some nodes, bool[N], to some others.
+    """
 
     time: Fraction
     load: Load
+    sources: Mask
+    targets: Mask
     links: int
     before: int
     after: int
@@ -218,7 +223,7 @@ def crossing(case: Case, inside: Mask, sources: Mask, targets: Mask) -> Crossing
         through = (_through_ports(case, messages, out, *side) for side in sides)
         loads += [load for load in through if load is not None]
     time, load = max(((load.value, load) for load in loads), key=lambda found: found[0])
-    return Crossing(time, load, out.size, int(head.min()), int((latency + tail).min()))
+    return Crossing(time, load, sources, targets, out.size, int(head.min()), int((latency + tail).min()))
 
 
 def _through_ports(
@@ -317,7 +322,8 @@ def _bound(case: Case, found: Crossing, inside: Mask) -> Bound:
             ports = "1 shared NIC or uplink" if used == 1 else f"{used:,} shared NICs or uplinks"
             text = text.replace(" across:", f" across through {ports}:", 1)
     text += around_text(int(found.before), int(found.after), "slot" if takes_time(case) else "step")
-    proof = Cut.by(found.load, nodes=np.flatnonzero(inside))
+    sources, targets = np.flatnonzero(found.sources), np.flatnonzero(found.targets)
+    proof = Cut.by(found.load, nodes=np.flatnonzero(inside), sources=sources, targets=targets)
     return Bound.of("cut around nodes", proof, text, "cut", SOURCE)
 
 

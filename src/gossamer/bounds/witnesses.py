@@ -1,0 +1,301 @@
+"""Witnesses of bounds as plain values, from which ``gossamer_check.py`` counts a bound again.
+
+A few laws cover all bounds: what must be paid for links with prices, how long something takes to its end, how many
+nodes can be informed in a time, cuts of links and slots, and quickest flows. ``docs/explanation/certified_bounds.md``
+has the laws. What is made here are proposals: what they prove, the checker counts by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.bounds.bound import Bound
+from gossamer.bounds.broadcast_growth import ClosedForm, DegreeGrowth, DelayedGrowth, Growth, LevelGrowth
+from gossamer.bounds.proofs import (
+    CallPrices,
+    Chain,
+    Cut,
+    Load,
+    OfTask,
+    Partition,
+    Prices,
+    Proof,
+    QuickestFlow,
+    TimeCut,
+)
+from gossamer.questions.cases import Case
+from gossamer.questions.cases.demands import Counts
+from gossamer.questions.cases.distances import axes_of
+from gossamer.questions.tasks import Allreduce, Broadcast, Grouped, Task, includes
+
+__all__ = ["witnesses_of"]
+
+Witness = dict[str, Any]
+Mask = npt.NDArray[np.bool_]
+
+
+def witnesses_of(case: Case, bound: Bound) -> Iterator[Witness]:
+    """Yield what may prove a bound to ``gossamer_check.py``, with the widest scope first; nothing for some bounds.
+
+    Parameters
+    ----------
+    case : Case
+        The case of which it is a bound.
+    bound : Bound
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> from gossamer.bounds import bounds
+    >>> case = Case(gossamer.network("ring:4"), gossamer.task("alltoall"))
+    >>> total = next(bound for bound in bounds(case) if bound.name == "total hops")
+    >>> next(witnesses_of(case, total))["groups"]
+    [{'serve': 'distance'}]
+    """
+    laws = list(_Laws(case, bound.name).of(bound.proof))
+    for whole in (False, True) if case.whole else (False,):
+        for blocks in (False, True) if includes(case.task, Allreduce) else (False,):
+            yield from ({"whole": whole, "blocks": blocks, **law} for law in laws)
+
+
+class _Laws:
+    """The laws that a proof may follow, for a case and the name of its bound."""
+
+    def __init__(self, case: Case, name: str) -> None:
+        self.case, self.name, self.links = case, name, case.links
+        self.terminals = np.arange(case.network.terminal_count)
+
+    def of(self, proof: Proof | None) -> Iterator[Witness]:
+        """Yield the laws of a proof."""
+        match proof:
+            case OfTask(inner, task):
+                yield from _of_task(self.case, self.name, inner, task)
+            case Cut():
+                yield from self.cut(proof)
+            case Partition():
+                yield from self.partition(proof)
+            case Prices():
+                groups = [{"serve": "distance"}]
+                yield {"kind": "load", "price": self.priced(proof.each, self.inward), "groups": groups}
+            case CallPrices():
+                groups = [{"serve": "trees"}]
+                yield {"kind": "load", "price": self.priced(proof.each, False), "groups": groups}
+            case Load():
+                yield from self.load(proof)
+            case QuickestFlow():
+                yield self.quickest(proof)
+            case TimeCut():
+                for back in (False, True):
+                    yield {"kind": "time-cut", "slots": proof.slots, "back": back, "since": proof.since.tolist()}
+            case Growth() | ClosedForm() | LevelGrowth() | DegreeGrowth():
+                yield {"kind": "growth", "far": proof.distance}
+            case DelayedGrowth():
+                yield {"kind": "ranks"}
+            case Chain(parts, _):
+                inner = [part for part in parts if not isinstance(part, (int, float)) and hasattr(part, "value")]
+                if self.name == "two furthest nodes":
+                    yield {"kind": "growth", "far": int(parts[0])}  # type: ignore[arg-type]
+                elif len(parts) == 1 and inner:
+                    yield from self.of(inner[0])
+                else:
+                    yield {"kind": "travel"}
+
+    @property
+    def inward(self) -> bool:
+        """Whether flows are those of messages to hubs."""
+        demand = self.case.demands[0]
+        return not getattr(demand, "outward", True) and hasattr(demand, "hubs")
+
+    # prices
+
+    def priced(self, each: Counts, back: bool) -> dict[str, Any]:
+        """Return named prices of places in the order of `concurrent_flow.resources_of`."""
+        case, n = self.case, self.case.network.node_count
+        links = self.links.turned if back else self.links
+        price = {"link": np.zeros(case.network.link_count, np.int64)}
+        at = 0
+        if not case.limited:
+            count = links.source.size
+            if case.invariant:
+                degree = max(count // n, 1)
+                price["link"] = each[np.arange(count) % degree]
+                at = degree
+            else:
+                price["link"][links.number] = each[:count]
+                at = count
+        for limited, send in ((links.send_limited, True), (links.receive_limited, False)):
+            if limited:
+                own = each[at : at + 1].repeat(n) if case.invariant else each[at : at + n]
+                price["send" if send != back else "receive"] = own
+                at += own.size if not case.invariant else 1
+        ports = links.ports
+        if ports is not None:
+            count = ports.capacity.size
+            shared = np.zeros((2, count), np.int64)
+            for side, sends in ((ports.sending, True), (ports.receiving, False)):
+                shared[int(sends == back)] = each[at : at + count]
+                alone = np.flatnonzero(side < 0)
+                price["link"][links.number[alone]] += each[at + count : at + count + alone.size]
+                at += count + alone.size
+            price["shared"] = self.shared(shared)
+        return _named(price)
+
+    def shared(self, each: Counts) -> Counts:
+        """Return prices of the ports that are used to send, then of those used to receive; of int64[2, P]."""
+        ports = self.links.ports
+        assert ports is not None
+        sides = (ports.sending, ports.receiving)
+        used = [np.unique(side[side >= 0]) for side in sides]
+        return np.concatenate([row[some] for row, some in zip(each, used, strict=True)])
+
+    def even(self, across: Mask) -> Iterator[Witness]:
+        """Yield prices at which a packet pays alike on some links, bool[L], on links or at one kind of ports."""
+        links, network = self.links, self.case.network
+        only = {} if across.all() else {"only": np.flatnonzero(_by_number(links.number, across)).tolist()}
+        whole = int(np.lcm.reduce(np.unique(links.occupancy[across]))) if across.any() else 1
+        price = np.zeros(network.link_count, np.int64)
+        price[links.number] = np.where(across, whole // links.occupancy, 0)
+        for limited, name, ends in (
+            (links.send_limited, "send", links.source), (links.receive_limited, "receive", links.target),
+        ):  # fmt: skip
+            if limited:
+                fastest = np.full(network.node_count, np.iinfo(np.int64).max)
+                np.minimum.at(fastest, ends[across], links.occupancy[across])
+                used = np.unique(ends[across])
+                whole_ = int(np.lcm.reduce(fastest[used]))
+                each = np.zeros(network.node_count, np.int64)
+                each[used] = whole_ // fastest[used]
+                yield {"kind": "load", "price": _named({name: each}), **only, "fastest": True}
+        yield {"kind": "load", "price": _named({"link": price}), **only}
+        ports = links.ports
+        if ports is None:
+            return
+        for row, side in enumerate((ports.sending, ports.receiving)):
+            rate = np.bincount(side[across] + 1, links.rate[across], ports.capacity.size + 1)[1:]
+            for narrow in (np.ones(ports.capacity.size, bool), ports.capacity / ports.occupancy < rate):
+                through = np.append(narrow, False)[side]
+                slots = np.where(through, np.append(ports.occupancy, 1)[side], links.occupancy)
+                unit = int(np.lcm.reduce(np.unique(slots[across])))
+                alone = np.zeros(network.link_count, np.int64)
+                alone[links.number] = np.where(across & ~through, unit // links.occupancy, 0)
+                shared = np.zeros((2, ports.capacity.size), np.int64)
+                used = np.unique(side[across & through])
+                shared[row, used] = unit // ports.occupancy[used]
+                yield {"kind": "load", "price": _named({"link": alone, "shared": self.shared(shared)}), **only}
+
+    # laws
+
+    def cut(self, proof: Cut) -> Iterator[Witness]:
+        """Yield what must leave a set of nodes, or enter it."""
+        if proof.nodes is None:
+            return
+        inside = np.zeros(self.case.network.node_count, np.bool_)
+        inside[proof.nodes] = True
+        out = inside != proof.enter  # the side that is left
+        across = out[self.links.source] & ~out[self.links.target]
+        ends = {"from": proof.sources, "to": proof.targets}
+        group = {"serve": "distance", **{k: v.tolist() for k, v in ends.items() if v is not None}}
+        groups = [[group]]
+        for price in self.even(across):
+            for some in groups:
+                yield {**price, "groups": some}
+
+    def partition(self, proof: Partition) -> Iterator[Witness]:
+        """Yield what must enter parts, or leave them."""
+        part, links = proof.part, self.links
+        sets = [np.flatnonzero(part == k).tolist() for k in np.unique(part[part >= 0])]
+        there, here = part[links.target], part[links.source]
+        if self.name == "parts in any form":
+            for across, ends in ((False, there), (True, here)):
+                crossed = (here != there) & (ends >= 0)
+                for price in self.even(crossed):
+                    yield {**price, "groups": [{"serve": "calls", "sets": sets, "across": across}]}
+            return
+        for enter, ends in ((True, there), (False, here)):
+            crossed = (here != there) & (ends >= 0)
+            groups = [
+                {"serve": "sets", "sets": sets, "of": "copy", "across": not enter},
+                {"serve": "sets", "sets": sets, "of": "sum", "across": enter},
+            ]
+            for price in self.even(crossed):
+                yield {**price, "groups": groups}
+                yield {**price, "groups": [{"serve": "distance"}]}
+
+    def load(self, proof: Load) -> Iterator[Witness]:
+        """Yield what all messages need of links or ports."""
+        case, links = self.case, self.links
+        across = np.ones(links.source.size, bool)
+        shared = any(demand.shared for demand in case.demands)
+        group = {"serve": "sets", "sets": "ranks"} if shared else {"serve": "distance"}
+        if self.name.startswith("hops along"):
+            for axis in axes_of(case.metric):
+                if self.name == f"hops along {axis.name}":
+                    across = axis.place(links.source) != axis.place(links.target)
+        if self.name.startswith("port "):
+            yield from self.port(self.name == "port receives")
+            return
+        for price in self.even(across):
+            yield {**price, "groups": [group]}
+
+    def port(self, receives: bool) -> Iterator[Witness]:
+        """Yield what the shared port must pass that is the last, or first, of most nodes."""
+        links, ports = self.links, self.links.ports
+        if ports is None:
+            return
+        side, ends = (ports.receiving, links.target) if receives else (ports.sending, links.source)
+        for port in range(ports.capacity.size):
+            behind = np.setdiff1d(np.unique(ends[side == port]), np.unique(ends[side != port]))
+            sets = [[int(v)] for v in behind[behind < links.terminal_count]]
+            each = np.zeros((2, ports.capacity.size), np.int64)
+            each[int(receives), port] = 1
+            price = {"shared": self.shared(each)}
+            if sets:
+                yield {"kind": "load", "price": _named(price), "groups": [{"serve": "sets", "sets": sets}]}
+                groups = [{"serve": "sets", "sets": sets, "of": "copy", "across": not receives}, {"serve": "sets", "sets": sets, "of": "sum", "across": receives}]
+                yield {"kind": "load", "price": _named(price), "groups": groups}
+                yield {"kind": "load", "price": _named(price), "groups": [{"serve": "distance"}]}
+
+    def quickest(self, proof: QuickestFlow) -> Witness:
+        """Return the prices of a quickest flow."""
+        links, n = self.links, self.case.network.node_count
+        price = {"link": proof.each[: links.source.size]}
+        at = links.source.size
+        for limited, name in ((links.send_limited, "send"), (links.receive_limited, "receive")):
+            if limited:
+                price[name] = proof.each[at : at + n]
+                at += n
+        ends = {"from": [proof.source], "to": [proof.target]}
+        return {"kind": "quickest", "price": _named(price), "fastest": True, **ends}
+
+
+def _of_task(case: Case, name: str, proof: Proof, task: Task) -> Iterator[Witness]:
+    """Yield the laws of the broadcast of what one member contributes, or of the reduction of what one gets."""
+    inner = task
+    row: tuple[int, ...] = tuple(range(case.network.terminal_count))
+    while hasattr(inner, "task"):
+        if isinstance(inner, Grouped):
+            row = inner.groups[0]
+        inner = inner.task
+    root = row[inner.root]  # type: ignore[attr-defined]
+    end, others = ("from", "to") if isinstance(inner, Broadcast) else ("to", "from")
+    for law in _Laws(case.related(task=task), name).of(proof):
+        groups = [law] if "groups" not in law else law["groups"]
+        told = [{**group, end: [root], others: sorted({*row} & {*group.get(others, row)})} for group in groups]
+        yield {**law, "groups": told} if "groups" in law else told[0]
+
+
+def _by_number(number: Counts, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return values of links in the order of the network."""
+    found = np.zeros_like(values)
+    found[number] = values
+    return found
+
+
+def _named(price: dict[str, Counts]) -> dict[str, Any]:
+    """Return prices that are not all 0, one number where they are all alike."""
+    kept = {name: each for name, each in price.items() if each.any()}
+    return {k: int(each[0]) if bool((each == each[0]).all()) else each.tolist() for k, each in kept.items()}
