@@ -657,7 +657,7 @@ class Law:
             starts, ends = [v for v in item.sources if v in side[0]], [v for v in item.targets if v in side[1]]
             if given.get("of", item.kind) != item.kind or (item.kind == "copy" and starts != item.sources):
                 continue
-            copy = item.kind == "copy" or len(starts) == 1
+            copy = item.kind == "copy" or (len(starts) == 1 and len(ends) > 1)
             ends = [v for v in ends if v not in starts] if copy else ends[:1]
             starts = starts if copy else [v for v in starts if v not in ends]
             if starts and ends:
@@ -697,29 +697,29 @@ class Prices:
                 if places is None:
                     raise Refused(f"{name} has a price, but no limit")
                 held = [port.occupancy if port else net.occupancy[e] for e in used]
-                if witness.get("fastest") is True:  # each packet pays as over the fastest link of the port
-                    held = [min(held)] * len(held)
+                even = min(held) == max(held) or witness.get("fastest") is True  # all pay as over the fastest link
                 for e, slots in zip(used, held):
-                    self.length[e] += price[i] * slots
-                unit = held[0] if min(held) == max(held) else 1
-                late = name == "receive" or (port is not None and port.receiving)
-                self.rooms.append((late, port, used, price[i] * places * unit, unit))
+                    self.length[e] += price[i] * (min(held) if even else slots)
+                unit, late = min(held) if even else 1, name == "receive" or (port is not None and port.receiving)
+                self.rooms.append((late, port, list(zip(used, held)), price[i] * places * unit, unit, even))
 
     def time(self, needed: int, windows: list[tuple[list[int], list[int]]]) -> Fraction:
         """Return the least time in which links and ports are worth what is needed by packets with some windows."""
         net, rooms = self.law.net, []
         heads, tails = ([min(times) for times in zip(*side)] for side in zip(*windows)) if windows else ([], [])
-        for late, port, used, worth, unit in self.rooms if windows else ():
-            starts, stops = [], []
-            for e in used:
-                start, stop, late_by = heads[e], tails[e], net.latency[e]
+        for late, port, used, worth, unit, even in self.rooms if windows else ():
+            times = []
+            for e, held in used:
+                late_by = net.latency[e]
                 if port and self.law.whole:  # longer on the link than in the port
                     late_by += net.occupancy[e] - port.occupancy
-                if start < FAR and stop < FAR:
-                    starts.append(start + late_by * late)
-                    stops.append(stop + late_by * (not late))
-            if starts:
-                rooms.append((min(starts) + min(stops), worth, unit))
+                if heads[e] < FAR and tails[e] < FAR:
+                    more = held - unit if even and self.law.whole else 0
+                    times.append((heads[e] + late_by * late, tails[e] + late_by * (not late), more))
+            if times:  # of slower packets the first slots count, or the last ones
+                first_slots = min(a for a, _, _ in times) + min(b + more for _, b, more in times)
+                last_slots = min(a + more for a, _, more in times) + min(b for _, b, _ in times)
+                rooms.append((max(first_slots, last_slots), worth, unit))
         return least_time(needed * self.law.times, rooms, self.law.whole)
 
 
@@ -949,6 +949,16 @@ def by_growth(law: Law, witness: dict[str, Any]) -> Fraction:
     return Fraction(best)
 
 
+def quickest(law: Law) -> int:
+    """Return slots in which no packet of the items gets to all its ends."""
+    times = [by_travel(law, {})]
+    ports = {"copy": law.net.rules.send, "sum": law.net.rules.receive}
+    stores = law.whole and not (law.net.rules.cut_through and law.net.nodes > law.net.ranks)
+    if stores and all(ports[item.kind] == 1 for item, _, _ in law.items):
+        times.append(by_growth(law, {"far": 0}))
+    return max(map(math.floor, times))
+
+
 def by_ranks(law: Law, witness: dict[str, Any]) -> Fraction:
     """Ranks alone copy (or add); each begins so many transfers to other ranks in a time, which take a time."""
     net, best = law.net, 0
@@ -998,7 +1008,7 @@ def by_quickest(law: Law, witness: dict[str, Any]) -> Fraction:
     prices, flows = Prices(law, witness), law.flows(witness)
     if law.whole or law.net.group or any(flow.starts != flows[0][1].starts or flow.ends != flows[0][1].ends for _, flow in flows):
         raise Refused("the packets do not flow from one node to another")
-    packets, worth = sum(flow.packets for _, flow in flows), sum(room[3] // room[4] for room in prices.rooms)
+    packets, worth = sum(flow.packets for _, flow in flows), sum(worth // unit for _, _, _, worth, unit, _ in prices.rooms)
     if not packets or not worth or len(flows[0][1].starts) != 1 or len(flows[0][1].ends) != 1:
         raise Refused("nothing flows from one node to another")
     lengths = [a * worth + packets * pays for a, pays in zip(law.net.latency, prices.length)]
@@ -1045,7 +1055,7 @@ def lower_bound(net: Net, items: list[Item], witness: object) -> tuple[Fraction,
 def in_blocks(net: Net, items: list[tuple[Item, int, int]], of_packets: bool) -> list[tuple[Item, int, int]]:
     """Return the items with each sum for all its ranks in two parts, and the slots before and after them."""
     orbit, order = (net.group.orbit, net.group.order) if net.group else (range(net.nodes), 1)
-    law, found = Law(net, [], of_packets), []
+    found = []
     for item, _, _ in items:
         if item.kind == "copy" or item.sources != item.targets:
             found.append((item, 0, 0))
@@ -1056,9 +1066,9 @@ def in_blocks(net: Net, items: list[tuple[Item, int, int]], of_packets: bool) ->
             raise Refused("the ranks of a sum cannot be the roots of equally many packets")
         for root in sorted(roots):
             others = [v for v in item.sources if v != root]
-            collect, tell = (max(law.travel({root: 0}, back)[0][v] for v in others) for back in (True, False))
-            found.append((Item("sum", item.sources, [root], packets), 0, tell))
-            found.append((Item("copy", [root], others, packets), collect, 0))
+            both = Item("sum", item.sources, [root], packets), Item("copy", [root], others, packets)
+            collect, tell = (quickest(Law(net, [(part, 0, 0)], of_packets)) for part in both)
+            found += [(both[0], 0, tell), (both[1], collect, 0)]
     return found
 
 

@@ -38,6 +38,7 @@ __all__ = [
     "Prices",
     "Proof",
     "QuickestFlow",
+    "Region",
     "SlotPrices",
     "TimeCut",
     "least_cut",
@@ -125,6 +126,24 @@ class Cut(Load):
 
 
 @dataclass(frozen=True, eq=False)
+class Region(Cut):
+    """What must leave a set of nodes of an allreduce by blocks, as contributions or as results.
+
+    Attributes
+    ----------
+    roots : int64[]
+        The roots of the blocks that are counted.
+    deepest, furthest : int
+        The terminal of the set from which contributions come to the border last, and the one outside that results
+        come to last.
+    """
+
+    roots: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
+    deepest: int = 0
+    furthest: int = 0
+
+
+@dataclass(frozen=True, eq=False)
 class Partition(Load):
     """Messages that must enter, or leave, the parts of a network, counted over all parts.
 
@@ -132,9 +151,13 @@ class Partition(Load):
     ----------
     part : int64[N]
         The part of each node, -1 of a switch that is in none.
+    leaves, enters : int64[] or None
+        The parts that contributions must leave, and those that results must enter; None where all count alike.
     """
 
     part: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
+    leaves: Counts | None = None
+    enters: Counts | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,6 +306,8 @@ class Chain:
         The times.
     whole : bool
         Whether the sum is rounded up to a whole step.
+    node : int or None
+        The node that takes something in, or sends it, in the first of these times.
 
     Examples
     --------
@@ -292,6 +317,7 @@ class Chain:
 
     parts: tuple[Fraction | Proof, ...]
     whole: bool = False
+    node: int | None = None
 
     @property
     def value(self) -> Fraction:

@@ -8,11 +8,13 @@ has the laws. What is made here are proposals: what they prove, the checker coun
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.bounds.allreduce_any_form import sums_of
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.broadcast_growth import ClosedForm, DegreeGrowth, DelayedGrowth, Growth, LevelGrowth
 from gossamer.bounds.proofs import (
@@ -25,6 +27,7 @@ from gossamer.bounds.proofs import (
     Prices,
     Proof,
     QuickestFlow,
+    Region,
     TimeCut,
 )
 from gossamer.questions.cases import Case
@@ -74,6 +77,8 @@ class _Laws:
         match proof:
             case OfTask(inner, task):
                 yield from _of_task(self.case, self.name, inner, task)
+            case Region():
+                yield from self.region(proof)
             case Cut():
                 yield from self.cut(proof)
             case Partition():
@@ -95,14 +100,8 @@ class _Laws:
                 yield {"kind": "growth", "far": proof.distance}
             case DelayedGrowth():
                 yield {"kind": "ranks"}
-            case Chain(parts, _):
-                inner = [part for part in parts if not isinstance(part, (int, float)) and hasattr(part, "value")]
-                if self.name == "two furthest nodes":
-                    yield {"kind": "growth", "far": int(parts[0])}  # type: ignore[arg-type]
-                elif len(parts) == 1 and inner:
-                    yield from self.of(inner[0])
-                else:
-                    yield {"kind": "travel"}
+            case Chain():
+                yield from self.chain(proof)
 
     @property
     def inward(self) -> bool:
@@ -204,6 +203,62 @@ class _Laws:
             for some in groups:
                 yield {**price, "groups": some}
 
+    def region(self, proof: Region) -> Iterator[Witness]:
+        """Yield what must leave a set of nodes, as contributions or as results."""
+        inside = np.zeros(self.case.network.node_count, np.bool_)
+        inside[proof.nodes] = True
+        within = inside[proof.roots]
+        sums = {"from": [proof.deepest], "to": proof.roots[~within].tolist(), "of": "sum"}
+        copies = {"from": proof.roots[within].tolist(), "to": [proof.furthest], "of": "copy"}
+        groups = [{"serve": "distance", **group} for group in (sums, copies) if group["from"] and group["to"]]
+        for price in self.even(inside[self.links.source] & ~inside[self.links.target]):
+            yield {**price, "groups": groups}
+
+    def chain(self, proof: Chain) -> Iterator[Witness]:
+        """Yield what takes time before or after something, or both."""
+        if self.name == "two furthest nodes":
+            yield {"kind": "growth", "far": int(proof.parts[0])}  # type: ignore[call-overload]
+            return
+        if proof.node is not None:
+            yield from self.between(proof.node, self.name.startswith("node receives"))
+        yield {"kind": "travel"}
+        if self.name == "reduce, then broadcast":
+            yield from ({"kind": "growth", "far": 0, "of": kind} for kind in ("sum", "copy"))
+        for part in proof.parts:
+            if isinstance(part, Bound):
+                for law in _Laws(self.case, part.name).of(part.proof):
+                    for some in ({}, {"of": "sum"}, {"of": "copy"}):
+                        if "groups" in law:
+                            yield {**law, "groups": [{**group, **some} for group in law["groups"]]}
+                        elif law["kind"] in ("travel", "growth", "ranks"):
+                            yield {**law, **some}
+            elif not isinstance(part, Fraction):
+                yield from self.of(part)
+
+    def between(self, node: int, receives: bool) -> Iterator[Witness]:
+        """Yield what a node must take in (or send) of an allreduce by blocks that comes late (or must go far)."""
+        links = self.links if receives else self.links.turned
+        ends = links.turned.travel(np.array([node])).usable  # to the node, or backwards in time
+        across = (self.links.target if receives else self.links.source) == node
+        for each in sums_of(self.case.network, self.case.task):
+            members = each.members[each.members != node]
+            if members.size == each.members.size:
+                continue
+            turned = links.turned
+            early = [int(turned.travel(np.array([r])).usable[each.members].max()) for r in members.tolist()]
+            arrive = np.array(early) + ends[members]
+            mine = int(ends[each.members].max())
+            last = [int(members[np.argmax(ends[members])])]
+            here, there = ("to", "from") if receives else ("from", "to")
+            for since in np.unique(np.append(arrive, mine)).tolist():
+                late = members[arrive >= since].tolist()
+                first, second = ("copy", "sum") if receives else ("sum", "copy")
+                groups = [{"serve": "distance", "of": first, here: [node], there: late}] if late else []
+                if mine >= since:
+                    groups.append({"serve": "distance", "of": second, here: [node], there: last})
+                for price in self.even(across):
+                    yield {**price, "groups": groups}
+
     def partition(self, proof: Partition) -> Iterator[Witness]:
         """Yield what must enter parts, or leave them."""
         part, links = proof.part, self.links
@@ -215,6 +270,9 @@ class _Laws:
                 for price in self.even(crossed):
                     yield {**price, "groups": [{"serve": "calls", "sets": sets, "across": across}]}
             return
+        if proof.leaves is not None and proof.enters is not None:
+            yield from self.regions(proof)
+            return
         for enter, ends in ((True, there), (False, here)):
             crossed = (here != there) & (ends >= 0)
             groups = [
@@ -224,6 +282,28 @@ class _Laws:
             for price in self.even(crossed):
                 yield {**price, "groups": groups}
                 yield {**price, "groups": [{"serve": "distance"}]}
+
+    def regions(self, proof: Partition) -> Iterator[Witness]:
+        """Yield what must leave regions, as contributions, and enter them, as results."""
+        part, links, groups = proof.part, self.links, []
+        crossed = np.zeros(links.source.size, bool)
+        for kind, chosen, view, here in (("sum", proof.leaves, links, part[links.source]), ("copy", proof.enters, links.turned, part[links.target])):
+            border = part[links.source] != part[links.target]
+            some = border & np.isin(here, chosen)
+            crossed |= some
+            deep = []
+            for k in chosen.tolist():
+                mine = self.terminals[part[: self.terminals.size] == k]
+                out = view.source[(part[view.source] == k) & (part[view.target] != k)]
+                if mine.size and out.size:
+                    away = [int(view.travel(np.array([v])).usable[out].min()) for v in mine.tolist()]
+                    deep.append(int(mine[np.argmax(away)]))
+            if deep:
+                ends = {"from": deep} if kind == "sum" else {"to": deep}
+                sets = [np.flatnonzero(part == k).tolist() for k in chosen.tolist()]
+                groups.append({"serve": "sets", "of": kind, "sets": sets, **ends})
+        for price in self.even(crossed):
+            yield {**price, "groups": groups}
 
     def load(self, proof: Load) -> Iterator[Witness]:
         """Yield what all messages need of links or ports."""
