@@ -17,16 +17,16 @@ import math
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 MOST = 10**15  # the largest whole number of a certificate, outside texts
 FAR = 10**100  # the time of what never happens
 
 
-class Refused(Exception):
+class Refused(Exception):  # noqa: N818 - it is what the program says
     """The certificate is malformed, or something that it says is not true."""
 
 
@@ -196,12 +196,11 @@ def read_rules(value: object) -> Rules:
     """Return the rules of a certificate."""
     names = "send receive cut_through switches_copy switches_add buffer buffer_counts"
     given = fields(value, "the rules", names)
-    limits = (None if given[name] is None else whole(given[name], name, 1) for name in ("send", "receive", "buffer"))
-    send, receive, buffer = limits
+    limits = [None if given[name] is None else whole(given[name], name, 1) for name in ("send", "receive", "buffer")]
     if given["buffer_counts"] not in ("transit", "all"):
         raise Refused('buffer_counts must be "transit" or "all"')
-    may = [truth(given[name], name) for name in ("cut_through", "switches_copy", "switches_add")]
-    return Rules(send, receive, *may, buffer, given["buffer_counts"])
+    cut, copy, add = (truth(given[name], name) for name in ("cut_through", "switches_copy", "switches_add"))
+    return Rules(limits[0], limits[1], cut, copy, add, limits[2], given["buffer_counts"])
 
 
 def joined(size: int, permutations: list[list[int]]) -> list[int]:
@@ -234,7 +233,7 @@ def read_group(value: object, net: Net) -> Group:
             raise Refused(f"one of the {name} is no permutation")
     generators, commuting = lists["generators"], lists["commuting"]
     between: dict[tuple[int, int], list[int]] = {}
-    for link, ends in enumerate(zip(net.source, net.target)):
+    for link, ends in enumerate(zip(net.source, net.target, strict=True)):
         between.setdefault(ends, []).append(link)
     of_links = []
     for p in generators:
@@ -245,7 +244,7 @@ def read_group(value: object, net: Net) -> Group:
             others = between.get((p[u], p[v]), [])
             if len(others) != len(links):
                 raise Refused("a generator is no automorphism: it does not take links to links")
-            for a, b in zip(links, others):
+            for a, b in zip(links, others, strict=True):
                 image[a] = b
         for values in (net.capacity, net.occupancy, net.latency):
             if any(values[a] != values[b] for a, b in enumerate(image)):
@@ -295,10 +294,10 @@ def task_name(net: Net, items: list[Item]) -> str:
         (kind, packets), everybody = shapes.pop(), net.ranks
         size = f", messages of {packets} packet" + "s" * (packets > 1)
         sources, targets = [i.sources for i in items], [i.targets for i in items]
-        pairs = sorted((s[0], t[0]) for s, t in zip(sources, targets) if len(s) == len(t) == 1)
+        pairs = sorted((s[0], t[0]) for s, t in zip(sources, targets, strict=True) if len(s) == len(t) == 1)
         others = [(u, v) for u in first for v in range(everybody) if u != v] if len(pairs) == len(items) else []
-        widths = {(len(s), len(t)) for s, t in zip(sources, targets)}
-        roots = sorted(t[0] if kind == "sum" else s[0] for s, t in zip(sources, targets))
+        widths = {(len(s), len(t)) for s, t in zip(sources, targets, strict=True)}
+        roots = sorted(t[0] if kind == "sum" else s[0] for s, t in zip(sources, targets, strict=True))
         if kind == "copy" and widths == {(1, everybody - 1)} and everybody > 2:
             if roots == first:
                 return f"allgather among {everybody} ranks{size}"
@@ -349,7 +348,7 @@ def read_schedule(value: object, length: Fraction, net: Net, items: list[Item]) 
         if each < length:
             short.append((first, first + slots))
         first, took = first + slots, took + slots * each
-    for t, e in zip(slot, link):
+    for t, e in zip(slot, link, strict=True):
         end = t + net.occupancy[e] + net.latency[e]
         if end + (generations - 1) * period > first:
             raise Refused(f"a transfer begins in slot {t} and ends after the last slot")
@@ -388,7 +387,7 @@ def check_resources(net: Net, plan: Schedule) -> None:
     With a group, each link is used by one image of each transfer over a link of its orbit, and each node likewise, as
     no image of a link or node under another member of the group is itself.
     """
-    rows = list(zip(plan.slot, plan.link))
+    rows = list(zip(plan.slot, plan.link, strict=True))
     occupancy, latency, rules = net.occupancy, net.latency, net.rules
     of_link = net.group.link_orbit if net.group else range(len(net.source))
     of_node = net.group.orbit if net.group else range(net.nodes)
@@ -503,11 +502,11 @@ class Replay:
         net, plan, rules = self.net, self.plan, self.net.rules
         carried: list[tuple[int, int]] = []  # by row: a set, and from when on all of it is at the source
         usable: list[int] = []
-        ends = [t + net.occupancy[e] + net.latency[e] for t, e in zip(plan.slot, plan.link)]
+        ends = [t + net.occupancy[e] + net.latency[e] for t, e in zip(plan.slot, plan.link, strict=True)]
         sources, targets = ([side[e] for e in plan.link] for side in (net.source, net.target))
         passing = {c for row, c in enumerate(plan.carries) if 0 <= c < row and targets[c] == sources[row]}
         passed: dict[int, int] = {}
-        for row, (t, e, packet, c) in enumerate(zip(plan.slot, plan.link, plan.packet, plan.carries)):
+        for row, (t, e, packet, c) in enumerate(zip(plan.slot, plan.link, plan.packet, plan.carries, strict=True)):
             u, v, ready = sources[row], targets[row], True
             once = u >= net.ranks and not rules.switches_copy
             if c >= 0:
@@ -1150,8 +1149,7 @@ def main(arguments: list[str]) -> int:
         print("usage: python gossamer_check.py FILE.cert.json", file=sys.stderr)
         return 2
     try:
-        with open(arguments[0], "rb") as file:
-            lines = check(file.read())
+        lines = check(Path(arguments[0]).read_bytes())
     except OSError as error:
         print(f"refused: the file cannot be read: {error.strerror}", file=sys.stderr)
         return 1

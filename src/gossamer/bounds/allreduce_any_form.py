@@ -515,7 +515,9 @@ def _call_bound(asked: _Asked, prices: list[Floats], parts: list[Counts], quick:
     unit = "hops of a packet" if most == 1 else f"in lengths of links, up to {most:,}"
     offered = int((load.capacity / load.occupancy).sum())
     text = f"in any form, {what} takes {load.needed:,} {unit}, and {of} offer {offered:,} a step"
-    return Bound.of("calls in any form", CallPrices.by(load, length=told, parted=parted, each=price), text, "load", _SOURCE)
+    return Bound.of(
+        "calls in any form", CallPrices.by(load, length=told, parted=parted, each=price), text, "load", _SOURCE
+    )
 
 
 _FEW_ROUNDINGS = (1, 1000)

@@ -403,4 +403,8 @@ def _around(case: Case, ways: _TerminalDistances, inside: Mask, packets: int) ->
     kept = np.flatnonzero((release >= early) & (tail >= late))
     ends = np.flatnonzero(mine)[np.argmax(ways.since[mine][:, source].min(axis=1))], \
         np.flatnonzero(~mine)[np.argmax(ways.to[target][:, ~mine].min(axis=0))]  # fmt: skip
-    return time, Region.by(load, nodes=np.flatnonzero(inside), roots=kept, deepest=int(ends[0]), furthest=int(ends[1])), text
+    return (
+        time,
+        Region.by(load, nodes=np.flatnonzero(inside), roots=kept, deepest=int(ends[0]), furthest=int(ends[1])),
+        text,
+    )

@@ -41,7 +41,7 @@ Witness = dict[str, Any]
 Mask = npt.NDArray[np.bool_]
 
 
-def witnesses_of(case: Case, bound: Bound) -> Iterator[Witness]:
+def witnesses_of(case: Case, bound: Bound, orbits: tuple[list[int], list[int]] | None = None) -> Iterator[Witness]:
     """Yield what may prove a bound to ``gossamer_check.py``, with the widest scope first; nothing for some bounds.
 
     Parameters
@@ -49,6 +49,9 @@ def witnesses_of(case: Case, bound: Bound) -> Iterator[Witness]:
     case : Case
         The case of which it is a bound.
     bound : Bound
+    orbits : tuple of list of int, optional
+        For each node, and for each link, the lowest one of its orbit under a symmetry of network and task of which one
+        item of each orbit is told.
 
     Examples
     --------
@@ -60,9 +63,36 @@ def witnesses_of(case: Case, bound: Bound) -> Iterator[Witness]:
     [{'serve': 'distance'}]
     """
     laws = list(_Laws(case, bound.name).of(bound.proof))
+    if orbits is not None:
+        laws = [even for law in laws for even in _even(law, *orbits)]
     for whole in (False, True) if case.whole else (False,):
         for blocks in (False, True) if includes(case.task, Allreduce) else (False,):
             yield from ({"whole": whole, "blocks": blocks, **law} for law in laws)
+
+
+def _even(law: Witness, nodes: list[int], links: list[int]) -> Iterator[Witness]:
+    """Yield a law with prices that are even over orbits: each gets what its orbit has together.
+
+    Paths cost no less under the mean of all images of prices than they cost on average.
+    """
+    law = {name: value for name, value in law.items() if name not in ("from", "to")}
+    if law["kind"] in ("travel", "growth", "ranks"):
+        yield law
+    if law["kind"] != "load" or "shared" in law["price"]:
+        return
+    only = np.zeros(len(links), bool)
+    only[law.pop("only", slice(None))] = True
+    price = {}
+    for name, values in law["price"].items():
+        orbit = np.array(links if name == "link" else nodes)
+        own = np.broadcast_to(np.array(values), orbit.shape) * (only if name == "link" else 1)
+        price[name] = np.bincount(orbit, own, orbit.size)[orbit].astype(np.int64)
+    serves = {group["serve"] for group in law["groups"]}
+    for serve in serves - {"sets", "calls"}:
+        yield {**law, "price": _named(price), "groups": [{"serve": serve}]}
+    if "sets" in serves:
+        yield {**law, "price": _named(price), "groups": [{"serve": "sets", "sets": "ranks"}]}
+        yield {**law, "price": _named(price), "groups": [{"serve": "distance"}]}
 
 
 class _Laws:
@@ -287,7 +317,10 @@ class _Laws:
         """Yield what must leave regions, as contributions, and enter them, as results."""
         part, links, groups = proof.part, self.links, []
         crossed = np.zeros(links.source.size, bool)
-        for kind, chosen, view, here in (("sum", proof.leaves, links, part[links.source]), ("copy", proof.enters, links.turned, part[links.target])):
+        for kind, chosen, view, here in (
+            ("sum", proof.leaves, links, part[links.source]),
+            ("copy", proof.enters, links.turned, part[links.target]),
+        ):
             border = part[links.source] != part[links.target]
             some = border & np.isin(here, chosen)
             crossed |= some
@@ -335,7 +368,10 @@ class _Laws:
             price = {"shared": self.shared(each)}
             if sets:
                 yield {"kind": "load", "price": _named(price), "groups": [{"serve": "sets", "sets": sets}]}
-                groups = [{"serve": "sets", "sets": sets, "of": "copy", "across": not receives}, {"serve": "sets", "sets": sets, "of": "sum", "across": receives}]
+                groups = [
+                    {"serve": "sets", "sets": sets, "of": "copy", "across": not receives},
+                    {"serve": "sets", "sets": sets, "of": "sum", "across": receives},
+                ]
                 yield {"kind": "load", "price": _named(price), "groups": groups}
                 yield {"kind": "load", "price": _named(price), "groups": [{"serve": "distance"}]}
 

@@ -15,7 +15,7 @@ Words = list[str]
 """What is typed after ``gossamer``."""
 OF_TASKS = ("plan", "compare", "bounds", "faults", "demands")
 """The commands whose first words are a network and a task."""
-OF_SCHEDULES = ("verify", "draw", "explore", "explain", "run", "export", "replan", "simulate schedule")
+OF_SCHEDULES = ("verify", "certify", "draw", "explore", "explain", "run", "export", "replan", "simulate schedule")
 """The commands whose first word is a schedule."""
 _EXPLAINED_NODES = 64
 """Nodes up to which an algorithm is tried before it is proposed."""

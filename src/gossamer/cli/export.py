@@ -1,4 +1,4 @@
-"""``gossamer export`` and ``gossamer import``: schedules for other programs, and of them."""
+"""``gossamer export``, ``import`` and ``certify``: schedules for other programs, of them, and for who checks them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 
 from gossamer.cli.console import print_written, progress
-from gossamer.cli.files import check_other_than, check_schedule, read_schedule
-from gossamer.cli.options import BytesOfPlan, Collective, ScheduleFile, written
+from gossamer.cli.files import check_certificate, check_other_than, check_schedule, read_schedule
+from gossamer.cli.options import BytesOfPlan, Collective, Foreign, OtherBytes, ScheduleFile, written
 from gossamer.errors import ScheduleError
 
-__all__ = ["export", "import_foreign"]
+__all__ = ["certify", "export", "import_foreign"]
 
 
 def export(
@@ -72,4 +72,28 @@ def import_foreign(
         switching.save(schedule, output)
     kind = switching.of(schedule)
     print(f"{measured_text(kind, schedule.network, schedule.task, schedule.cost, schedule.completion_time)}, valid")
+    print_written(output)
+
+
+def certify(
+    file: ScheduleFile,
+    *,
+    output: Annotated[Path, written("Certificate to write: FILE.cert.json", several=False)],
+    network: Foreign = None,
+    task: Collective = None,
+    bytes: OtherBytes = None,
+) -> None:
+    """Write a schedule with its lower bound as plain JSON that gossamer_check.py, one file, checks by itself."""
+    import gossamer_check
+    from gossamer.planning.certificates import certificate, certificate_text, write_certificate
+
+    check_other_than([file, task], [output])
+    check_certificate(output)
+    with progress() as stage:
+        stage(f"reading {file}")
+        schedule = read_schedule(file, network, task, bytes)
+        stage("computing lower bounds and checking the certificate")
+        found = certificate(schedule)
+        write_certificate(found, output)
+    print("\n".join(gossamer_check.check(certificate_text(found))))
     print_written(output)
