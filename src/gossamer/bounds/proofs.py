@@ -39,6 +39,7 @@ __all__ = [
     "Proof",
     "QuickestFlow",
     "Region",
+    "Separator",
     "SlotPrices",
     "TimeCut",
     "least_cut",
@@ -117,12 +118,15 @@ class Cut(Load):
         Whether they must enter.
     sources, targets : int64[] or None
         The nodes from which, and to which, the messages lead that are counted; None for all.
+    side : int64[] or None
+        The nodes of the side that messages leave, where it is told by a dimension or a search of the network.
     """
 
     nodes: Counts | None = None
     enter: bool = False
     sources: Counts | None = None
     targets: Counts | None = None
+    side: Counts | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,9 +208,34 @@ class PortPrices(Load):
     ----------
     price : int64[N]
         The price of each node.
+    sets : tuple of int64[]
+        The sets of nodes.
+    weight : int64[]
+        What each set is worth to a message that must enter it (or leave it, where nodes receive).
     """
 
     price: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
+    sets: tuple[Counts, ...] = ()
+    weight: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class Separator(Load):
+    """Messages that nodes must send, or receive, as they lie between others, or are their only neighbors.
+
+    Attributes
+    ----------
+    nodes : int64[]
+        The nodes that send, or receive, one packet at a time.
+    send : bool
+        Whether they send.
+    alone : int64[] or None
+        The nodes that get (or send) the messages by themselves; None where the nodes lie between parts.
+    """
+
+    nodes: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
+    send: bool = True
+    alone: Counts | None = None
 
 
 @dataclass(frozen=True, eq=False)

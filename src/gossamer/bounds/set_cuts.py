@@ -20,7 +20,7 @@ from gossamer.atomic_files import quantity
 from gossamer.bounds.bound import Bound, around_text
 from gossamer.bounds.earliest_arrivals import spread, takes_time
 from gossamer.bounds.grid_cuts import SOURCE, Floats, thin_cuts
-from gossamer.bounds.proofs import Cut, Load, Mask, least_cut, served
+from gossamer.bounds.proofs import Cut, Load, Mask, Separator, least_cut, served
 from gossamer.networks.network import Network
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand, NodeLine, PairDemand
@@ -116,7 +116,9 @@ def port_set_bounds(case: Case) -> Iterator[Bound]:
                     f"{quantity(int(need[nodes].sum()), case.what)}, and have {quantity(neighbors, 'neighbor')}, "
                     f"of which each can {other} one a step"
                 )
-                best = Bound.of("few neighbors", load, text, "ports", "gossamer; Hall's condition for ports")
+                beside = np.unique(net.link_source[nodes[net.link_target]])  # links are two-way
+                proof = Separator.by(load, nodes=beside, send=incoming, alone=np.flatnonzero(nodes))
+                best = Bound.of("few neighbors", proof, text, "ports", "gossamer; Hall's condition for ports")
         if best is not None:
             yield best
 

@@ -24,10 +24,12 @@ from gossamer.bounds.proofs import (
     Load,
     OfTask,
     Partition,
+    PortPrices,
     Prices,
     Proof,
     QuickestFlow,
     Region,
+    Separator,
     TimeCut,
 )
 from gossamer.questions.cases import Case
@@ -119,6 +121,10 @@ class _Laws:
             case CallPrices():
                 groups = [{"serve": "trees"}]
                 yield {"kind": "load", "price": self.priced(proof.each, False), "groups": groups}
+            case PortPrices():
+                yield self.ports(proof)
+            case Separator():
+                yield from self.separator(proof)
             case Load():
                 yield from self.load(proof)
             case QuickestFlow():
@@ -220,11 +226,14 @@ class _Laws:
 
     def cut(self, proof: Cut) -> Iterator[Witness]:
         """Yield what must leave a set of nodes, or enter it."""
-        if proof.nodes is None:
+        out = np.zeros(self.case.network.node_count, np.bool_)  # the side that is left
+        if proof.side is not None:
+            out[proof.side] = True
+        elif proof.nodes is not None:
+            out[proof.nodes] = True
+            out ^= proof.enter
+        else:
             return
-        inside = np.zeros(self.case.network.node_count, np.bool_)
-        inside[proof.nodes] = True
-        out = inside != proof.enter  # the side that is left
         across = out[self.links.source] & ~out[self.links.target]
         ends = {"from": proof.sources, "to": proof.targets}
         group = {"serve": "distance", **{k: v.tolist() for k, v in ends.items() if v is not None}}
@@ -353,6 +362,43 @@ class _Laws:
             return
         for price in self.even(across):
             yield {**price, "groups": [group]}
+
+    def ports(self, proof: PortPrices) -> Witness:
+        """Return what is worth something to messages that must enter (or leave) sets of nodes."""
+        sends = self.name == "prices of sending"
+        group = {
+            "serve": "sets", "of": "copy" if sends else "sum", "sets": [each.tolist() for each in proof.sets],
+            "weights": proof.weight.tolist(),
+        }  # fmt: skip
+        return {
+            "kind": "load", "price": _named({"send" if sends else "receive": proof.price}), "fastest": True,
+            "groups": [group],
+        }  # fmt: skip
+
+    def separator(self, proof: Separator) -> Iterator[Witness]:
+        """Yield what must pass nodes between parts, or the neighbors of others."""
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        links, n = self.links, self.case.network.node_count
+        near, far = (links.source, links.target) if proof.send else (links.target, links.source)
+        between, only = np.isin(np.arange(n), proof.nodes), {}
+        price = {"send" if proof.send else "receive": between.astype(np.int64)}
+        if proof.alone is not None:
+            sets = [[v] for v in proof.alone.tolist()]
+            across = np.isin(far, proof.alone)
+        else:
+            kept = ~between[links.source] & ~between[links.target]
+            graph = coo_array((kept[kept], (links.source[kept], links.target[kept])), shape=(n, n))
+            part = connected_components(graph, directed=False)[1]
+            sets = [np.flatnonzero(part == k).tolist() for k in np.unique(part[~between]).tolist()]
+            across = between[near]
+        only["only"] = np.flatnonzero(_by_number(links.number, across)).tolist()
+        group = {"serve": "sets", "sets": sets}
+        several = {"across": (not proof.send), "of": "copy"}, {"across": proof.send, "of": "sum"}
+        for groups in ([group], [{**group, **some} for some in several], [{"serve": "distance"}]):
+            for extra in (only, {}):
+                yield {"kind": "load", "price": _named(price), "fastest": True, **extra, "groups": groups}
 
     def port(self, receives: bool) -> Iterator[Witness]:
         """Yield what the shared port must pass that is the last, or first, of most nodes."""
