@@ -10,6 +10,7 @@ Exit status: 0 if the certificate is accepted, 1 if it is refused, with one line
 
 from __future__ import annotations
 
+import contextlib
 import heapq
 import itertools
 import json
@@ -582,11 +583,21 @@ class Flow:
     starts: list[int]
     ends: list[int]
     packets: int
-    after: int  # slots that pass before it can begin
-    before: int  # slots that pass after it has ended
+    after: int = 0  # slots that pass before it can begin
+    before: int = 0  # slots that pass after it has ended
 
-    def narrowed(self, leaves: list[int]) -> Flow:
-        """Return the flow to some of the ends of a copy, or from some of the starts of a sum."""
+    @property
+    def root(self) -> list[int]:
+        """The starts of a copy, the end of a sum."""
+        return self.starts if self.copy else self.ends
+
+    @property
+    def leaves(self) -> list[int]:
+        """The ends of a copy, the starts of a sum."""
+        return self.ends if self.copy else self.starts
+
+    def to(self, leaves: list[int]) -> Flow:
+        """Return the flow with some of its leaves."""
         return replace(self, ends=leaves) if self.copy else replace(self, starts=leaves)
 
 
@@ -596,7 +607,7 @@ class Law:
     def __init__(self, net: Net, items: list[tuple[Item, int, int]], whole_packets: bool) -> None:
         self.net, self.items, self.whole = net, items, whole_packets
         self.out: dict[bool, list[list[int]]] = {back: [[] for _ in range(net.nodes)] for back in (False, True)}
-        for e, (u, v) in enumerate(zip(net.source, net.target)):
+        for e, (u, v) in enumerate(zip(net.source, net.target, strict=True)):
             self.out[False][u].append(e)
             self.out[True][v].append(e)
         self.times = net.group.order if net.group else 1
@@ -628,6 +639,11 @@ class Law:
                     heapq.heappush(heap, (begin + net.latency[e], v, hold) if passes else (end, v, 0))
         return here, enter
 
+    def priced(self, length: list[int]) -> Law:
+        """Return the network with other lengths of links."""
+        net = replace(self.net, latency=length, rules=replace(self.net.rules, cut_through=False))
+        return Law(net, [], False)
+
     def windows(self, flows: list[Flow], shut: Any = (), inward: bool = True) -> tuple[list[int], list[int]]:
         """Return the slots that pass before a packet of flows can enter each link, and after it has left it.
 
@@ -635,7 +651,8 @@ class Law:
         """
         first: dict[int, int] = {}
         last: dict[int, int] = {}
-        orbit, alike = self.net.group.orbit if self.net.group else [], {}
+        orbit = self.net.group.orbit if self.net.group else []
+        alike: dict[int, list[int]] = {}
         for v, low in enumerate(orbit):
             alike.setdefault(low, []).append(v)
         for flow in flows:
@@ -650,7 +667,9 @@ class Law:
 
         Of a sum for several nodes, the first is looked at; a sum of a single contribution is copied.
         """
-        side = [set(wholes(given.get(x, list(range(self.net.nodes))), x, 0, self.net.nodes - 1)) for x in ("from", "to")]
+        side = [
+            set(wholes(given.get(x, list(range(self.net.nodes))), x, 0, self.net.nodes - 1)) for x in ("from", "to")
+        ]
         found = []
         for i, (item, after, before) in enumerate(self.items):
             starts, ends = [v for v in item.sources if v in side[0]], [v for v in item.targets if v in side[1]]
@@ -697,15 +716,21 @@ class Prices:
                     raise Refused(f"{name} has a price, but no limit")
                 held = [port.occupancy if port else net.occupancy[e] for e in used]
                 even = min(held) == max(held) or witness.get("fastest") is True  # all pay as over the fastest link
-                for e, slots in zip(used, held):
+                for e, slots in zip(used, held, strict=True):
                     self.length[e] += price[i] * (min(held) if even else slots)
                 unit, late = min(held) if even else 1, name == "receive" or (port is not None and port.receiving)
-                self.rooms.append((late, port, list(zip(used, held)), price[i] * places * unit, unit, even))
+                self.rooms.append(
+                    (late, port, list(zip(used, held, strict=True)), price[i] * places * unit, unit, even)
+                )
 
     def time(self, needed: int, windows: list[tuple[list[int], list[int]]]) -> Fraction:
         """Return the least time in which links and ports are worth what is needed by packets with some windows."""
         net, rooms = self.law.net, []
-        heads, tails = ([min(times) for times in zip(*side)] for side in zip(*windows)) if windows else ([], [])
+        heads, tails = (
+            ([min(times) for times in zip(*side, strict=True)] for side in zip(*windows, strict=False))
+            if windows
+            else ([], [])
+        )
         for late, port, used, worth, unit, even in self.rooms if windows else ():
             times = []
             for e, held in used:
@@ -759,7 +784,9 @@ def first(enough: Any) -> int:
 
 def by_load(law: Law, witness: dict[str, Any]) -> Fraction:
     """Links and ports with prices must be worth what groups of items pay for them."""
-    prices, needed, windows, taken = Prices(law, witness), 0, [], set()
+    prices, needed = Prices(law, witness), 0
+    windows: list[tuple[list[int], list[int]]] = []
+    taken: set[int] = set()
     for group in objects(witness["groups"], "groups"):
         group = fields(group, "a group", "serve", "of from to sets weights across")
         serve = SERVES.get(group["serve"]) if type(group["serve"]) is str else None
@@ -775,21 +802,17 @@ def by_load(law: Law, witness: dict[str, Any]) -> Fraction:
 
 def by_distance(law: Law, length: list[int], group: dict[str, Any]) -> Any:
     """Count for each item the cheapest path to the end that has the dearest one."""
-    net, known, paid, pays, flows = law.net, {}, [], 0, law.flows(group)
-    priced = replace(net, latency=length, rules=replace(net.rules, cut_through=False))
-    search = Law(priced, [], False)
+    known, paid, pays, flows = {}, [], 0, law.flows(group)
+    search = law.priced(length)
     for _, flow in flows:
-        roots, leaves = (flow.starts, flow.ends) if flow.copy else (flow.ends, flow.starts)
-        key = (flow.copy, *roots)
+        key = (flow.copy, *flow.root)
         if key not in known:
-            known[key] = search.travel(dict.fromkeys(roots, 0), not flow.copy)[0]
-        dearest = max(leaves, key=known[key].__getitem__)
-        if known[key][dearest] >= FAR:
-            raise Refused("an item cannot come to an end")
+            known[key] = search.travel(dict.fromkeys(flow.root, 0), not flow.copy)[0]
+        dearest = max(flow.leaves, key=known[key].__getitem__)
         if known[key][dearest]:
             pays += known[key][dearest] * flow.packets
-            paid.append(flow.narrowed([dearest]))
-    return [i for i, _ in flows], pays, [law.windows(paid)] if paid else []
+            paid.append(flow.to([dearest]))
+    return [i for i, _ in flows], pays, [law.windows(paid)]
 
 
 class Sets:
@@ -804,26 +827,36 @@ class Sets:
         for k, nodes in enumerate(sets):
             for v in wholes(nodes, "a set", 0, net.nodes - 1):
                 self.of[v].add(k)
-        self.apart = max(map(len, self.of)) < 2
-        self.outside = [v for v in range(net.nodes) if not self.of[v]]
+        self.net, self.apart = net, max(map(len, self.of)) < 2
         near, far = (net.source, net.target) if inward else (net.target, net.source)
-        self.crossed = [self.of[v] - self.of[u] for u, v in zip(near, far)]
+        self.crossed = [self.of[v] - self.of[u] for u, v in zip(near, far, strict=True)]
         if "weights" in group:
             self.weight = wholes(group["weights"], "weights", size=len(sets))
-            if any(sum(self.weight[k] for k in new) > pays for new, pays in zip(self.crossed, length)):
+            if any(sum(self.weight[k] for k in new) > pays for new, pays in zip(self.crossed, length, strict=True)):
                 raise Refused("a set counts more than a packet pays that crosses its border")
         elif not self.apart:
             raise Refused("sets that overlap need weights")
         else:
             self.weight = [FAR] * len(sets)
-            for new, pays in zip(self.crossed, length):
+            for new, pays in zip(self.crossed, length, strict=True):
                 for k in new:
                     self.weight[k] = min(self.weight[k], pays)
         self.shut = {e for e, new in enumerate(self.crossed) if new} if self.apart else set()
 
-    def even(self, chosen: set[int]) -> int:
-        """Return what each of some sets counts at least, where it is not known which ones are crossed."""
-        return min((self.weight[k] for k in chosen), default=0)
+    def at(self, nodes: list[int]) -> set[int]:
+        """Return the sets that hold any of some nodes."""
+        return set().union(*(self.of[v] for v in nodes))
+
+    def even(self, of: list[set[int]], copy: bool) -> int:
+        """Return what each of the sets `of` nodes counts at least, if only switches that do not copy are in none.
+
+        For sums, switches that do not add.
+        """
+        none = [v for v, sets in enumerate(of) if not sets]
+        does = self.net.rules.switches_copy if copy else self.net.rules.switches_add
+        if not self.apart or (none and (does or min(none) < self.net.ranks)):
+            raise Refused("what enters and what leaves the sets cannot be told apart")
+        return min((self.weight[k] for sets in of for k in sets), default=0)
 
 
 def by_sets(law: Law, length: list[int], group: dict[str, Any]) -> Any:
@@ -832,34 +865,25 @@ def by_sets(law: Law, length: list[int], group: dict[str, Any]) -> Any:
     With `across`, count the links by which it leaves the sets from which it enters others, or enters others; between
     the sets there are only switches, that do not copy, or do not add.
     """
-    net, pays, windows, flows = law.net, 0, [], law.flows(group)
+    pays, windows, flows = 0, [], law.flows(group)
     across = truth(group.get("across", False), "across")
-    for copy in (True, False):
+    for copy in {flow.copy for _, flow in flows}:
         some, paid = [flow for _, flow in flows if flow.copy == copy], []
-        if not some:
-            continue
         sets = Sets(law, length, group, copy != across)
-        does = net.rules.switches_copy if copy else net.rules.switches_add
-        if across and (not sets.apart or (sets.outside and (does or min(sets.outside) < net.ranks))):
-            raise Refused("what enters and what leaves the sets cannot be told apart")
-        least = sets.even(set(range(len(sets.weight))))
+        least = sets.even(sets.of, copy) if across else 0
         for flow in some:
-            roots, leaves = (flow.starts, flow.ends) if flow.copy else (flow.ends, flow.starts)
-            inside = set().union(*(sets.of[v] for v in roots))
-            crossed = set().union(*(sets.of[v] for v in leaves)) - inside
-            weight = len(crossed) * least if across else sum(sets.weight[k] for k in crossed)
+            crossed = sets.at(flow.leaves) - sets.at(flow.root)
             if crossed:
-                pays += weight * flow.packets
-                paid.append(flow.narrowed([v for v in leaves if sets.of[v] & crossed]))
-        if paid:
-            windows.append(law.windows(paid, () if across else sets.shut, copy))
+                pays += (len(crossed) * least if across else sum(sets.weight[k] for k in crossed)) * flow.packets
+                paid.append(flow.to([v for v in flow.leaves if sets.of[v] & crossed]))
+        windows.append(law.windows(paid, () if across else sets.shut, copy))
     return [i for i, _ in flows], pays, windows
 
 
 def members(law: Law) -> list[tuple[int, Flow]]:
     """Return the sums for all their ranks."""
     sums = [(i, item) for i, (item, _, _) in enumerate(law.items) if item.kind == "sum"]
-    return [(i, Flow(True, x.sources, x.sources, x.packets, 0, 0)) for i, x in sums if set(x.sources) == set(x.targets)]
+    return [(i, Flow(True, x.sources, x.sources, x.packets)) for i, x in sums if x.sources == x.targets]
 
 
 def by_trees(law: Law, length: list[int], group: dict[str, Any]) -> Any:
@@ -879,7 +903,7 @@ def by_trees(law: Law, length: list[int], group: dict[str, Any]) -> Any:
                     if far + length[e] < away[v]:
                         away[v], home[v] = far + length[e], home[u]
                         heapq.heappush(heap, (away[v], v))
-        links = zip(length, net.source, net.target)
+        links = zip(length, net.source, net.target, strict=True)
         tree = sorted((away[u] + pay + away[v], home[u], home[v]) for pay, u, v in links)
         held = [v in mine for v in range(net.nodes)]
         root = list(range(net.nodes))
@@ -891,7 +915,7 @@ def by_trees(law: Law, length: list[int], group: dict[str, Any]) -> Any:
             if u != v:
                 pays += 2 * pay * flow.packets * (held[u] and held[v])
                 held[u], root[v] = held[u] or held[v], u
-    return [i for i, _ in flows], pays, [law.windows([flow for _, flow in flows])] if flows else []
+    return [i for i, _ in flows], pays, [law.windows([flow for _, flow in flows])]
 
 
 def by_calls(law: Law, length: list[int], group: dict[str, Any]) -> Any:
@@ -899,17 +923,13 @@ def by_calls(law: Law, length: list[int], group: dict[str, Any]) -> Any:
 
     Between the sets there are only switches, that do not add, or do not copy.
     """
-    net, pays, flows = law.net, 0, members(law)
-    across = truth(group.get("across", False), "across")
+    pays, flows, across = 0, members(law), truth(group.get("across", False), "across")
     sets = Sets(law, length, group, not across)
     for _, flow in flows:
-        chosen = set().union(*(sets.of[v] for v in flow.starts))
-        outside = [v for v in range(net.nodes) if not sets.of[v] & chosen]
-        does = net.rules.switches_copy if across else net.rules.switches_add
-        if not sets.apart or (outside and (does or min(outside) < net.ranks)):
-            raise Refused("what enters and what leaves the sets cannot be told apart")
-        pays += 2 * (len(chosen) - 1) * sets.even(chosen) * flow.packets
-    return [i for i, _ in flows], pays, [law.windows([flow for _, flow in flows])] if flows else []
+        chosen = sets.at(flow.starts)
+        each = sets.even([own & chosen for own in sets.of], across)
+        pays += 2 * max(0, len(chosen) - 1) * each * flow.packets
+    return [i for i, _ in flows], pays, [law.windows([flow for _, flow in flows])]
 
 
 SERVES = {"distance": by_distance, "sets": by_sets, "trees": by_trees, "calls": by_calls}
@@ -919,66 +939,65 @@ def by_travel(law: Law, witness: dict[str, Any]) -> Fraction:
     """Something takes so long to its end, with what must come before and after."""
     time = 0
     for _, flow in law.flows(witness):
-        roots, leaves = (flow.starts, flow.ends) if flow.copy else (flow.ends, flow.starts)
-        here = law.travel(dict.fromkeys(roots, 0), not flow.copy)[0]
-        time = max(time, flow.after + max(here[v] for v in leaves) + flow.before)
+        here = law.travel(dict.fromkeys(flow.root, 0), not flow.copy)[0]
+        time = max(time, flow.after + max(here[v] for v in flow.leaves) + flow.before)
     return Fraction(time)
 
 
 def by_growth(law: Law, witness: dict[str, Any]) -> Fraction:
     """Nodes that send (or take in) one packet at a time are informed, so many by a time."""
     net, best, far = law.net, 0, whole(witness["far"], "far")
-    held, took = min(net.occupancy), [o + a for o, a in zip(net.occupancy, net.latency)]
+    every, takes = min(net.occupancy, default=1), [o + a for o, a in zip(net.occupancy, net.latency, strict=True)]
     for _, flow in law.flows(witness):
-        roots, leaves = (flow.starts, flow.ends) if flow.copy else (flow.ends, flow.starts)
         limit = net.rules.send if flow.copy else net.rules.receive
-        if len(roots) > 1 or limit != 1 or not law.whole or (net.rules.cut_through and net.nodes > net.ranks):
+        if len(flow.root) > 1 or limit != 1 or not law.whole or (net.rules.cut_through and net.nodes > net.ranks):
             raise Refused("nodes do not pass on one packet after the other")
-        here = law.travel({roots[0]: 0}, not flow.copy)[0]
-        count = sum(here[v] >= far for v in leaves)
+        here = law.travel({flow.root[0]: 0}, not flow.copy)[0]
+        count = sum(here[v] >= far for v in flow.leaves)
 
-        def informs(time: int) -> bool:
-            total, hops = int(far == 0), max(1, -(-far // max(took)))
-            while total < count + (far == 0) and max(far, hops * min(took)) <= time:
-                spare = (time - max(far, hops * min(took))) // held
-                total, hops = total + math.comb(spare + hops, hops), hops + 1
-            return total >= count + (far == 0)
+        def informs(time: int, left: int = count) -> bool:
+            hops = max(1, -(-far // max(takes)))
+            while left > 0 and max(far, hops * min(takes)) <= time:
+                spare = (time - max(far, hops * min(takes))) // every
+                left, hops = left - math.comb(spare + hops, hops), hops + 1
+            return left <= 0
 
-        best = max(best, flow.after + first(informs) + flow.before) if count else best
+        if count and max(here[v] for v in flow.leaves) < FAR:
+            best = max(best, flow.after + first(informs) + flow.before)
     return Fraction(best)
-
-
-def quickest(law: Law) -> int:
-    """Return slots in which no packet of the items gets to all its ends."""
-    times = [by_travel(law, {})]
-    ports = {"copy": law.net.rules.send, "sum": law.net.rules.receive}
-    stores = law.whole and not (law.net.rules.cut_through and law.net.nodes > law.net.ranks)
-    if stores and all(ports[item.kind] == 1 for item, _, _ in law.items):
-        times.append(by_growth(law, {"far": 0}))
-    return max(map(math.floor, times))
 
 
 def by_ranks(law: Law, witness: dict[str, Any]) -> Fraction:
     """Ranks alone copy (or add); each begins so many transfers to other ranks in a time, which take a time."""
     net, best = law.net, 0
     for _, flow in law.flows(witness):
-        roots, leaves = (flow.starts, flow.ends) if flow.copy else (flow.ends, flow.starts)
         does = net.rules.switches_copy if flow.copy else net.rules.switches_add
-        if len(roots) > 1 or not law.whole or (does and net.nodes > net.ranks):
+        if len(flow.root) > 1 or not law.whole or (does and net.nodes > net.ranks):
             raise Refused("others than ranks copy or add")
         out = law.out[not flow.copy][: net.ranks]
         limit = net.rules.send if flow.copy else net.rules.receive
-        once = limit or max(sum(net.capacity[e] for e in links) for links in out)
-        every = min(net.occupancy[e] for links in out for e in links)
+        at_once = limit or max(sum(net.capacity[e] for e in links) for links in out)
+        every = min((net.occupancy[e] for links in out for e in links), default=1)
         times = [law.travel({v: 0}, not flow.copy)[0][: net.ranks] for v in range(net.ranks)]
         delay = min(time for v, row in enumerate(times) for u, time in enumerate(row) if u != v)
+        if delay > 10**6:
+            raise Refused("ranks do not inform each other, or not soon")
         new, known = [1], 1
-        while known <= len(leaves):
+        while known <= len(flow.leaves):
             t = len(new)
-            new.append((new[t - every] if t > every else 0) + (once * new[t - delay] if t >= delay else 0))
+            new.append((new[t - every] if t > every else 0) + (at_once * new[t - delay] if t >= delay else 0))
             known += new[t]
         best = max(best, flow.after + len(new) - 1 + flow.before)
     return Fraction(best)
+
+
+def at_least(law: Law) -> int:
+    """Return slots in which the only item does not come to all its ends."""
+    times = [by_travel(law, {})]
+    for other, given in ((by_growth, {"far": 0}), (by_ranks, {})):
+        with contextlib.suppress(Refused):
+            times.append(other(law, given))
+    return max(map(math.floor, times))
 
 
 def by_time_cut(law: Law, witness: dict[str, Any]) -> Fraction:
@@ -994,7 +1013,7 @@ def by_time_cut(law: Law, witness: dict[str, Any]) -> Fraction:
         all_of, any_of = (far, near) if back else (near, far)  # sources of a copy may do for each other
         needed += item.packets * (any(near) and any(far) and (item.kind == "sum" or (all(all_of) and any(any_of))))
     limits = [limit for limit in (net.rules.send, net.rules.receive) if limit is not None]
-    for e, (u, v) in enumerate(zip(net.source, net.target)):
+    for e, (u, v) in enumerate(zip(net.source, net.target, strict=True)):
         u, v, took = (v, u, net.latency[e]) if back else (u, v, net.latency[e])
         passes = net.rules.cut_through and v >= net.ranks
         last = min(since[v] - 1 - took - (0 if passes else net.occupancy[e]), slots - took - net.occupancy[e])
@@ -1004,16 +1023,14 @@ def by_time_cut(law: Law, witness: dict[str, Any]) -> Fraction:
 
 def by_quickest(law: Law, witness: dict[str, Any]) -> Fraction:
     """All packets from one node to another, where links are worth as many: latencies and prices on the way."""
-    prices, flows = Prices(law, witness), law.flows(witness)
-    if law.whole or law.net.group or any(flow.starts != flows[0][1].starts or flow.ends != flows[0][1].ends for _, flow in flows):
+    prices, flows = Prices(law, witness), [flow for _, flow in law.flows(witness)]
+    pairs = {(*flow.starts, *flow.ends) for flow in flows}
+    worth = sum(worth // unit for _, _, _, worth, unit, _ in prices.rooms)
+    if law.whole or law.net.group or len(pairs) != 1 or len(*pairs) != 2 or not worth:
         raise Refused("the packets do not flow from one node to another")
-    packets, worth = sum(flow.packets for _, flow in flows), sum(worth // unit for _, _, _, worth, unit, _ in prices.rooms)
-    if not packets or not worth or len(flows[0][1].starts) != 1 or len(flows[0][1].ends) != 1:
-        raise Refused("nothing flows from one node to another")
-    lengths = [a * worth + packets * pays for a, pays in zip(law.net.latency, prices.length)]
-    priced = replace(law.net, latency=lengths, rules=replace(law.net.rules, cut_through=False))
-    way = Law(priced, [], False).travel({flows[0][1].starts[0]: 0})[0][flows[0][1].ends[0]]
-    return Fraction(way, worth)
+    packets, (start, end) = sum(flow.packets for flow in flows), *pairs
+    lengths = [a * worth + packets * pays for a, pays in zip(law.net.latency, prices.length, strict=True)]
+    return Fraction(law.priced(lengths).travel({start: 0})[0][end], worth)
 
 
 LAWS = {
@@ -1066,7 +1083,7 @@ def in_blocks(net: Net, items: list[tuple[Item, int, int]], of_packets: bool) ->
         for root in sorted(roots):
             others = [v for v in item.sources if v != root]
             both = Item("sum", item.sources, [root], packets), Item("copy", [root], others, packets)
-            collect, tell = (quickest(Law(net, [(part, 0, 0)], of_packets)) for part in both)
+            collect, tell = (at_least(Law(net, [(part, 0, 0)], of_packets)) for part in both)
             found += [(both[0], 0, tell), (both[1], collect, 0)]
     return found
 

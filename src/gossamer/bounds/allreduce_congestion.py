@@ -400,11 +400,8 @@ def _around(case: Case, ways: _TerminalDistances, inside: Mask, packets: int) ->
         f"{quantity(out.size, 'link')}, as contributions or results"
         f"{around_text(int(early), int(late), 'slot' if takes_time(case) else 'step')}"
     )
-    kept = np.flatnonzero((release >= early) & (tail >= late))
-    ends = np.flatnonzero(mine)[np.argmax(ways.since[mine][:, source].min(axis=1))], \
-        np.flatnonzero(~mine)[np.argmax(ways.to[target][:, ~mine].min(axis=0))]  # fmt: skip
-    return (
-        time,
-        Region.by(load, nodes=np.flatnonzero(inside), roots=kept, deepest=int(ends[0]), furthest=int(ends[1])),
-        text,
-    )
+    deepest = np.flatnonzero(mine)[np.argmax(ways.since[mine][:, source].min(axis=1))]
+    furthest = np.flatnonzero(~mine)[np.argmax(ways.to[target][:, ~mine].min(axis=0))]
+    roots = np.flatnonzero((release >= early) & (tail >= late))
+    told = {"nodes": np.flatnonzero(inside), "roots": roots, "deepest": int(deepest), "furthest": int(furthest)}
+    return time, Region.by(load, **told), text

@@ -256,7 +256,7 @@ class _Laws:
     def chain(self, proof: Chain) -> Iterator[Witness]:
         """Yield what takes time before or after something, or both."""
         if self.name == "two furthest nodes":
-            yield {"kind": "growth", "far": int(proof.parts[0])}  # type: ignore[call-overload]
+            yield {"kind": "growth", "far": int(proof.value) - 1}
             return
         if proof.node is not None:
             yield from self.between(proof.node, self.name.startswith("node receives"))
@@ -310,7 +310,7 @@ class _Laws:
                     yield {**price, "groups": [{"serve": "calls", "sets": sets, "across": across}]}
             return
         if proof.leaves is not None and proof.enters is not None:
-            yield from self.regions(proof)
+            yield from self.regions(part, proof.leaves, proof.enters)
             return
         for enter, ends in ((True, there), (False, here)):
             crossed = (here != there) & (ends >= 0)
@@ -322,13 +322,13 @@ class _Laws:
                 yield {**price, "groups": groups}
                 yield {**price, "groups": [{"serve": "distance"}]}
 
-    def regions(self, proof: Partition) -> Iterator[Witness]:
+    def regions(self, part: Counts, leaves: Counts, enters: Counts) -> Iterator[Witness]:
         """Yield what must leave regions, as contributions, and enter them, as results."""
-        part, links, groups = proof.part, self.links, []
+        links, groups = self.links, []
         crossed = np.zeros(links.source.size, bool)
         for kind, chosen, view, here in (
-            ("sum", proof.leaves, links, part[links.source]),
-            ("copy", proof.enters, links.turned, part[links.target]),
+            ("sum", leaves, links, part[links.source]),
+            ("copy", enters, links.turned, part[links.target]),
         ):
             border = part[links.source] != part[links.target]
             some = border & np.isin(here, chosen)
@@ -389,7 +389,7 @@ class _Laws:
             across = np.isin(far, proof.alone)
         else:
             kept = ~between[links.source] & ~between[links.target]
-            graph = coo_array((kept[kept], (links.source[kept], links.target[kept])), shape=(n, n))
+            graph: Any = coo_array((kept[kept], (links.source[kept], links.target[kept])), shape=(n, n))
             part = connected_components(graph, directed=False)[1]
             sets = [np.flatnonzero(part == k).tolist() for k in np.unique(part[~between]).tolist()]
             across = between[near]
@@ -445,7 +445,7 @@ def _of_task(case: Case, name: str, proof: Proof, task: Task) -> Iterator[Witnes
     root = row[inner.root]  # type: ignore[attr-defined]
     end, others = ("from", "to") if isinstance(inner, Broadcast) else ("to", "from")
     for law in _Laws(case.related(task=task), name).of(proof):
-        groups = [law] if "groups" not in law else law["groups"]
+        groups = law.get("groups", [law])
         told = [{**group, end: [root], others: sorted({*row} & {*group.get(others, row)})} for group in groups]
         yield {**law, "groups": told} if "groups" in law else told[0]
 
