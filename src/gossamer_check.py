@@ -10,19 +10,22 @@ Exit status: 0 if the certificate is accepted, 1 if it is refused, with one line
 
 from __future__ import annotations
 
+import contextlib
 import heapq
 import itertools
 import json
+import math
 import re
 import sys
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 MOST = 10**15  # the largest whole number of a certificate, outside texts
 MANY = 10**8  # the most uses of links or ports that are looked at at once
+FAR = 10**100  # the time of what never happens
 
 
 class Refused(Exception):
@@ -563,11 +566,519 @@ class Replay:
 
 
 # -- the lower bound
+#
+# A witness chooses a law and gives numbers for it; all that a time follows from is counted here, so that any numbers
+# give a true bound, good or bad. The laws and their proofs are on the page "Bounds that a program can check".
+
+
+@dataclass
+class Flow:
+    """Packets, of each of which something must get from nodes to others.
+
+    copy: what each of `starts` has must come to all `ends`; else what `starts` contribute must come to the one end.
+    """
+
+    copy: bool
+    starts: list[int]
+    ends: list[int]
+    packets: int
+    after: int = 0  # slots that pass before it can begin
+    before: int = 0  # slots that pass after it has ended
+
+    @property
+    def root(self) -> list[int]:
+        """The starts of a copy, the end of a sum."""
+        return self.starts if self.copy else self.ends
+
+    @property
+    def leaves(self) -> list[int]:
+        """The ends of a copy, the starts of a sum."""
+        return self.ends if self.copy else self.starts
+
+    def to(self, leaves: list[int]) -> Flow:
+        """Return the flow with some of its leaves."""
+        return replace(self, ends=leaves) if self.copy else replace(self, starts=leaves)
+
+
+class Law:
+    """What laws share: a network, items with slots that pass before and after them, whether packets are whole."""
+
+    def __init__(self, net: Net, items: list[tuple[Item, int, int]], whole_packets: bool) -> None:
+        self.net, self.items, self.whole = net, items, whole_packets
+        self.out: dict[bool, list[list[int]]] = {back: [[] for _ in range(net.nodes)] for back in (False, True)}
+        for e, (u, v) in enumerate(zip(net.source, net.target)):
+            self.out[False][u].append(e)
+            self.out[True][v].append(e)
+        self.times = net.group.order if net.group else 1
+
+    def travel(self, at: dict[int, int], back: bool = False, shut: Any = ()) -> tuple[list[int], list[int]]:
+        """Return when what is at nodes `at` some times can be at each node, and can enter each link; FAR if never.
+
+        With `back`, time runs backwards. Parts of packets hold no link for long. Links of `shut` are not passed.
+        """
+        net, far = self.net, self.net.source if back else self.net.target
+        here, enter, seen = [FAR] * net.nodes, [FAR] * len(far), set()
+        for v, time in at.items():
+            here[v] = time
+        heap = sorted((time, v, 0) for v, time in at.items())
+        while heap:
+            time, u, came = heapq.heappop(heap)  # a switch cuts through; the tail is so many slots behind
+            if (u, came) in seen:
+                continue
+            seen.add((u, came))
+            for e in self.out[back][u]:
+                hold, v = net.occupancy[e] if self.whole else 0, far[e]
+                begin = time + max(0, came - hold)
+                if begin >= enter[e]:
+                    continue
+                enter[e], end = begin, begin + hold + net.latency[e]
+                if e not in shut:
+                    here[v] = min(here[v], end)
+                    passes = net.rules.cut_through and v >= net.ranks
+                    heapq.heappush(heap, (begin + net.latency[e], v, hold) if passes else (end, v, 0))
+        return here, enter
+
+    def priced(self, length: list[int]) -> Law:
+        """Return the network with other lengths of links."""
+        net = replace(self.net, latency=length, rules=replace(self.net.rules, cut_through=False))
+        return Law(net, [], False)
+
+    def windows(self, flows: list[Flow], shut: Any = (), inward: bool = True) -> tuple[list[int], list[int]]:
+        """Return the slots that pass before a packet of flows can enter each link, and after it has left it.
+
+        Where it enters sets of nodes by links of `shut`, or leaves them (not `inward`), it then, or until then, stays.
+        """
+        first: dict[int, int] = {}
+        last: dict[int, int] = {}
+        orbit = self.net.group.orbit if self.net.group else []
+        alike: dict[int, list[int]] = {}
+        for v, low in enumerate(orbit):
+            alike.setdefault(low, []).append(v)
+        for flow in flows:
+            for nodes, time, found in ((flow.starts, flow.after, first), (flow.ends, flow.before, last)):
+                for u in nodes:
+                    for v in alike[orbit[u]] if orbit else [u]:
+                        found[v] = min(time, found.get(v, FAR))
+        return self.travel(first, False, () if inward else shut)[1], self.travel(last, True, shut if inward else ())[1]
+
+    def flows(self, given: dict[str, Any]) -> list[tuple[int, Flow]]:
+        """Return the flows of items, with their numbers, from the nodes `from` to the nodes `to`, of one kind if told.
+
+        Of a sum for several nodes, the first is looked at; a sum of a single contribution is copied.
+        """
+        side = [
+            set(wholes(given.get(x, list(range(self.net.nodes))), x, 0, self.net.nodes - 1)) for x in ("from", "to")
+        ]
+        found = []
+        for i, (item, after, before) in enumerate(self.items):
+            starts, ends = [v for v in item.sources if v in side[0]], [v for v in item.targets if v in side[1]]
+            if given.get("of", item.kind) != item.kind or (item.kind == "copy" and starts != item.sources):
+                continue
+            copy = item.kind == "copy" or (len(starts) == 1 and len(ends) > 1)
+            ends = [v for v in ends if v not in starts] if copy else ends[:1]
+            starts = starts if copy else [v for v in starts if v not in ends]
+            if starts and ends:
+                found.append((i, Flow(copy, starts, ends, item.packets, after, before)))
+        return found
+
+
+class Prices:
+    """What a packet pays on each link, `length`, and what links and ports are worth; see `Law`."""
+
+    def __init__(self, law: Law, witness: dict[str, Any]) -> None:
+        net, links = law.net, range(len(law.net.source))
+        given = fields(witness["price"], "the prices", "", "link send receive shared")
+        only = set(wholes(witness["only"], "only", 0, len(links) - 1)) if "only" in witness else set(links)
+        limits = {"send": net.rules.send, "receive": net.rules.receive}
+        least = min((limit for limit in limits.values() if limit is not None), default=FAR)
+        if net.group and ("only" in witness or "shared" in given):
+            raise Refused("with a symmetry, all links have prices")
+        self.law, self.rooms, self.length = law, [], [0] * len(links)
+        for name, values in given.items():
+            count = {"link": len(links), "shared": len(net.shared)}.get(name, net.nodes)
+            price = wholes([values] * count if type(values) is int else values, f"prices of {name}", size=count)
+            if net.group:
+                orbit = net.group.link_orbit if name == "link" else net.group.orbit
+                if any(price[i] != price[low] for i, low in enumerate(orbit)):
+                    raise Refused("with a symmetry, links of an orbit have the same price")
+            for i in range(count):
+                port = net.shared[i] if name == "shared" else None
+                used, places = [i], min(net.capacity[i], least) if name == "link" else limits.get(name)
+                if port:
+                    used, places = port.links, port.capacity
+                elif name != "link":
+                    used = law.out[name == "receive"][i]
+                used = [e for e in used if e in only]
+                if not price[i] or not used:
+                    continue
+                if places is None:
+                    raise Refused(f"{name} has a price, but no limit")
+                held = [port.occupancy if port else net.occupancy[e] for e in used]
+                even = min(held) == max(held) or witness.get("fastest") is True  # all pay as over the fastest link
+                for e, slots in zip(used, held):
+                    self.length[e] += price[i] * (min(held) if even else slots)
+                unit, late = min(held) if even else 1, name == "receive" or (port is not None and port.receiving)
+                self.rooms.append((late, port, list(zip(used, held)), price[i] * places * unit, unit, even))
+
+    def time(self, needed: int, windows: list[tuple[list[int], list[int]]]) -> Fraction:
+        """Return the least time in which links and ports are worth what is needed by packets with some windows."""
+        net, rooms = self.law.net, []
+        heads, tails = ([min(times) for times in zip(*side)] for side in zip(*windows)) if windows else ([], [])
+        for late, port, used, worth, unit, even in self.rooms if windows else ():
+            times = []
+            for e, held in used:
+                late_by = net.latency[e]
+                if port and self.law.whole:  # longer on the link than in the port
+                    late_by += net.occupancy[e] - port.occupancy
+                if heads[e] < FAR and tails[e] < FAR:
+                    more = held - unit if even and self.law.whole else 0
+                    times.append((heads[e] + late_by * late, tails[e] + late_by * (not late), more))
+            if times:  # of slower packets the first slots count, or the last ones
+                first_slots = min(a for a, _, _ in times) + min(b + more for _, b, more in times)
+                last_slots = min(a + more for a, _, more in times) + min(b for _, b, _ in times)
+                rooms.append((max(first_slots, last_slots), worth, unit))
+        return least_time(needed * self.law.times, rooms, self.law.whole)
+
+
+def least_time(needed: int, rooms: list[tuple[int, int, int]], of_packets: bool) -> Fraction:
+    """Return the least T with sum(worth * floor((T - wait) / unit)) / unit >= needed; of parts without the floor.
+
+    `rooms` has (wait, worth, unit); worth is what a slot is worth, those with wait above T count nothing.
+    """
+    if needed <= 0:
+        return Fraction(0)
+    if not rooms:
+        raise Refused("nothing passes what the bound needs")
+    if of_packets:
+
+        def enough(slots: int) -> bool:
+            return sum(worth * max(0, (slots - wait) // unit) for wait, worth, unit in rooms) >= needed
+
+        return Fraction(first(enough))
+    rate, late, time = Fraction(0), Fraction(0), Fraction(0)
+    for wait, worth, unit in sorted(rooms):
+        if rate and time <= wait:
+            break
+        rate, late = rate + Fraction(worth, unit), late + Fraction(worth * wait, unit)
+        time = (needed + late) / rate
+    return time
+
+
+def first(enough: Any) -> int:
+    """Return the least number from 0 on that is enough, where all larger ones are, too."""
+    low, high = -1, 1
+    while not enough(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def by_load(law: Law, witness: dict[str, Any]) -> Fraction:
+    """Links and ports with prices must be worth what groups of items pay for them."""
+    prices, needed = Prices(law, witness), 0
+    windows: list[tuple[list[int], list[int]]] = []
+    taken: set[int] = set()
+    for group in objects(witness["groups"], "groups"):
+        group = fields(group, "a group", "serve", "of from to sets weights across")
+        serve = SERVES.get(group["serve"]) if type(group["serve"]) is str else None
+        if serve is None:
+            raise Refused("a group is served in no known way")
+        numbers, pays, times = serve(law, prices.length, group)
+        if taken & set(numbers):
+            raise Refused("an item counts twice")
+        taken.update(numbers)
+        needed, windows = needed + pays, windows + times
+    return prices.time(needed, windows)
+
+
+def by_distance(law: Law, length: list[int], group: dict[str, Any]) -> Any:
+    """Count for each item the cheapest path to the end that has the dearest one."""
+    known, paid, pays, flows = {}, [], 0, law.flows(group)
+    search = law.priced(length)
+    for _, flow in flows:
+        key = (flow.copy, *flow.root)
+        if key not in known:
+            known[key] = search.travel(dict.fromkeys(flow.root, 0), not flow.copy)[0]
+        dearest = max(flow.leaves, key=known[key].__getitem__)
+        if known[key][dearest]:
+            pays += known[key][dearest] * flow.packets
+            paid.append(flow.to([dearest]))
+    return [i for i, _ in flows], pays, [law.windows(paid)]
+
+
+class Sets:
+    """Sets of nodes: which are entered, or left, by each link, and by how much a hop over it counts at least."""
+
+    def __init__(self, law: Law, length: list[int], group: dict[str, Any], inward: bool) -> None:
+        net = law.net
+        sets = [[v] for v in range(net.ranks)] if group.get("sets") == "ranks" else objects(group.get("sets"), "sets")
+        if net.group and group.get("sets") != "ranks":
+            raise Refused("with a symmetry, the sets are the ranks")
+        self.of: list[set[int]] = [set() for _ in range(net.nodes)]
+        for k, nodes in enumerate(sets):
+            for v in wholes(nodes, "a set", 0, net.nodes - 1):
+                self.of[v].add(k)
+        self.net, self.apart = net, max(map(len, self.of)) < 2
+        near, far = (net.source, net.target) if inward else (net.target, net.source)
+        self.crossed = [self.of[v] - self.of[u] for u, v in zip(near, far)]
+        if "weights" in group:
+            self.weight = wholes(group["weights"], "weights", size=len(sets))
+            if any(sum(self.weight[k] for k in new) > pays for new, pays in zip(self.crossed, length)):
+                raise Refused("a set counts more than a packet pays that crosses its border")
+        elif not self.apart:
+            raise Refused("sets that overlap need weights")
+        else:
+            self.weight = [FAR] * len(sets)
+            for new, pays in zip(self.crossed, length):
+                for k in new:
+                    self.weight[k] = min(self.weight[k], pays)
+        self.shut = {e for e, new in enumerate(self.crossed) if new} if self.apart else set()
+
+    def at(self, nodes: list[int]) -> set[int]:
+        """Return the sets that hold any of some nodes."""
+        return set().union(*(self.of[v] for v in nodes))
+
+    def even(self, of: list[set[int]], copy: bool) -> int:
+        """Return what each of the sets `of` nodes counts at least, if only switches that do not copy are in none.
+
+        For sums, switches that do not add.
+        """
+        none = [v for v, sets in enumerate(of) if not sets]
+        does = self.net.rules.switches_copy if copy else self.net.rules.switches_add
+        if not self.apart or (none and (does or min(none) < self.net.ranks)):
+            raise Refused("what enters and what leaves the sets cannot be told apart")
+        return min((self.weight[k] for sets in of for k in sets), default=0)
+
+
+def by_sets(law: Law, length: list[int], group: dict[str, Any]) -> Any:
+    """Count for each item the sets that it must enter; of a sum, those that it must leave.
+
+    With `across`, count the links by which it leaves the sets from which it enters others, or enters others; between
+    the sets there are only switches, that do not copy, or do not add.
+    """
+    pays, windows, flows = 0, [], law.flows(group)
+    across = truth(group.get("across", False), "across")
+    for copy in {flow.copy for _, flow in flows}:
+        some, paid = [flow for _, flow in flows if flow.copy == copy], []
+        sets = Sets(law, length, group, copy != across)
+        least = sets.even(sets.of, copy) if across else 0
+        for flow in some:
+            crossed = sets.at(flow.leaves) - sets.at(flow.root)
+            if crossed:
+                pays += (len(crossed) * least if across else sum(sets.weight[k] for k in crossed)) * flow.packets
+                paid.append(flow.to([v for v in flow.leaves if sets.of[v] & crossed]))
+        windows.append(law.windows(paid, () if across else sets.shut, copy))
+    return [i for i, _ in flows], pays, windows
+
+
+def members(law: Law) -> list[tuple[int, Flow]]:
+    """Return the sums for all their ranks."""
+    sums = [(i, item) for i, (item, _, _) in enumerate(law.items) if item.kind == "sum"]
+    return [(i, Flow(True, x.sources, x.sources, x.packets)) for i, x in sums if x.sources == x.targets]
+
+
+def by_trees(law: Law, length: list[int], group: dict[str, Any]) -> Any:
+    """Count for each sum for all its ranks two minimum spanning trees: calls from rank to rank, or hops."""
+    net, pays, flows = law.net, 0, members(law)
+    for _, flow in flows:
+        mine = set(flow.starts)
+        helped = net.nodes > net.ranks and (net.rules.switches_copy or net.rules.switches_add)
+        away, home = [0] * net.nodes, list(range(net.nodes))
+        if len(mine) == net.ranks and not helped:  # calls from rank to rank pay their whole paths
+            away = [0 if v in mine else FAR for v in range(net.nodes)]
+            heap = [(0, v) for v in sorted(mine)]
+            while heap:
+                far, u = heapq.heappop(heap)
+                for e in law.out[False][u] + law.out[True][u] if far == away[u] else ():
+                    v = net.source[e] + net.target[e] - u
+                    if far + length[e] < away[v]:
+                        away[v], home[v] = far + length[e], home[u]
+                        heapq.heappush(heap, (away[v], v))
+        links = zip(length, net.source, net.target)
+        tree = sorted((away[u] + pay + away[v], home[u], home[v]) for pay, u, v in links)
+        held = [v in mine for v in range(net.nodes)]
+        root = list(range(net.nodes))
+        for pay, u, v in tree:
+            while root[u] != u:
+                root[u] = u = root[root[u]]
+            while root[v] != v:
+                root[v] = v = root[root[v]]
+            if u != v:
+                pays += 2 * pay * flow.packets * (held[u] and held[v])
+                held[u], root[v] = held[u] or held[v], u
+    return [i for i, _ in flows], pays, [law.windows([flow for _, flow in flows])]
+
+
+def by_calls(law: Law, length: list[int], group: dict[str, Any]) -> Any:
+    """Count for each sum for all its ranks two hops into (or, `across`, out of) all but one of sets with such ranks.
+
+    Between the sets there are only switches, that do not add, or do not copy.
+    """
+    pays, flows, across = 0, members(law), truth(group.get("across", False), "across")
+    sets = Sets(law, length, group, not across)
+    for _, flow in flows:
+        chosen = sets.at(flow.starts)
+        each = sets.even([own & chosen for own in sets.of], across)
+        pays += 2 * max(0, len(chosen) - 1) * each * flow.packets
+    return [i for i, _ in flows], pays, [law.windows([flow for _, flow in flows])]
+
+
+SERVES = {"distance": by_distance, "sets": by_sets, "trees": by_trees, "calls": by_calls}
+
+
+def by_travel(law: Law, witness: dict[str, Any]) -> Fraction:
+    """Something takes so long to its end, with what must come before and after."""
+    time = 0
+    for _, flow in law.flows(witness):
+        here = law.travel(dict.fromkeys(flow.root, 0), not flow.copy)[0]
+        time = max(time, flow.after + max(here[v] for v in flow.leaves) + flow.before)
+    return Fraction(time)
+
+
+def by_growth(law: Law, witness: dict[str, Any]) -> Fraction:
+    """Nodes that send (or take in) one packet at a time are informed, so many by a time."""
+    net, best, far = law.net, 0, whole(witness["far"], "far")
+    every, takes = min(net.occupancy, default=1), [o + a for o, a in zip(net.occupancy, net.latency)]
+    for _, flow in law.flows(witness):
+        limit = net.rules.send if flow.copy else net.rules.receive
+        if len(flow.root) > 1 or limit != 1 or not law.whole or (net.rules.cut_through and net.nodes > net.ranks):
+            raise Refused("nodes do not pass on one packet after the other")
+        here = law.travel({flow.root[0]: 0}, not flow.copy)[0]
+        count = sum(here[v] >= far for v in flow.leaves)
+
+        def informs(time: int, left: int = count) -> bool:
+            hops = max(1, -(-far // max(takes)))
+            while left > 0 and max(far, hops * min(takes)) <= time:
+                spare = (time - max(far, hops * min(takes))) // every
+                left, hops = left - math.comb(spare + hops, hops), hops + 1
+            return left <= 0
+
+        if count and max(here[v] for v in flow.leaves) < FAR:
+            best = max(best, flow.after + first(informs) + flow.before)
+    return Fraction(best)
+
+
+def by_ranks(law: Law, witness: dict[str, Any]) -> Fraction:
+    """Ranks alone copy (or add); each begins so many transfers to other ranks in a time, which take a time."""
+    net, best = law.net, 0
+    for _, flow in law.flows(witness):
+        does = net.rules.switches_copy if flow.copy else net.rules.switches_add
+        if len(flow.root) > 1 or not law.whole or (does and net.nodes > net.ranks):
+            raise Refused("others than ranks copy or add")
+        out = law.out[not flow.copy][: net.ranks]
+        limit = net.rules.send if flow.copy else net.rules.receive
+        at_once = limit or max(sum(net.capacity[e] for e in links) for links in out)
+        every = min((net.occupancy[e] for links in out for e in links), default=1)
+        times = [law.travel({v: 0}, not flow.copy)[0][: net.ranks] for v in range(net.ranks)]
+        delay = min(time for v, row in enumerate(times) for u, time in enumerate(row) if u != v)
+        if delay > 10**6:
+            raise Refused("ranks do not inform each other, or not soon")
+        new, known = [1], 1
+        while known <= len(flow.leaves):
+            t = len(new)
+            new.append((new[t - every] if t > every else 0) + (at_once * new[t - delay] if t >= delay else 0))
+            known += new[t]
+        best = max(best, flow.after + len(new) - 1 + flow.before)
+    return Fraction(best)
+
+
+def at_least(law: Law) -> int:
+    """Return slots in which the only item does not come to all its ends."""
+    times = [by_travel(law, {})]
+    for other, given in ((by_growth, {"far": 0}), (by_ranks, {})):
+        with contextlib.suppress(Refused):
+            times.append(other(law, given))
+    return max(map(math.floor, times))
+
+
+def by_time_cut(law: Law, witness: dict[str, Any]) -> Fraction:
+    """More must cross from nodes, from slots `since` on, to the others than can in so many slots."""
+    net, slots, back = law.net, whole(witness["slots"], "slots"), truth(witness["back"], "back")
+    since = wholes(witness["since"], "since", size=net.nodes)
+    if not law.whole or net.group:
+        raise Refused("slots are counted of whole packets, without a symmetry")
+    needed, room = 0, 0
+    for item, _, _ in law.items:
+        starts, ends = (item.targets, item.sources) if back else (item.sources, item.targets)
+        near, far = [since[v] == 0 for v in starts], [since[v] > slots for v in ends]
+        all_of, any_of = (far, near) if back else (near, far)  # sources of a copy may do for each other
+        needed += item.packets * (any(near) and any(far) and (item.kind == "sum" or (all(all_of) and any(any_of))))
+    limits = [limit for limit in (net.rules.send, net.rules.receive) if limit is not None]
+    for e, (u, v) in enumerate(zip(net.source, net.target)):
+        u, v, took = (v, u, net.latency[e]) if back else (u, v, net.latency[e])
+        passes = net.rules.cut_through and v >= net.ranks
+        last = min(since[v] - 1 - took - (0 if passes else net.occupancy[e]), slots - took - net.occupancy[e])
+        room += min([net.capacity[e], *limits]) * -(-max(0, last - since[u] + 1) // net.occupancy[e])
+    return Fraction(slots + 1 if needed > room else 0)
+
+
+def by_quickest(law: Law, witness: dict[str, Any]) -> Fraction:
+    """All packets from one node to another, where links are worth as many: latencies and prices on the way."""
+    prices, flows = Prices(law, witness), [flow for _, flow in law.flows(witness)]
+    pairs = {(*flow.starts, *flow.ends) for flow in flows}
+    worth = sum(worth // unit for _, _, _, worth, unit, _ in prices.rooms)
+    if law.whole or law.net.group or len(pairs) != 1 or len(*pairs) != 2 or not worth:
+        raise Refused("the packets do not flow from one node to another")
+    packets, (start, end) = sum(flow.packets for flow in flows), *pairs
+    lengths = [a * worth + packets * pays for a, pays in zip(law.net.latency, prices.length)]
+    return Fraction(law.priced(lengths).travel({start: 0})[0][end], worth)
+
+
+LAWS = {
+    "load": (by_load, "price groups", "only fastest"),
+    "travel": (by_travel, "", "of from to"),
+    "growth": (by_growth, "far", "of from to"),
+    "ranks": (by_ranks, "", "of from to"),
+    "time-cut": (by_time_cut, "slots back since", ""),
+    "quickest": (by_quickest, "price from to", "fastest"),
+}
 
 
 def lower_bound(net: Net, items: list[Item], witness: object) -> tuple[Fraction, str]:
-    """Return a number of slots below which nothing is done, counted from a witness, and for which schedules."""
-    raise Refused("the bound has no witness of a known kind")
+    """Return a number of slots below which nothing is done, counted from a witness, and for which schedules.
+
+    Schedules by reduce-scatter + allgather (`blocks`): each rank of a sum for all its ranks is the root of as many
+    packets as another; a packet is summed up there, and only then copied from there.
+    """
+    kind = witness.get("kind") if type(witness) is dict else None
+    if type(kind) is not str or kind not in LAWS:
+        raise Refused("the bound has no witness of a known kind")
+    law, needed, optional = LAWS[kind]
+    given = fields(witness, "the bound", f"kind whole blocks {needed}", optional)
+    of_packets = truth(given["whole"], "whole")
+    scope = "schedules of these packets" if of_packets else "all schedules, however messages are cut"
+    alike: dict[tuple[str, tuple[int, ...], tuple[int, ...]], int] = {}
+    for item in items:
+        key = item.kind, tuple(sorted(item.sources)), tuple(sorted(item.targets))
+        alike[key] = alike.get(key, 0) + item.packets
+    found = [(Item(kind, list(a), list(b), packets), 0, 0) for (kind, a, b), packets in alike.items()]
+    if truth(given["blocks"], "blocks"):
+        scope = f"schedules {'of these packets ' * of_packets}by reduce-scatter + allgather"
+        found = in_blocks(net, found, of_packets)
+    time = law(Law(net, found, of_packets), given)
+    return Fraction(math.ceil(time)) if of_packets else time, scope
+
+
+def in_blocks(net: Net, items: list[tuple[Item, int, int]], of_packets: bool) -> list[tuple[Item, int, int]]:
+    """Return the items with each sum for all its ranks in two parts, and the slots before and after them."""
+    orbit, order = (net.group.orbit, net.group.order) if net.group else (range(net.nodes), 1)
+    found = []
+    for item, _, _ in items:
+        if item.kind == "copy" or item.sources != item.targets:
+            found.append((item, 0, 0))
+            continue
+        roots = {orbit[v] for v in item.sources}
+        packets, left = divmod(item.packets * order, len(item.sources))
+        if left or item.sources != [v for v in range(net.ranks) if orbit[v] in roots]:
+            raise Refused("the ranks of a sum cannot be the roots of equally many packets")
+        for root in sorted(roots):
+            others = [v for v in item.sources if v != root]
+            both = Item("sum", item.sources, [root], packets), Item("copy", [root], others, packets)
+            collect, tell = (at_least(Law(net, [(part, 0, 0)], of_packets)) for part in both)
+            found += [(both[0], 0, tell), (both[1], collect, 0)]
+    return found
 
 
 # -- the whole certificate

@@ -20,7 +20,7 @@ from gossamer.atomic_files import quantity
 from gossamer.bounds.bound import Bound, around_text
 from gossamer.bounds.earliest_arrivals import spread, takes_time
 from gossamer.bounds.grid_cuts import Floats, thin_cuts
-from gossamer.bounds.proofs import Cut, Load, Mask, Partition, least_cut
+from gossamer.bounds.proofs import Load, Mask, Partition, Region, least_cut
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts
 from gossamer.questions.cases.links import FAR, Links
@@ -336,7 +336,10 @@ def _between(
             occupancy, wait = (np.minimum.reduceat(x[order], first) for x in (occupancy, wait))
             capacity, what = np.ones(first.size, np.int64), f"{quantity(first.size, 'port')} one at a time"
         needed = int(amount[crowd.leaves].sum() + amount[crowd.enters].sum())
-        proof = Partition(needed, capacity, occupancy, wait, case.whole, region)
+        proof = Partition(
+            needed, capacity, occupancy, wait, case.whole, region, np.flatnonzero(crowd.leaves & (amount > 0)),
+            np.flatnonzero(crowd.enters & (amount > 0)),
+        )  # fmt: skip
         least, unit = int(wait.min()), "slot" if takes_time(case) else "step"
         around = f", at least {quantity(least, unit)} before and after together" if least > 0 else ""
         yield proof.value, proof, f"{_moves(crowd, amount > 0, n * packets)}: {needed:,} hops over {what}{around}"
@@ -362,7 +365,7 @@ def _deepest(away: Counts, region: Counts, ends: Counts, terminals: int) -> Coun
     return np.minimum(found, FAR // 8)
 
 
-def _around(case: Case, ways: _TerminalDistances, inside: Mask, packets: int) -> tuple[Fraction, Cut, str] | None:
+def _around(case: Case, ways: _TerminalDistances, inside: Mask, packets: int) -> tuple[Fraction, Region, str] | None:
     """Return the time in which every packet can get out of a set of nodes, as a contribution or as a result."""
     links, n = case.links, case.network.terminal_count
     out = np.flatnonzero(inside[links.source] & ~inside[links.target])
@@ -397,4 +400,8 @@ def _around(case: Case, ways: _TerminalDistances, inside: Mask, packets: int) ->
         f"{quantity(out.size, 'link')}, as contributions or results"
         f"{around_text(int(early), int(late), 'slot' if takes_time(case) else 'step')}"
     )
-    return time, Cut.by(load, nodes=np.flatnonzero(inside)), text
+    deepest = np.flatnonzero(mine)[np.argmax(ways.since[mine][:, source].min(axis=1))]
+    furthest = np.flatnonzero(~mine)[np.argmax(ways.to[target][:, ~mine].min(axis=0))]
+    roots = np.flatnonzero((release >= early) & (tail >= late))
+    told = {"nodes": np.flatnonzero(inside), "roots": roots, "deepest": int(deepest), "furthest": int(furthest)}
+    return time, Region.by(load, **told), text

@@ -128,7 +128,11 @@ def _nodes(case: Case, incoming: bool) -> Iterator[Bound]:
             else f" that take{'s' * one} {quantity(since, 'step')} or more"
         )
     text += ", one at a time" if limited else f" over {quantity(int(np.count_nonzero(ends == node)), 'link')}"
-    proof = Cut.by(best.load, nodes=np.array([node]), enter=incoming)
+    ways = (case.links.turned if incoming else case.links).travel(np.array([node])).usable
+    far = np.flatnonzero(ways >= best.since)
+    proof = Cut.by(
+        best.load, nodes=np.array([node]), enter=incoming, **{"sources" if incoming else "targets": far}
+    )  # fmt: skip
     yield Bound.of(f"node {verb}s", proof, text, "ports", "Dimakopoulos 1996, (3.3), with the times of links")
 
 

@@ -186,7 +186,12 @@ class _Boxes:
             f"{self.case.network.node_count - nodes:,} nodes, {across} across: "
             f"{quantity(count, self.case.what)} must {'enter' if entering else 'leave'}"
         )
-        return Bound.of("box cut", Cut.of(count, capacity, whole=self.case.whole), text, "cut", SOURCE)
+        every = np.arange(self.case.network.node_count)
+        inside = np.ones(every.size, np.bool_)
+        for axis, (first, length) in zip(self.axes, box, strict=True):
+            inside &= (axis.place(every) - first) % axis.size < length
+        cut = Cut.by(Cut.of(count, capacity, whole=self.case.whole), side=np.flatnonzero(inside != entering))
+        return Bound.of("box cut", cut, text, "cut", SOURCE)
 
 
 LARGEST = 200_000

@@ -182,7 +182,12 @@ def _bound(case: Case, found: _Found, capacity: int, incoming: bool) -> Bound:
         source += "; with the steps of the nearest of them"
     text = f"node {case.name(found.node)} must {verb} {quantity(found.messages, case.what)}{far}, {over}"
     load = Load.of(found.messages, capacity, found.distance - 1, case.whole)
-    return Bound.of(f"node {verb}s", Cut.by(load, nodes=np.array([found.node]), enter=incoming), text, "ports", source)
+    ends: dict[str, Counts] = {}
+    if found.distance > 1:
+        row = case.metric.row(found.node, incoming)
+        ends["sources" if incoming else "targets"] = np.flatnonzero(row >= found.distance)
+    proof = Cut.by(load, nodes=np.array([found.node]), enter=incoming, **ends)
+    return Bound.of(f"node {verb}s", proof, text, "ports", source)
 
 
 def _candidates(case: Case, demand: HubDemand, busy: Counts, ratio: Ratios, incoming: bool) -> list[int]:

@@ -23,7 +23,7 @@ from gossamer.bounds.grid_cuts import cut_bounds
 from gossamer.bounds.loads import distance_bounds, load_bounds
 from gossamer.bounds.partitions import box_bounds, part_bounds
 from gossamer.bounds.ports import port_bounds, shared_port_bounds
-from gossamer.bounds.proofs import Chain
+from gossamer.bounds.proofs import Chain, OfTask
 from gossamer.bounds.set_cuts import port_set_bounds, set_cut_bounds
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import PairDemand
@@ -325,7 +325,9 @@ def _rooted(case: Case, general: Fraction, quick: bool) -> Iterator[Bound]:
                 task: Task = Grouped(root(i), (row,)) if members.size < case.network.terminal_count else root(row[i])
                 best = largest_first(_found(case.related(task=chunked(task, each.packets)), quick))[0]
                 verb = "is broadcast to" if root is Broadcast else "is the sum of what comes from"
-                told = replace(best, witness=f"what node {case.name(row[i])} has {verb} all: {best.witness}")
+                proof = None if best.proof is None else OfTask(best.proof, chunked(task, each.packets))
+                text = f"what node {case.name(row[i])} has {verb} all: {best.witness}"
+                told = replace(best, witness=text, proof=proof)
                 yield told.within(whole_scope(case) if best.value > general else "")
 
 

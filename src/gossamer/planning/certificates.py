@@ -18,7 +18,7 @@ import numpy.typing as npt
 import gossamer_check
 from gossamer.atomic_files import whole_file
 from gossamer.bounds import Bound, bounds
-from gossamer.bounds.witnesses import witness_of
+from gossamer.bounds.witnesses import witnesses_of
 from gossamer.errors import ScheduleError
 from gossamer.networks.network import Network
 from gossamer.questions.cases import Case
@@ -78,22 +78,36 @@ def certificate(schedule: Schedule, known: Iterable[Bound] | None = None) -> dic
         _checked(found)
     except gossamer_check.Refused as reason:
         raise ScheduleError(f"the schedule has no certificate: {reason}") from reason
-    for bound in sorted(bounds(case) if known is None else known, key=lambda b: -b.value):
-        witness = witness_of(case, bound)
-        if witness is None or not bound.value:
-            continue
-        proved = {
-            **found,
-            "about": {**found["about"], "bound": bound.text},
-            "claim": {**found["claim"], "bound": str(bound.value * length)},
-            "bound": witness,
-        }
-        try:
-            _checked(proved)
-        except gossamer_check.Refused:
-            continue
-        return proved
+    net = gossamer_check.read_network(found["network"], found["rules"])
+    if "symmetry" in found:
+        net.group = gossamer_check.read_group(found["symmetry"], net)
+    items = gossamer_check.read_items(found["task"], net)
+    known = bounds(case) if known is None else known
+    most, text, witness = _proved(case, net, items, Fraction(1, schedule.parts), known)
+    if witness is not None:
+        found["about"]["bound"] = text
+        found["claim"]["bound"], found["bound"] = str(most * length), witness
+        _checked(found)
     return found
+
+
+def _proved(
+    case: Case, net: gossamer_check.Net, items: list[gossamer_check.Item], slot: Fraction, known: Iterable[Bound]
+) -> tuple[Fraction, str, dict[str, Any] | None]:
+    """Return the largest time that a witness of a known bound proves to the checker, with the bound in words."""
+    best: tuple[Fraction, str, dict[str, Any] | None] = Fraction(0), "", None
+    orbits = None if net.group is None else (net.group.orbit, net.group.link_orbit)
+    for bound in sorted(known, key=lambda b: -b.value):
+        for witness in witnesses_of(case, bound, orbits) if bound.value > best[0] else ():
+            try:
+                value = gossamer_check.lower_bound(net, items, witness)[0] * slot
+            except gossamer_check.Refused:
+                continue
+            if value > best[0]:
+                best = value, bound.text, witness
+            if value >= bound.value:
+                break
+    return best
 
 
 def write_certificate(found: dict[str, Any], path: str | os.PathLike[str]) -> None:
