@@ -24,10 +24,11 @@ from pathlib import Path
 from typing import Any
 
 MOST = 10**15  # the largest whole number of a certificate, outside texts
+MANY = 10**8  # the most uses of links or ports that are looked at at once
 FAR = 10**100  # the time of what never happens
 
 
-class Refused(Exception):  # noqa: N818 - it is what the program says
+class Refused(Exception):
     """The certificate is malformed, or something that it says is not true."""
 
 
@@ -204,17 +205,17 @@ def read_rules(value: object) -> Rules:
     return Rules(limits[0], limits[1], cut, copy, add, limits[2], given["buffer_counts"])
 
 
-def joined(size: int, permutations: list[list[int]]) -> list[int]:
+def joined(size: int, permutations: list[Any]) -> list[int]:
     """Return for each of `size` places the lowest one that products of permutations take it to."""
-    lowest = [-1] * size
+    lowest: dict[int, int] = {}
     for first in range(size):
-        found = [first] if lowest[first] < 0 else []
+        found = [first]
         while found:
             place = found.pop()
-            if lowest[place] < 0:
+            if place not in lowest:
                 lowest[place] = first
                 found += [p[place] for p in permutations]
-    return lowest
+    return [lowest[place] for place in range(size)]
 
 
 def read_group(value: object, net: Net) -> Group:
@@ -234,21 +235,20 @@ def read_group(value: object, net: Net) -> Group:
             raise Refused(f"one of the {name} is no permutation")
     generators, commuting = lists["generators"], lists["commuting"]
     between: dict[tuple[int, int], list[int]] = {}
-    for link, ends in enumerate(zip(net.source, net.target, strict=True)):
+    for link, ends in enumerate(zip(net.source, net.target)):
         between.setdefault(ends, []).append(link)
     of_links = []
     for p in generators:
         if max(p[: net.ranks]) >= net.ranks:
             raise Refused("a generator takes a rank to a switch")
-        image = [0] * len(net.source)
+        image: dict[int, int] = {}
         for (u, v), links in between.items():
             others = between.get((p[u], p[v]), [])
             if len(others) != len(links):
                 raise Refused("a generator is no automorphism: it does not take links to links")
-            for a, b in zip(links, others, strict=True):
-                image[a] = b
+            image.update(zip(links, others))
         for values in (net.capacity, net.occupancy, net.latency):
-            if any(values[a] != values[b] for a, b in enumerate(image)):
+            if any(values[a] != values[b] for a, b in image.items()):
                 raise Refused("a generator is no automorphism: it takes a link to a different one")
         of_links.append(image)
         if any(c[p[v]] != p[c[v]] for c in commuting for v in range(net.nodes)):
@@ -294,28 +294,27 @@ def task_name(net: Net, items: list[Item]) -> str:
     if len(shapes) == 1:
         (kind, packets), everybody = shapes.pop(), net.ranks
         size = f", messages of {packets} packet" + "s" * (packets > 1)
-        sources, targets = [i.sources for i in items], [i.targets for i in items]
-        pairs = sorted((s[0], t[0]) for s, t in zip(sources, targets, strict=True) if len(s) == len(t) == 1)
-        others = [(u, v) for u in first for v in range(everybody) if u != v] if len(pairs) == len(items) else []
-        widths = {(len(s), len(t)) for s, t in zip(sources, targets, strict=True)}
-        roots = sorted(t[0] if kind == "sum" else s[0] for s, t in zip(sources, targets, strict=True))
+        widths = {(len(item.sources), len(item.targets)) for item in items}
+        roots = sorted(min(item.targets if kind == "sum" else item.sources) for item in items)
+        pairs = sorted((min(item.sources), min(item.targets)) for item in items)
         if kind == "copy" and widths == {(1, everybody - 1)} and everybody > 2:
             if roots == first:
                 return f"allgather among {everybody} ranks{size}"
             if len(items) == order == 1:
-                return f"broadcast from rank {roots[0]} to {everybody} ranks{size}"
-        if kind == "copy" and pairs == others:
+                return f"broadcast from rank {min(roots)} to {everybody} ranks{size}"
+        few = range(everybody if len(items) == len(first) * (everybody - 1) else 0)
+        if kind == "copy" and widths == {(1, 1)} and pairs == [(u, v) for u in first for v in few if u != v]:
             return f"alltoall among {everybody} ranks{size}"
-        if kind == "copy" and order == 1 and len(pairs) == len(items) == everybody - 1:
+        if kind == "copy" and widths == {(1, 1)} and order == 1 and len(items) == everybody - 1:
             for word, role in (("scatter from", 0), ("gather to", 1)):
-                root, ends = pairs[0][role], {pair[1 - role] for pair in pairs}
-                if {pair[role] for pair in pairs} == {root} and len(ends) == everybody - 1:
-                    return f"{word} rank {root} among {everybody} ranks{size}"
+                root, ends = {pair[role] for pair in pairs}, {pair[1 - role] for pair in pairs}
+                if len(root) == 1 and len(ends) == everybody - 1:
+                    return f"{word} rank {min(root)} among {everybody} ranks{size}"
         if kind == "sum" and widths == {(everybody, 1)}:
             if roots == first:
                 return f"reduce-scatter among {everybody} ranks{size}"
             if len(items) == order == 1:
-                return f"reduce to rank {roots[0]} among {everybody} ranks{size}"
+                return f"reduce to rank {min(roots)} among {everybody} ranks{size}"
         if kind == "sum" and widths == {(everybody, everybody)}:
             return f"allreduce among {everybody} ranks, messages of {total} packet" + "s" * (total > 1)
     return f"a table of {len(items) * order} demands, {total} packets"
@@ -329,7 +328,7 @@ def read_schedule(value: object, length: Fraction, net: Net, items: list[Item]) 
     given = fields(value, "the schedule", "phases slot link packet", "carries repetition")
     slot = wholes(given["slot"], "slot of the schedule")
     rows = len(slot)
-    again = fields(given.get("repetition", {"period": 1, "generations": 1}), "the repetition", "period generations")
+    again = fields(given.get("repetition", {"period": MOST, "generations": 1}), "the repetition", "period generations")
     period = whole(again["period"], "period", 1)
     generations = whole(again["generations"], "generations", 1)
     if any(item.packets % generations for item in items):
@@ -340,6 +339,9 @@ def read_schedule(value: object, length: Fraction, net: Net, items: list[Item]) 
     link = wholes(given["link"], "link of the schedule", 0, len(net.source) - 1, rows)
     packet = wholes(given["packet"], "packet of the schedule", 0, packets - 1, rows)
     carries = wholes(given.get("carries", [-1] * rows), "carries of the schedule", -2 - MOST, MOST, rows)
+    for row, c in enumerate(carries):
+        if c >= row:
+            raise Refused(f"row {row} of the schedule cannot carry on row {c}")
     if any(a > b for a, b in itertools.pairwise(slot)):
         raise Refused("slots of the schedule must ascend")
     first, took, short = 0, Fraction(0), []
@@ -349,7 +351,7 @@ def read_schedule(value: object, length: Fraction, net: Net, items: list[Item]) 
         if each < length:
             short.append((first, first + slots))
         first, took = first + slots, took + slots * each
-    for t, e in zip(slot, link, strict=True):
+    for t, e in zip(slot, link):
         end = t + net.occupancy[e] + net.latency[e]
         if end + (generations - 1) * period > first:
             raise Refused(f"a transfer begins in slot {t} and ends after the last slot")
@@ -365,15 +367,15 @@ def never_more(uses: list[tuple[int, int, int]], places: Any, plan: Schedule, wh
     is used at some time is used as well, a number of periods earlier, by as many of the first ones as fit into the
     time of one generation; later ones find no more in use.
     """
-    span = max((leave for _, _, leave in uses), default=0) - min((come for come, _, _ in uses), default=0)
+    if not uses:
+        return
+    span = max(leave for _, _, leave in uses) - min(come for come, _, _ in uses)
     copies = min(plan.generations, -(-span // plan.period))
-    if copies * len(uses) > 10**8:
+    if copies * len(uses) > MANY:
         raise Refused("so many generations at once are too much to check")
-    if copies > 1:
-        later = [g * plan.period for g in range(copies)]
-        uses = [(come + by, resource, leave + by) for by in later for come, resource, leave in uses]
+    later = [g * plan.period for g in range(copies)]
     users: dict[int, list[int]] = {}
-    for come, resource, leave in sorted(uses):
+    for come, resource, leave in sorted((come + by, at, leave + by) for by in later for come, at, leave in uses):
         there = users.setdefault(resource, [])
         while there and there[0] <= come:
             heapq.heappop(there)
@@ -388,7 +390,7 @@ def check_resources(net: Net, plan: Schedule) -> None:
     With a group, each link is used by one image of each transfer over a link of its orbit, and each node likewise, as
     no image of a link or node under another member of the group is itself.
     """
-    rows = list(zip(plan.slot, plan.link, strict=True))
+    rows = list(zip(plan.slot, plan.link))
     occupancy, latency, rules = net.occupancy, net.latency, net.rules
     of_link = net.group.link_orbit if net.group else range(len(net.source))
     of_node = net.group.orbit if net.group else range(net.nodes)
@@ -405,18 +407,17 @@ def check_resources(net: Net, plan: Schedule) -> None:
             if e in links:
                 come = t + occupancy[e] + latency[e] - port.occupancy if port.receiving else t
                 uses.append((come, 0, come + port.occupancy))
-        never_more(uses, [port.capacity], plan, "a shared port")
+        never_more(uses, {0: port.capacity}, plan, "a shared port")
 
 
-@dataclass
+@dataclass(slots=True)
 class Held:
     """What a node has of a packet: a set of contributions, as bits; of a copied packet one bit."""
 
     has: int
     tail: int  # from when on all of it is there
-    since: int = -1  # from when on it counts as in the buffer; -1: it does not
-    left: int = -1  # when it left last
-    was: list[tuple[int, int, int]] | None = None  # (time, has, tail), earlier ones first
+    since: int | None  # from when on it counts as in the buffer, if it does
+    left: int | None = None  # when it left last
 
 
 class Replay:
@@ -436,9 +437,10 @@ class Replay:
         self.share = [{v: 1 << i * (x.kind == "sum") for i, v in enumerate(x.sources)} for x in items]
         self.full = [(1 << len(x.sources)) - 1 if x.kind == "sum" else 1 for x in items]
         self.held: dict[int, Held] = {}
+        older = {p * net.nodes + net.source[e] for p, e, c in zip(plan.packet, plan.link, plan.carries) if c < -1}
+        self.was: dict[int, list[tuple[int, int, int]]] = {key: [] for key in older}  # (time, has, tail), by time
         self.coming: dict[int, list[tuple[int, int, int]]] = {}  # (usable, tail, set)
         self.stays: list[tuple[int, int, int]] = []
-        self.remember = min(plan.carries, default=-1) < -1
         self.run()
 
     def settle(self, packet: int, node: int, until: int) -> Held:
@@ -447,42 +449,41 @@ class Replay:
         held = self.held.get(key)
         if held is None:
             has = self.share[self.item[packet]].get(node, 0)
-            own = 0 if has and self.net.rules.buffer_counts == "all" else -1
-            held = self.held[key] = Held(has, -1, own, -1, [(-1, has, -1)] if self.remember else None)
-        coming = self.coming.get(key)
-        if coming:
-            due = sorted(arrival for arrival in coming if arrival[0] <= until)
-            if len(due) == len(coming):
-                del self.coming[key]
-            else:
-                self.coming[key] = [arrival for arrival in coming if arrival[0] > until]
-            for usable, together in itertools.groupby(due, lambda arrival: arrival[0]):
-                self.add(held, node, [(has, tail) for _, tail, has in together])
-                if held.was is not None:
-                    held.was.append((usable, held.has, held.tail))
+            own = 0 if has and self.net.rules.buffer_counts == "all" else None
+            held = self.held[key] = Held(has, -MOST, own)
+            if key in self.was:
+                self.was[key].append((-MOST, has, -MOST))
+        due: list[tuple[int, int, int]] = []
+        later: list[tuple[int, int, int]] = []
+        for arrival in self.coming.pop(key, ()):
+            (due if arrival[0] <= until else later).append(arrival)
+        if later:
+            self.coming[key] = later
+        for usable, together in itertools.groupby(sorted(due), lambda arrival: arrival[0]):
+            self.add(held, node, [(has, tail) for _, tail, has in together])
+            if key in self.was:
+                self.was[key].append((usable, held.has, held.tail))
         return held
 
     def add(self, held: Held, node: int, arrivals: list[tuple[int, int]]) -> None:
         """Add to what a node has what comes at one time; of that, sets inside others are ignored."""
         new: list[tuple[int, int]] = []
-        for has, tail in sorted(arrivals, key=lambda arrival: (-arrival[0].bit_count(), arrival[1])):
+        for has, tail in sorted(arrivals, key=lambda arrival: -arrival[0].bit_count()):
             if not any(has | other == other for other, _ in new):
                 new.append((has, tail))
-        union = self.union(new)
-        if union & held.has and union | held.has not in (union, held.has):
-            new = [(has, tail) for has, tail in new if has | held.has != held.has]
-            union = self.union(new)
-            if union & held.has:
-                raise Refused(f"a contribution would count twice at node {node}")
-        tail = max(tail for _, tail in new)
-        if union == held.has:
-            tail = min(tail, held.tail)
+        union, tail = self.union(new), max(tail for _, tail in new)
         if union | held.has == union:  # it takes the place of what was there
             self.stay(held, node)
-            held.has, held.tail, held.since, held.left = union, tail, tail, -1
-        elif union & held.has == 0:
+            tail = min(tail, held.tail) if union == held.has else tail
+            held.has, held.tail, held.since, held.left = union, tail, tail, None
+            return
+        new = [(has, tail) for has, tail in new if has | held.has != held.has]
+        if new:
+            union, tail = self.union(new), max(tail for _, tail in new)
+            if union & held.has:
+                raise Refused(f"a contribution would count twice at node {node}")
             held.has, held.tail = union | held.has, max(tail, held.tail)
-            held.since = tail if held.since < 0 else min(tail, held.since)
+            held.since = tail if held.since is None else min(tail, held.since)
 
     def union(self, sets: list[tuple[int, int]]) -> int:
         """Return the union of sets that must be disjoint."""
@@ -495,7 +496,7 @@ class Replay:
 
     def stay(self, held: Held, node: int) -> None:
         """Note from which slot to which something was in the buffer of a node."""
-        if 0 <= held.since <= held.left:
+        if held.since is not None and held.left is not None and held.since <= held.left:
             self.stays.append((held.since, node, held.left + 1))
 
     def run(self) -> None:
@@ -503,37 +504,35 @@ class Replay:
         net, plan, rules = self.net, self.plan, self.net.rules
         carried: list[tuple[int, int]] = []  # by row: a set, and from when on all of it is at the source
         usable: list[int] = []
-        ends = [t + net.occupancy[e] + net.latency[e] for t, e in zip(plan.slot, plan.link, strict=True)]
+        ends = [t + net.occupancy[e] + net.latency[e] for t, e in zip(plan.slot, plan.link)]
         sources, targets = ([side[e] for e in plan.link] for side in (net.source, net.target))
-        passing = {c for row, c in enumerate(plan.carries) if 0 <= c < row and targets[c] == sources[row]}
+        passing = {c for row, c in enumerate(plan.carries) if c >= 0 and targets[c] == sources[row]}
         passed: dict[int, int] = {}
-        for row, (t, e, packet, c) in enumerate(zip(plan.slot, plan.link, plan.packet, plan.carries, strict=True)):
+        for row, (t, e, packet, c) in enumerate(zip(plan.slot, plan.link, plan.packet, plan.carries)):
             u, v, ready = sources[row], targets[row], True
             once = u >= net.ranks and not rules.switches_copy
             if c >= 0:
-                here = c < row and plan.packet[c] == packet and targets[c] == u and not (once and c in passed)
-                again = c < row and plan.packet[c] == packet and sources[c] == u and not (once or rules.buffer)
+                here = plan.packet[c] == packet and targets[c] == u and not (once and c in passed)
+                again = plan.packet[c] == packet and sources[c] == u and not (once or rules.buffer)
                 if not here and not again:
                     raise Refused(f"row {row} of the schedule cannot carry on row {c}")
-                has, there = (carried[c][0], ends[c]) if here else carried[c]
-                ready = usable[c] <= t if here else True
+                has, there = carried[c]
                 if here:
-                    passed[c] = t
+                    there, ready, passed[c] = ends[c], usable[c] <= t, t
             else:
                 if u >= net.ranks and self.items[self.item[packet]].kind == "sum" and not rules.switches_add:
-                    raise Refused(
-                        f"row {row} of the schedule does not say which row a switch that cannot add carries on"
-                    )
+                    raise Refused(f"row {row} of the schedule leaves a switch that cannot add, and carries on no row")
                 when = t if c == -1 else -2 - c
                 if when > t or (c < -1 and (once or rules.buffer)):
                     raise Refused(f"row {row} of the schedule cannot carry what was there in slot {when}")
                 held = self.settle(packet, u, when)
                 has, there, held.left = held.has, held.tail, t
-                if c < -1 and held.was:
-                    _, has, there = held.was[bisect_right(held.was, when, key=lambda was: was[0]) - 1]
+                if c < -1:
+                    was = self.was[packet * net.nodes + u]
+                    _, has, there = was[bisect_right(was, when, key=lambda entry: entry[0]) - 1]
                 if once:
                     self.stay(held, u)
-                    held.has, held.tail, held.since, held.left = 0, -1, -1, -1
+                    self.held[packet * net.nodes + u] = Held(0, -MOST, None)
             if not has or not ready or there > t + net.occupancy[e]:
                 raise Refused(f"in slot {t} node {u} sends packet {packet}, which is not there yet")
             carried.append((has, there))
@@ -542,7 +541,7 @@ class Replay:
                 self.coming.setdefault(packet * net.nodes + v, []).append((usable[row], ends[row], has))
         for key in list(self.coming):
             packet, node = divmod(key, net.nodes)
-            if node < net.ranks or rules.switches_add or self.items[self.item[packet]].kind == "copy":
+            if node < net.ranks or rules.switches_add:
                 self.settle(packet, node, plan.slots)
         for packet, i in enumerate(self.item):
             for node in self.items[i].targets:
@@ -607,7 +606,7 @@ class Law:
     def __init__(self, net: Net, items: list[tuple[Item, int, int]], whole_packets: bool) -> None:
         self.net, self.items, self.whole = net, items, whole_packets
         self.out: dict[bool, list[list[int]]] = {back: [[] for _ in range(net.nodes)] for back in (False, True)}
-        for e, (u, v) in enumerate(zip(net.source, net.target, strict=True)):
+        for e, (u, v) in enumerate(zip(net.source, net.target)):
             self.out[False][u].append(e)
             self.out[True][v].append(e)
         self.times = net.group.order if net.group else 1
@@ -716,21 +715,15 @@ class Prices:
                     raise Refused(f"{name} has a price, but no limit")
                 held = [port.occupancy if port else net.occupancy[e] for e in used]
                 even = min(held) == max(held) or witness.get("fastest") is True  # all pay as over the fastest link
-                for e, slots in zip(used, held, strict=True):
+                for e, slots in zip(used, held):
                     self.length[e] += price[i] * (min(held) if even else slots)
                 unit, late = min(held) if even else 1, name == "receive" or (port is not None and port.receiving)
-                self.rooms.append(
-                    (late, port, list(zip(used, held, strict=True)), price[i] * places * unit, unit, even)
-                )
+                self.rooms.append((late, port, list(zip(used, held)), price[i] * places * unit, unit, even))
 
     def time(self, needed: int, windows: list[tuple[list[int], list[int]]]) -> Fraction:
         """Return the least time in which links and ports are worth what is needed by packets with some windows."""
         net, rooms = self.law.net, []
-        heads, tails = (
-            ([min(times) for times in zip(*side, strict=True)] for side in zip(*windows, strict=False))
-            if windows
-            else ([], [])
-        )
+        heads, tails = ([min(times) for times in zip(*side)] for side in zip(*windows)) if windows else ([], [])
         for late, port, used, worth, unit, even in self.rooms if windows else ():
             times = []
             for e, held in used:
@@ -829,16 +822,16 @@ class Sets:
                 self.of[v].add(k)
         self.net, self.apart = net, max(map(len, self.of)) < 2
         near, far = (net.source, net.target) if inward else (net.target, net.source)
-        self.crossed = [self.of[v] - self.of[u] for u, v in zip(near, far, strict=True)]
+        self.crossed = [self.of[v] - self.of[u] for u, v in zip(near, far)]
         if "weights" in group:
             self.weight = wholes(group["weights"], "weights", size=len(sets))
-            if any(sum(self.weight[k] for k in new) > pays for new, pays in zip(self.crossed, length, strict=True)):
+            if any(sum(self.weight[k] for k in new) > pays for new, pays in zip(self.crossed, length)):
                 raise Refused("a set counts more than a packet pays that crosses its border")
         elif not self.apart:
             raise Refused("sets that overlap need weights")
         else:
             self.weight = [FAR] * len(sets)
-            for new, pays in zip(self.crossed, length, strict=True):
+            for new, pays in zip(self.crossed, length):
                 for k in new:
                     self.weight[k] = min(self.weight[k], pays)
         self.shut = {e for e, new in enumerate(self.crossed) if new} if self.apart else set()
@@ -903,7 +896,7 @@ def by_trees(law: Law, length: list[int], group: dict[str, Any]) -> Any:
                     if far + length[e] < away[v]:
                         away[v], home[v] = far + length[e], home[u]
                         heapq.heappush(heap, (away[v], v))
-        links = zip(length, net.source, net.target, strict=True)
+        links = zip(length, net.source, net.target)
         tree = sorted((away[u] + pay + away[v], home[u], home[v]) for pay, u, v in links)
         held = [v in mine for v in range(net.nodes)]
         root = list(range(net.nodes))
@@ -947,7 +940,7 @@ def by_travel(law: Law, witness: dict[str, Any]) -> Fraction:
 def by_growth(law: Law, witness: dict[str, Any]) -> Fraction:
     """Nodes that send (or take in) one packet at a time are informed, so many by a time."""
     net, best, far = law.net, 0, whole(witness["far"], "far")
-    every, takes = min(net.occupancy, default=1), [o + a for o, a in zip(net.occupancy, net.latency, strict=True)]
+    every, takes = min(net.occupancy, default=1), [o + a for o, a in zip(net.occupancy, net.latency)]
     for _, flow in law.flows(witness):
         limit = net.rules.send if flow.copy else net.rules.receive
         if len(flow.root) > 1 or limit != 1 or not law.whole or (net.rules.cut_through and net.nodes > net.ranks):
@@ -1013,7 +1006,7 @@ def by_time_cut(law: Law, witness: dict[str, Any]) -> Fraction:
         all_of, any_of = (far, near) if back else (near, far)  # sources of a copy may do for each other
         needed += item.packets * (any(near) and any(far) and (item.kind == "sum" or (all(all_of) and any(any_of))))
     limits = [limit for limit in (net.rules.send, net.rules.receive) if limit is not None]
-    for e, (u, v) in enumerate(zip(net.source, net.target, strict=True)):
+    for e, (u, v) in enumerate(zip(net.source, net.target)):
         u, v, took = (v, u, net.latency[e]) if back else (u, v, net.latency[e])
         passes = net.rules.cut_through and v >= net.ranks
         last = min(since[v] - 1 - took - (0 if passes else net.occupancy[e]), slots - took - net.occupancy[e])
@@ -1029,7 +1022,7 @@ def by_quickest(law: Law, witness: dict[str, Any]) -> Fraction:
     if law.whole or law.net.group or len(pairs) != 1 or len(*pairs) != 2 or not worth:
         raise Refused("the packets do not flow from one node to another")
     packets, (start, end) = sum(flow.packets for flow in flows), *pairs
-    lengths = [a * worth + packets * pays for a, pays in zip(law.net.latency, prices.length, strict=True)]
+    lengths = [a * worth + packets * pays for a, pays in zip(law.net.latency, prices.length)]
     return Fraction(law.priced(lengths).travel({start: 0})[0][end], worth)
 
 
@@ -1122,6 +1115,8 @@ def check(content: bytes) -> list[str]:
     if time["unit"] not in ("step", "second"):
         raise Refused('the unit must be "step" or "second"')
     slot = ratio(time["slot"], "slot")
+    if not slot:
+        raise Refused("a slot takes time")
     claim = fields(data["claim"], "the claim", "time bound")
     shape = f"{net.nodes} nodes, {net.ranks} of them ranks, {len(net.source)} links"
     lines = ["accepted", f"task             {task_name(net, items)}", f"network          {shape}"]

@@ -114,11 +114,11 @@ def change_task(rng: random.Random, data: Data) -> None:
         if item[how] == "all":
             item[how] = [v for v in range(ranks) if item["kind"] == "sum" or str(v) not in map(str, item["from"])]
         if rng.random() < 0.5 and item[how]:
-            item[how][rng.randrange(len(item[how]))] = rng.randrange(ranks)
+            item[how][rng.randrange(len(item[how]))] = rng.randrange(max(ranks, 1))
         elif rng.random() < 0.5 and item[how]:
             item[how].pop()
         else:
-            item[how].append(rng.randrange(ranks))
+            item[how].append(rng.randrange(max(ranks, 1)))
 
 
 def change_time(rng: random.Random, data: Data) -> None:

@@ -249,7 +249,7 @@ def _item(messages: Messages, m: int, n: int | None, everyone: list[int], packet
     """Return the item of a message m, and of n that sends on its sum."""
 
     def ends(row: int) -> list[int]:
-        return messages.targets_of(row, len(everyone)).tolist()
+        return [int(v) for v in messages.targets_of(row, len(everyone))]
 
     def short(nodes: list[int]) -> Any:
         return "all" if len(nodes) == len(everyone) else nodes
@@ -268,12 +268,12 @@ def _item(messages: Messages, m: int, n: int | None, everyone: list[int], packet
 def _rows(schedule: Schedule, of_packet: Rows) -> tuple[Rows, Rows]:
     """Return the rows of the certificate, each after what it carries on, and what each carries, as rows of these.
 
-    Control packets, and packets of no item, are left out. A row that goes on from a switch that does not copy, or does not add, names what it
-    carries on.
+    Control packets, and packets of no item, are left out. A row that goes on from a switch that does not copy, or does
+    not add, names what it carries on.
     """
     network, rules = schedule.network, schedule.rules.on(schedule.network)
     switches = network.terminal_count < network.node_count
-    keep = np.flatnonzero(np.append(of_packet, -1)[schedule.packet] >= 0)
+    keep: Rows = np.flatnonzero(np.append(of_packet, -1)[schedule.packet] >= 0)
     carries = np.full(schedule.stored_hops, -1, np.int64)
     state = ReplayState(schedule)
     kind = np.broadcast_to(state.kind, state.origin.shape)
