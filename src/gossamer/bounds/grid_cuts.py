@@ -17,7 +17,7 @@ import numpy.typing as npt
 from gossamer.atomic_files import quantity
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.earliest_arrivals import spread
-from gossamer.bounds.loads import axis_capacity
+from gossamer.bounds.ports import axis_capacity
 from gossamer.bounds.proofs import Cut, Mask, least_cut
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand, NodeLine, PairDemand

@@ -20,7 +20,7 @@ from gossamer.atomic_files import quantity
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.earliest_arrivals import takes_time
 from gossamer.bounds.grid_cuts import MAX_POSITIONS, SOURCE
-from gossamer.bounds.loads import axis_capacity
+from gossamer.bounds.ports import axis_capacity
 from gossamer.bounds.proofs import Cut, Load, Partition, served
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand

@@ -20,9 +20,8 @@ from gossamer.bounds.dependency_chains import chain_bounds, sequence_bounds
 from gossamer.bounds.earliest_arrivals import arrival_bounds, searches, spread, takes_time
 from gossamer.bounds.fat_trees import branch_bounds, leaf_bounds, routing_node_bounds
 from gossamer.bounds.grid_cuts import cut_bounds
-from gossamer.bounds.loads import distance_bounds, load_bounds
 from gossamer.bounds.partitions import box_bounds, part_bounds
-from gossamer.bounds.ports import port_bounds, shared_port_bounds
+from gossamer.bounds.ports import distance_bounds, load_bounds, port_bounds, shared_port_bounds
 from gossamer.bounds.proofs import Chain, OfTask
 from gossamer.bounds.set_cuts import port_set_bounds, set_cut_bounds
 from gossamer.questions.cases import Case

@@ -33,7 +33,7 @@ from gossamer.bounds.proofs import (
     TimeCut,
 )
 from gossamer.questions.cases import Case
-from gossamer.questions.cases.demands import Counts
+from gossamer.questions.cases.demands import Counts, PairDemand
 from gossamer.questions.cases.distances import axes_of
 from gossamer.questions.tasks import Allreduce, Broadcast, Grouped, Task, includes
 
@@ -151,22 +151,20 @@ class _Laws:
         """Return named prices of places in the order of `concurrent_flow.resources_of`."""
         case, n = self.case, self.case.network.node_count
         links = self.links.turned if back else self.links
+        count, at = links.source.size, 0
+        limits = [("send", links.send_limited), ("receive", links.receive_limited)]
+        limited = sum(limit for _, limit in limits)
+        one = links.ports is None and each.size < (limited * n or count)  # of classes of the links of a node
         price = {"link": np.zeros(case.network.link_count, np.int64)}
-        at = 0
-        if not case.limited:
-            count = links.source.size
-            if case.invariant:
-                degree = max(count // n, 1)
-                price["link"] = each[np.arange(count) % degree]
-                at = degree
-            else:
-                price["link"][links.number] = each[:count]
-                at = count
-        for limited, send in ((links.send_limited, True), (links.receive_limited, False)):
-            if limited:
-                own = each[at : at + 1].repeat(n) if case.invariant else each[at : at + n]
-                price["send" if send != back else "receive"] = own
-                at += own.size if not case.invariant else 1
+        if not limited:
+            at = max(count // n, 1) if one else count
+            price["link"][links.number] = each[links.number % at if one else np.arange(count)]
+        for name, limit in limits:
+            if limit:
+                size = 1 if one else n
+                there = {"send": "receive", "receive": "send"}[name] if back else name
+                price[there] = np.broadcast_to(each[at : at + size], n)
+                at += size
         ports = links.ports
         if ports is not None:
             count = ports.capacity.size
@@ -351,8 +349,7 @@ class _Laws:
         """Yield what all messages need of links or ports."""
         case, links = self.case, self.links
         across = np.ones(links.source.size, bool)
-        shared = any(demand.shared for demand in case.demands)
-        group = {"serve": "sets", "sets": "ranks"} if shared else {"serve": "distance"}
+        groups = list(self.hops())
         if self.name.startswith("hops along"):
             for axis in axes_of(case.metric):
                 if self.name == f"hops along {axis.name}":
@@ -361,7 +358,25 @@ class _Laws:
             yield from self.port(self.name == "port receives")
             return
         for price in self.even(across):
-            yield {**price, "groups": [group]}
+            yield {**price, "groups": groups}
+
+    def hops(self) -> Iterator[Witness]:
+        """Yield what counts the least hops of each demand: to all ends of a copy, or along the way to the furthest."""
+        if not any(demand.shared for demand in self.case.demands):
+            yield {"serve": "distance"}
+            return
+        for kind, outward in (("copy", True), ("sum", False)):
+            far = []
+            for demand in self.case.demands:
+                if isinstance(demand, PairDemand) and demand.shared and demand.outward == outward:
+                    distance = self.case.metric.between(*demand.pairs)
+                    furthest = np.maximum.reduceat(distance, demand.first[:-1]) > np.diff(demand.first)
+                    far += demand.origin[furthest].tolist()
+            near = np.setdiff1d(self.terminals, far).tolist()
+            if far:
+                yield {"serve": "distance", "of": kind, "from" if outward else "to": sorted(set(far))}
+            if near:
+                yield {"serve": "sets", "sets": "ranks", "of": kind, "from" if outward else "to": near}
 
     def ports(self, proof: PortPrices) -> Witness:
         """Return what is worth something to messages that must enter (or leave) sets of nodes."""
