@@ -7,7 +7,7 @@ import pytest
 
 import gossamer
 from gossamer.bounds import bounds
-from gossamer.bounds.loads import axis_capacity
+from gossamer.bounds.ports import axis_capacity
 from gossamer.networks import to_networkx
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.distances import axes_of

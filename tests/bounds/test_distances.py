@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import gossamer
-from gossamer.bounds.loads import distance_bounds
+from gossamer.bounds.ports import distance_bounds
 from gossamer.questions.cases import Case
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 import gossamer
-from gossamer.bounds.loads import load_bounds
+from gossamer.bounds.ports import load_bounds
 from gossamer.questions.cases import Case
 
 

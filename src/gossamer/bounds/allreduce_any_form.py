@@ -494,7 +494,7 @@ def _call_bound(asked: _Asked, prices: list[Floats], parts: list[Counts], quick:
     several = ROUNDINGS if links.source.size <= _SEARCHED and not quick else _FEW_ROUNDINGS
     proposed = [(some, several) for some in prices]
     proposed += [(_on_links(asked, part[links.source] != part[links.target]), _FEW_ROUNDINGS) for part in parts]
-    best: tuple[Fraction, Load, Counts] | None = None
+    best: tuple[Fraction, Load, Counts, Counts] | None = None
     for some, roundings in proposed:
         for price in _rounded(some, roundings):
             length = (price[r.use] * r.slots).sum(axis=0)
@@ -504,17 +504,19 @@ def _call_bound(asked: _Asked, prices: list[Floats], parts: list[Counts], quick:
             load = Load(needed, price * r.capacity * r.occupancy, r.occupancy, r.wait, False)
             time = load.time if needed > 0 else None
             if time is not None and (best is None or time > best[0]):
-                best = time, load, length
+                best = time, load, length, price
     if best is None:
         return None
-    _, load, length = best
+    _, load, length, price = best
     told = np.zeros(asked.case.network.link_count, np.int64)
     told[links.number] = length
     times = asked.case.network.node_count if asked.case.invariant else 1  # `load` is of all nodes
     offered = float((load.capacity / load.occupancy).sum()) / times
     due = Fraction(load.needed, times)
     text = "in any form, " + priced_text(asked.case, told, due, f"sums among {asked.names} move", offered)
-    return Bound.of("calls in any form", CallPrices.by(load, length=told, parted=parted), text, "load", _SOURCE)
+    return Bound.of(
+        "calls in any form", CallPrices.by(load, length=told, parted=parted, each=price), text, "load", _SOURCE
+    )
 
 
 _FEW_ROUNDINGS = (1, 1000)
@@ -718,7 +720,9 @@ def quickest_flow(links: Links, source: int, target: int, packets: int) -> Quick
         if best is None or Fraction(way, worth) > best.value:
             told = np.zeros(links.number.max() + 1, np.int64)
             told[links.number] = toll
-            best = QuickestFlow(source, target, packets, way, worth, told)
+            each = price.copy()
+            each[links.number] = price[: links.number.size]
+            best = QuickestFlow(source, target, packets, way, worth, told, each)
     return best
 
 

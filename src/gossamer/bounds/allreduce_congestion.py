@@ -20,7 +20,7 @@ from gossamer.atomic_files import quantity
 from gossamer.bounds.bound import Bound, around_text
 from gossamer.bounds.earliest_arrivals import spread
 from gossamer.bounds.grid_cuts import Floats, thin_cuts
-from gossamer.bounds.proofs import Cut, Load, Mask, Partition, least_cut
+from gossamer.bounds.proofs import Load, Mask, Partition, Region, least_cut
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts
 from gossamer.questions.cases.links import FAR, Links
@@ -337,7 +337,10 @@ def _between(
             capacity = np.ones(first.size, np.int64)
             what = f"{quantity(use.size, 'link')} of {quantity(first.size, 'node')}, one each at a time"
         needed = int(amount[crowd.leaves].sum() + amount[crowd.enters].sum())
-        proof = Partition(needed, capacity, occupancy, wait, case.whole, region)
+        proof = Partition(
+            needed, capacity, occupancy, wait, case.whole, region, np.flatnonzero(crowd.leaves & (amount > 0)),
+            np.flatnonzero(crowd.enters & (amount > 0)),
+        )  # fmt: skip
         least = int(wait.min())
         around = f", plus at least {case.time_text(least)} before and after together" if least > 0 else ""
         told = f"{_moves(crowd, amount > 0, n * packets)}, {case.packets_text(needed, 'hop')} over {what}{around}"
@@ -367,7 +370,7 @@ def _deepest(away: Counts, region: Counts, ends: Counts, terminals: int) -> Coun
     return np.minimum(found, FAR // 8)
 
 
-def _around(case: Case, ways: _TerminalDistances, inside: Mask, packets: int) -> tuple[Fraction, Cut, str] | None:
+def _around(case: Case, ways: _TerminalDistances, inside: Mask, packets: int) -> tuple[Fraction, Region, str] | None:
     """Return the time in which every packet can get out of a set of nodes, as a contribution or as a result."""
     links, n = case.links, case.network.terminal_count
     out = np.flatnonzero(inside[links.source] & ~inside[links.target])
@@ -404,4 +407,8 @@ def _around(case: Case, ways: _TerminalDistances, inside: Mask, packets: int) ->
         f"{case.packets_text(load.needed, 'packet')} must {way} {side} over {case.links_text(links.number[out])}, as "
         f"contributions or results{around_text(case.units, int(early), int(late))}"
     )
-    return time, Cut.by(load, nodes=np.flatnonzero(inside)), text
+    deepest = np.flatnonzero(mine)[np.argmax(ways.since[mine][:, source].min(axis=1))]
+    furthest = np.flatnonzero(~mine)[np.argmax(ways.to[target][:, ~mine].min(axis=0))]
+    roots = np.flatnonzero((release >= early) & (tail >= late))
+    told = {"nodes": np.flatnonzero(inside), "roots": roots, "deepest": int(deepest), "furthest": int(furthest)}
+    return time, Region.by(load, **told), text

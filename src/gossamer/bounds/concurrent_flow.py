@@ -117,7 +117,7 @@ def sending_price_bounds(case: Case) -> Iterator[Bound]:
         if rounds > 1 and sum(_messages(d) for d in asked) > 1:
             found = case.once(_priced, net if outward else net.transposed, _turned(case, asked, outward), rounds)
             if found is not None:
-                yield _sending_bound(case, *found, outward)
+                yield _sending_bound(case, found, outward)
 
 
 def _turned(case: Case, asked: tuple[Demand, ...], outward: bool) -> tuple[Demand, ...]:
@@ -142,12 +142,22 @@ def _sets(demands: tuple[Demand, ...], terminals: int, inside: Mask) -> _Sets:
     return _Sets(inside, need)
 
 
-def _priced(network: Network, demands: tuple[Demand, ...], rounds: int) -> tuple[int, int, Counts, int] | None:
-    """Return what all messages are worth, what all nodes send a step, the price of each node, and how many sets."""
+class _Weighted(NamedTuple):
+    """What all messages are worth, what all nodes send a step, the price of each node; the sets and their weights."""
+
+    worth: int
+    offered: int
+    price: Counts
+    inside: Mask
+    weight: Counts
+
+
+def _priced(network: Network, demands: tuple[Demand, ...], rounds: int) -> _Weighted | None:
+    """Return the sets and weights that prove most."""
     terminals = network.terminal_count
     sets = _sets(demands, terminals, _first_sets(network))
     supply = [np.sum([amounts(d, v, network.node_count, True) for d in demands], axis=0) for v in range(terminals)]
-    best: tuple[Fraction, int, int, Counts, int] | None = None
+    best: tuple[Fraction, _Weighted] | None = None
     middle, last = np.zeros(network.link_count), 0
     for i in range(rounds):
         least, hops, weight = _solved(network, sets)
@@ -163,7 +173,7 @@ def _priced(network: Network, demands: tuple[Demand, ...], rounds: int) -> tuple
         if not len(new) or (share > 0 and np.ceil(load / share - _CLOSE) <= np.ceil(least - _CLOSE)):
             break  # of so many times these hops are trees of all messages, in no more steps
         sets = sets.joined(_sets(demands, terminals, new))
-    return None if best is None else best[1:]
+    return None if best is None else best[1]
 
 
 def _first_sets(network: Network) -> Mask:
@@ -199,7 +209,7 @@ def _solved(network: Network, sets: _Sets) -> tuple[float, Floats, Floats]:
     return float(found.fun), np.asarray(found.x[:links], np.float64), weight
 
 
-def _rounded(network: Network, sets: _Sets, weight: Floats) -> tuple[Fraction, int, int, Counts, int] | None:
+def _rounded(network: Network, sets: _Sets, weight: Floats) -> tuple[Fraction, _Weighted] | None:
     """Return the best bound of weights rounded to whole numbers, first as it is, with what proves it."""
     some = np.flatnonzero(weight > _CLOSE * max(float(weight.max(initial=0)), 1e-300))
     if not some.size:
@@ -207,7 +217,7 @@ def _rounded(network: Network, sets: _Sets, weight: Floats) -> tuple[Fraction, i
     weight = weight[some] / float(weight[some].min() if weight[some].min() > 1e-3 * weight.max() else weight.max())
     chosen = _Sets(sets.inside[some], sets.need[some])
     entered = chosen.entered(network)
-    best: tuple[Fraction, int, int, Counts, int] | None = None
+    best: tuple[Fraction, _Weighted] | None = None
     for scale in _SCALES:
         whole = np.rint(weight * scale).astype(np.int64)
         price = np.zeros(network.node_count, np.int64)
@@ -215,7 +225,7 @@ def _rounded(network: Network, sets: _Sets, weight: Floats) -> tuple[Fraction, i
         worth, offered = int(whole @ chosen.need), int(price.sum())
         value = Fraction(worth, max(offered, 1))
         if offered and (best is None or value > best[0] * (1 + Fraction(1, 10**5))):
-            best = value, worth, offered, price, int(np.count_nonzero(whole))
+            best = value, _Weighted(worth, offered, price, chosen.inside[whole > 0], whole[whole > 0])
     return best
 
 
@@ -239,17 +249,19 @@ def _missing(network: Network, supply: list[Counts], hops: Floats) -> tuple[floa
     return least, np.unique(np.array(new, np.bool_).reshape(-1, n), axis=0)
 
 
-def _sending_bound(case: Case, worth: int, offered: int, price: Counts, sets: int, outward: bool) -> Bound:
+def _sending_bound(case: Case, found: _Weighted, outward: bool) -> Bound:
+    worth, offered, price, inside, weight = found
     dear = np.flatnonzero(price)
     dear = dear[np.argsort(-price[dear], kind="stable")]
     names = ", ".join(case.name(int(v)) for v in dear[:3]) + (", ..." if dear.size > 3 else "")
     verb, way, side = ("sending", "enter", "in") if outward else ("receiving", "leave", "out")
     text = (
-        f"weighting {quantity(int(sets), 'set')} of nodes, what must {way} them comes to {worth:,}, and the nodes "
+        f"weighting {quantity(weight.size, 'set')} of nodes, what must {way} them comes to {worth:,}, and the nodes "
         f"{names}, {verb} one packet each at a time, bring {side} at most {offered:,} {case.units.rate_text}"
     )
     source = "gossamer: linear programming duality, and Edmonds 1973 on branchings"
-    proof = PortPrices.by(Load.of(worth, offered, whole=case.whole), price=price)
+    sets = tuple(np.flatnonzero(row) for row in inside)
+    proof = PortPrices.by(Load.of(worth, offered, whole=case.whole), price=price, sets=sets, weight=weight)
     return Bound.of("prices of sending" if outward else "prices of receiving", proof, text, "ports", source)
 
 
@@ -307,7 +319,7 @@ class Resources(NamedTuple):
 class Price(NamedTuple):
     """A time that is needed because messages must pay so much for links of these prices, int64[L] a slot.
 
-    `toll` int64[L] is what a packet pays on each link.
+    `toll` int64[L] is what a packet pays on each link; `each` has the prices of the resources, int64[R].
     """
 
     time: Fraction
@@ -315,6 +327,7 @@ class Price(NamedTuple):
     offered: int
     price: Counts
     toll: Counts
+    each: Counts
 
 
 def flows_of(case: Case) -> Flows | None:
@@ -454,7 +467,7 @@ def best_price(case: Case, flows: Flows, resources: Resources, prices: list[Floa
             load = Load(needed, worth, resources.occupancy, resources.wait, case.whole)
             time = load.time if needed > 0 else None
             if time is not None and (best is None or time > best.time):
-                best = Price(time, load, offered, price[resources.use].sum(axis=0), each)
+                best = Price(time, load, offered, price[resources.use].sum(axis=0), each, price)
     return best
 
 
@@ -630,4 +643,4 @@ def _bound(case: Case, flows: Flows, found: Price) -> Bound:
     length[flows.links.number], toll[flows.links.number] = found.price, found.toll
     text = priced_text(case, toll, Fraction(found.load.needed), "all messages together move", found.offered)
     source = "gossamer: linear programming duality of concurrent flows"
-    return Bound.of("concurrent flow", Prices.by(found.load, price=length), text, "load", source)
+    return Bound.of("concurrent flow", Prices.by(found.load, price=length, each=found.each), text, "load", source)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from gossamer.atomic_files import quantity
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.grid_cuts import SOURCE, LayerCut, layer_cut, prefix_cut
-from gossamer.bounds.proofs import Cut, Load
+from gossamer.bounds.proofs import Cut, Load, Separator
 from gossamer.jit import njit
 from gossamer.networks.network import Network
 from gossamer.questions.cases import Case
@@ -136,7 +136,7 @@ def sweep_bounds(case: Case) -> Iterator[Bound]:
     """Yield the best cut of each swept network: between prefixes, or between layers of a search."""
     for name, network, stride in swept_networks(case):
         copies = case.network.node_count // network.node_count
-        best: tuple[LayerCut, str] | None = None
+        best: tuple[LayerCut, str, Counts] | None = None
         for source in search_sources(case, network):
             search = network.breadth_first(source)
             if search.order.size < network.node_count:
@@ -150,9 +150,12 @@ def sweep_bounds(case: Case) -> Iterator[Bound]:
             ):
                 for cut, upward in _cuts(case, swept, layered):
                     if best is None or cut.steps > best[0].steps:
-                        best = cut, _text(case, network, where, source, cut, upward, layered, copies, swept.size)
+                        text = _text(case, network, where, source, cut, upward, layered, copies, swept.size)
+                        place = swept.line(case).place(np.arange(case.network.node_count))
+                        best = cut, text, place if upward else swept.size - 1 - place
         if best is not None:
-            yield Bound.of(f"cut of {name}" if name else "cut", best[0].proof(case), best[1], "cut", SOURCE)
+            proof = best[0].proof(case, best[2])
+            yield Bound.of(f"cut of {name}" if name else "cut", proof, best[1], "cut", SOURCE)
 
 
 def _cuts(case: Case, swept: Swept, layered: bool) -> Iterator[tuple[LayerCut, bool]]:
@@ -292,13 +295,10 @@ def _layers(case: Case, line: NodeLine, size: Counts, where: str, far: bool = Fa
             if rest[i]:
                 left = quantity(int(rest[i]), "hop")
                 text += f", and the last has {left} more to go" if send else f", and the first comes {left}"
-            yield Bound.of(
-                f"separating nodes {verb}",
-                Load.of(count[i], size[i], int(rest[i]), case.whole),
-                text,
-                "separator",
-                SEPARATOR_SOURCE,
-            )
+            between = np.flatnonzero(line.place(np.arange(case.network.node_count)) == i)
+            load = Load.of(count[i], size[i], int(rest[i]), case.whole)
+            proof = Separator.by(load, nodes=between, send=send)
+            yield Bound.of(f"separating nodes {verb}", proof, text, "separator", SEPARATOR_SOURCE)
 
 
 def _rest(case: Case, line: NodeLine, send: bool) -> Counts:
@@ -536,14 +536,14 @@ def _busiest(case: Case, branches: Branches, send: bool) -> Iterator[Bound]:
             f"node {case.name(v)} must {verb} {case.packets_text(some)} of its branches one at a time"
             f"{case.each_text(1)}, and {end} {case.time_text(tail)} {'more' if send else 'before'} in its branch"
         )
-        proof = Load.of(some, 1, steps - some)
+        proof = Separator.by(Load.of(some, 1, steps - some), nodes=np.array([v]), send=send)
         yield Bound.of(f"cut node {verb}s", proof, text, "separator", JACKSON)
     elif count[v]:
         verb = "send" if send else "receive"
         wait = int(idle[v])  # it has nothing to send in the first step, or must still pass on what it received last
         text = f"node {case.name(v)} must {verb} {case.packets_text(int(count[v]))} of its branches one at a time"
         text += case.each_text(1)
-        proof = Load.of(count[v], 1, wait, case.whole)
+        proof = Separator.by(Load.of(count[v], 1, wait, case.whole), nodes=np.array([v]), send=send)
         yield Bound.of(f"cut node {verb}s", proof, text, "separator", SEPARATOR_SOURCE)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from gossamer.atomic_files import quantity
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.earliest_arrivals import searches, spread, takes_time
-from gossamer.bounds.proofs import Chain, Proof
+from gossamer.bounds.proofs import Chain
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts
 from gossamer.questions.cases.links import FAR, Links, least_time
@@ -70,7 +70,7 @@ def sequence_bounds(case: Case, best: Callable[[Case], Bound]) -> Iterator[Bound
     root = int(near[0][np.argmax(reach)])
     reduce, broadcast = best(case.related(task=Reduce(root))), best(case.related(task=Broadcast(root)))
     yield Bound.of(
-        "reduce, then broadcast", Chain((_part(reduce), _part(broadcast))),
+        "reduce, then broadcast", Chain((reduce, broadcast)),
         f"the block of root {case.name(root)} takes {case.time_text(reduce.value)} to reduce ({reduce.name}) and then "
         f"{case.time_text(broadcast.value)} to broadcast ({broadcast.name})",
         "sequence", _SEQUENCE_SOURCE,
@@ -84,16 +84,11 @@ def sequence_bounds(case: Case, best: Callable[[Case], Bound]) -> Iterator[Bound
         first_half = whole.name.replace("-", " ") if first else whole.name
         single = "the last block must still be broadcast" if last else "a first block must be reduced before"
         yield Bound.of(
-            name, Chain((_part(bound), least)),
+            name, Chain((bound, least)),
             f"the {first_half} takes {case.time_text(bound.value)} ({bound.witness}), and {single}, at least "
             f"{case.time_text(least)}",
             "sequence", _SEQUENCE_SOURCE,
         )  # fmt: skip
-
-
-def _part(bound: Bound) -> Fraction | Proof:
-    """Return what proves a bound, its value where that is told in words."""
-    return bound.value if bound.proof is None else bound.proof
 
 
 def _reaches(case: Case, inward: bool) -> tuple[Counts, Counts]:
@@ -356,7 +351,7 @@ def _nodes(case: Case, way: _Way, arrive: Counts, late: Counts, verb: str) -> It
         text = f"node {case.name(node)} has what it must receive after {taken}, and what waits for that takes {around}"
         if verb == "send":
             text = f"what node {case.name(node)} must send takes {taken} to its targets, and what it waits for {around}"
-        proof = Chain((_fraction(time - least, way.unit), _fraction(least, way.unit)))
+        proof = Chain((_fraction(time - least, way.unit), _fraction(least, way.unit)), node=node)
         yield Bound.of(f"node {verb}s in a chain", proof, text, "sequence", _SOURCE)
 
 
@@ -384,7 +379,7 @@ def _subsets(
     for some in list(chosen.values())[:_SUBSETS]:
         bound = best(case.related(task=_Rows(messages, some)))
         around = int(early[some].min()), int(late[some].min())
-        proof = Chain((_part(bound), *(_fraction(time, forth.unit) for time in around)))
+        proof = Chain((bound, *(_fraction(time, forth.unit) for time in around)))
         if found is None or proof.value > found.value:
             early_text, late_text = (_time(case, time, forth.unit) for time in around)
             text = (

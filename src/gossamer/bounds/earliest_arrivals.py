@@ -124,7 +124,11 @@ def _nodes(case: Case, incoming: bool) -> Iterator[Bound]:
         one = messages == 1
         way = f"arrive in less than {case.time_text(since)}"
         text += f", {'which' if one else 'none of which'} can{'not' * one} {way}"
-    proof = Cut.by(best.load, nodes=np.array([node]), enter=incoming)
+    ways = (case.links.turned if incoming else case.links).travel(np.array([node])).usable
+    far = np.flatnonzero(ways >= best.since)
+    proof = Cut.by(
+        best.load, nodes=np.array([node]), enter=incoming, **{"sources" if incoming else "targets": far}
+    )  # fmt: skip
     yield Bound.of(f"node {verb}s", proof, text, "ports", "Dimakopoulos 1996, (3.3), with the times of links")
 
 

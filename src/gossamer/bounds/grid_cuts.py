@@ -17,7 +17,7 @@ import numpy.typing as npt
 from gossamer.atomic_files import quantity
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.earliest_arrivals import spread
-from gossamer.bounds.loads import axis_capacity
+from gossamer.bounds.ports import axis_capacity
 from gossamer.bounds.proofs import Cut, Mask, least_cut
 from gossamer.networks.structures import Speeds
 from gossamer.questions.cases import Case
@@ -164,17 +164,23 @@ MAX_POSITIONS = 512
 
 
 class LayerCut(NamedTuple):
-    """So many steps, because so many messages cross from positions <= low to positions >= high, `capacity` a slot."""
+    """So many steps, because so many messages cross from positions <= low to positions >= high, `capacity` a slot.
+
+    The capacity is that from the position `at` to the next one.
+    """
 
     steps: Fraction
     messages: int
     capacity: int
     low: int
     high: int
+    at: int
 
-    def proof(self, case: Case) -> Cut:
-        """Return the cut: the layers between are passed one after the other."""
-        return Cut.of(self.messages, self.capacity, self.high - self.low - 1, case.whole)
+    def proof(self, case: Case, place: Counts) -> Cut:
+        """Return the cut, given the positions of all nodes: the layers between are passed one after the other."""
+        load = Cut.of(self.messages, self.capacity, self.high - self.low - 1, case.whole)
+        sources, side = (np.flatnonzero(place <= i) for i in (self.low, self.at))
+        return Cut.by(load, sources=sources, targets=np.flatnonzero(place >= self.high), side=side)
 
 
 def prefix_cut(case: Case, line: NodeLine, capacity: Counts) -> LayerCut | None:
@@ -184,7 +190,7 @@ def prefix_cut(case: Case, line: NodeLine, capacity: Counts) -> LayerCut | None:
     i = int(np.argmax(ratio)) if ratio.size else 0
     if not ratio.size or not ratio[i]:
         return None
-    return LayerCut(case.steps(count[i], capacity[i]), int(count[i]), int(capacity[i]), i, i + 1)
+    return LayerCut(case.steps(count[i], capacity[i]), int(count[i]), int(capacity[i]), i, i + 1, i)
 
 
 def layer_cut(case: Case, line: NodeLine, capacity: Counts) -> LayerCut | None:
@@ -216,7 +222,9 @@ def layer_cut(case: Case, line: NodeLine, capacity: Counts) -> LayerCut | None:
     i, j = (int(x) for x in np.unravel_index(np.argmax(steps), steps.shape))
     if not steps[i, j]:
         return None
-    return LayerCut(Fraction(int(steps[i, j])), int(count[i, j]), int(narrowest[i, j]), i, j)
+    return LayerCut(
+        Fraction(int(steps[i, j])), int(count[i, j]), int(narrowest[i, j]), i, j, i + int(np.argmin(capacity[i:j]))
+    )
 
 
 def across_text(case: Case, capacity: int) -> str:
@@ -272,7 +280,9 @@ def _array(case: Case, axis: Axis) -> Bound | None:
             f"{what} must get from {x} {below} {low} to {x} {above} {high}, {quantity(cut.high - cut.low, 'hop')} "
             f"apart{across}"
         )
-    return Bound.of(f"cut across {axis.name}", cut.proof(case), text, "cut", SOURCE)
+    place = axis.place(np.arange(case.network.node_count))
+    proof = cut.proof(case, place if cut is up else axis.size - 1 - place)
+    return Bound.of(f"cut across {axis.name}", proof, text, "cut", SOURCE)
 
 
 def _ring(case: Case, axis: Axis) -> Bound | None:
@@ -311,7 +321,9 @@ def _ring(case: Case, axis: Axis) -> Bound | None:
         f"{case.packets_text(messages)} must {'enter' if way else 'leave'} "
         f"{case.set_text(int(lengths[k]) * area, where)}{across_text(case, capacity)}"
     )
-    return Bound.of(f"cut across {axis.name}", Cut.of(messages, capacity, whole=case.whole), text, "cut", SOURCE)
+    inside = (axis.place(np.arange(case.network.node_count)) - first) % s < lengths[k]
+    cut = Cut.by(Cut.of(messages, capacity, whole=case.whole), side=np.flatnonzero(inside != bool(way)))
+    return Bound.of(f"cut across {axis.name}", cut, text, "cut", SOURCE)
 
 
 def _slab_widths(case: Case, axis: Axis, lengths: Counts, area: int) -> tuple[Counts, Counts]:

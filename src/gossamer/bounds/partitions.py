@@ -20,7 +20,7 @@ from gossamer.atomic_files import quantity
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.earliest_arrivals import takes_time
 from gossamer.bounds.grid_cuts import MAX_POSITIONS, SOURCE, across_text
-from gossamer.bounds.loads import axis_capacity
+from gossamer.bounds.ports import axis_capacity
 from gossamer.bounds.proofs import Cut, Load, Partition, served
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand
@@ -186,7 +186,12 @@ class _Boxes:
             f"{self.case.set_text(nodes, where)}"
             f"{f', {active:,} of them active,' * (active < nodes)}{across_text(self.case, capacity)}"
         )
-        return Bound.of("box cut", Cut.of(count, capacity, whole=self.case.whole), text, "cut", SOURCE)
+        every = np.arange(self.case.network.node_count)
+        inside = np.ones(every.size, np.bool_)
+        for axis, (first, length) in zip(self.axes, box, strict=True):
+            inside &= (axis.place(every) - first) % axis.size < length
+        cut = Cut.by(Cut.of(count, capacity, whole=self.case.whole), side=np.flatnonzero(inside != entering))
+        return Bound.of("box cut", cut, text, "cut", SOURCE)
 
 
 LARGEST = 200_000

@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from gossamer.questions.cases.demands import Counts
 from gossamer.questions.cases.links import FAR, Links, least_time
+from gossamer.questions.tasks import Task
 
 __all__ = [
     "CallPrices",
@@ -31,11 +32,14 @@ __all__ = [
     "LeastCut",
     "Load",
     "Mask",
+    "OfTask",
     "Partition",
     "PortPrices",
     "Prices",
     "Proof",
     "QuickestFlow",
+    "Region",
+    "Separator",
     "SlotPrices",
     "TimeCut",
     "least_cut",
@@ -112,10 +116,35 @@ class Cut(Load):
         The set, where it is not told by a dimension of the network.
     enter : bool
         Whether they must enter.
+    sources, targets : int64[] or None
+        The nodes from which, and to which, the messages lead that are counted; None for all.
+    side : int64[] or None
+        The nodes of the side that messages leave, where it is told by a dimension or a search of the network.
     """
 
     nodes: Counts | None = None
     enter: bool = False
+    sources: Counts | None = None
+    targets: Counts | None = None
+    side: Counts | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Region(Cut):
+    """What must leave a set of nodes of an allreduce by blocks, as contributions or as results.
+
+    Attributes
+    ----------
+    roots : int64[]
+        The roots of the blocks that are counted.
+    deepest, furthest : int
+        The terminal of the set from which contributions come to the border last, and the one outside that results
+        come to last.
+    """
+
+    roots: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
+    deepest: int = 0
+    furthest: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,9 +155,13 @@ class Partition(Load):
     ----------
     part : int64[N]
         The part of each node, -1 of a switch that is in none.
+    leaves, enters : int64[] or None
+        The parts that contributions must leave, and those that results must enter; None where all count alike.
     """
 
     part: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
+    leaves: Counts | None = None
+    enters: Counts | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,10 +171,13 @@ class Prices(Load):
     Attributes
     ----------
     price : int64[L]
-        The price of a slot of each link of the network.
+        The price of a slot of each link of the network, the ports that it uses included.
+    each : int64[R]
+        The price of a slot of each place: link, limited port or shared port, in the order of `capacity`.
     """
 
     price: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
+    each: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,10 +191,13 @@ class CallPrices(Load):
     parted : bool
         Whether hops count for the parts that they join, as where switches and idle nodes combine and copy; else calls
         pay for their ways, twice a minimum spanning tree of the members of each sum.
+    each : int64[R]
+        The price of a slot of each place: link, limited port or shared port, in the order of `capacity`.
     """
 
     length: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
     parted: bool = False
+    each: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,9 +208,34 @@ class PortPrices(Load):
     ----------
     price : int64[N]
         The price of each node.
+    sets : tuple of int64[]
+        The sets of nodes.
+    weight : int64[]
+        What each set is worth to a message that must enter it (or leave it, where nodes receive).
     """
 
     price: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
+    sets: tuple[Counts, ...] = ()
+    weight: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class Separator(Load):
+    """Messages that nodes must send, or receive, as they lie between others, or are their only neighbors.
+
+    Attributes
+    ----------
+    nodes : int64[]
+        The nodes that send, or receive, one packet at a time.
+    send : bool
+        Whether they send.
+    alone : int64[] or None
+        The nodes that get (or send) the messages by themselves; None where the nodes lie between parts.
+    """
+
+    nodes: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
+    send: bool = True
+    alone: Counts | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,6 +307,8 @@ class QuickestFlow:
         What all links and ports are worth a slot: the sum of capacities times prices.
     toll : int64[L]
         What a packet pays on each link of the network: the price of a slot times the slots that it takes.
+    each : int64[R]
+        The price of a slot of each link of the network, then of each node that sends, or receives, one packet a slot.
     """
 
     source: int
@@ -251,6 +317,7 @@ class QuickestFlow:
     way: int
     worth: int
     toll: Counts
+    each: Counts
 
     @property
     def value(self) -> Fraction:
@@ -268,6 +335,8 @@ class Chain:
         The times.
     whole : bool
         Whether the sum is rounded up to a whole step.
+    node : int or None
+        The node that takes something in, or sends it, in the first of these times.
 
     Examples
     --------
@@ -277,12 +346,33 @@ class Chain:
 
     parts: tuple[Fraction | Proof, ...]
     whole: bool = False
+    node: int | None = None
 
     @property
     def value(self) -> Fraction:
         """The sum of the times."""
         total = sum((part if isinstance(part, Fraction) else part.value for part in self.parts), Fraction(0))
         return Fraction(-(-total // 1)) if self.whole else total
+
+
+@dataclass(frozen=True)
+class OfTask:
+    """The proof of a bound of another task, which whoever carries out the one that is asked carries out, too.
+
+    Attributes
+    ----------
+    proof : Proof
+    task : Task
+        The broadcast of what a member contributes to a sum, or the reduction of the result of one.
+    """
+
+    proof: Proof
+    task: Task
+
+    @property
+    def value(self) -> Fraction:
+        """The value of the proof."""
+        return self.proof.value
 
 
 def served(links: Links, some: Counts, needed: int, early: Counts, late: Counts) -> Iterator[Load]:

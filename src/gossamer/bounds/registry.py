@@ -20,10 +20,9 @@ from gossamer.bounds.dependency_chains import chain_bounds, sequence_bounds
 from gossamer.bounds.earliest_arrivals import arrival_bounds, searches, spread, takes_time
 from gossamer.bounds.fat_trees import branch_bounds, leaf_bounds, routing_node_bounds
 from gossamer.bounds.grid_cuts import cut_bounds
-from gossamer.bounds.loads import distance_bounds, load_bounds
 from gossamer.bounds.partitions import box_bounds, part_bounds
-from gossamer.bounds.ports import port_bounds, shared_port_bounds
-from gossamer.bounds.proofs import Chain
+from gossamer.bounds.ports import distance_bounds, load_bounds, port_bounds, shared_port_bounds
+from gossamer.bounds.proofs import Chain, OfTask
 from gossamer.bounds.set_cuts import port_set_bounds, set_cut_bounds
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import PairDemand
@@ -330,7 +329,8 @@ def _rooted(case: Case, general: Fraction, quick: bool) -> Iterator[Bound]:
                 best = largest_first(_found(case.related(task=chunked(task, each.packets)), quick))[0]
                 name = case.name(row[i])
                 part = f"all need what node {name} has" if root is Broadcast else f"node {name} needs what all have"
-                told = replace(best, witness=f"{part}: {best.witness}")
+                proof = None if best.proof is None else OfTask(best.proof, chunked(task, each.packets))
+                told = replace(best, witness=f"{part}: {best.witness}", proof=proof)
                 yield told.within(whole_scope(case) if best.value > general else "")
 
 

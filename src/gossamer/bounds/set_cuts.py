@@ -20,7 +20,7 @@ from gossamer.atomic_files import quantity
 from gossamer.bounds.bound import Bound, around_text
 from gossamer.bounds.earliest_arrivals import spread, takes_time
 from gossamer.bounds.grid_cuts import SOURCE, Floats, thin_cuts
-from gossamer.bounds.proofs import Cut, Load, Mask, least_cut, served
+from gossamer.bounds.proofs import Cut, Load, Mask, Separator, least_cut, served
 from gossamer.networks.network import Network
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand, NodeLine, PairDemand
@@ -115,7 +115,9 @@ def port_set_bounds(case: Case) -> Iterator[Bound]:
                     f"{int(nodes.sum()):,} {what} must {verb} {case.packets_text(int(need[nodes].sum()))}, but have "
                     f"only {quantity(neighbors, 'neighbor')} to {does} them, one each at a time"
                 )
-                best = Bound.of("few neighbors", load, text, "ports", "gossamer; Hall's condition for ports")
+                beside = np.unique(net.link_source[nodes[net.link_target]])  # links are two-way
+                proof = Separator.by(load, nodes=beside, send=incoming, alone=np.flatnonzero(nodes))
+                best = Bound.of("few neighbors", proof, text, "ports", "gossamer; Hall's condition for ports")
         if best is not None:
             yield best
 
@@ -132,10 +134,15 @@ _SINGLE = 2
 
 
 class Crossing(NamedTuple):
-    """So much time, because messages load links or ports across, the first after `before`, the last `after` the end."""
+    """So much time, because messages load links or ports across, the first after `before`, the last `after` the end.
+
+    Those from some nodes, bool[N], to some others.
+    """
 
     time: Fraction
     load: Load
+    sources: Mask
+    targets: Mask
     links: int
     before: int
     after: int
@@ -217,7 +224,7 @@ def crossing(case: Case, inside: Mask, sources: Mask, targets: Mask) -> Crossing
         through = (_through_ports(case, messages, out, *side) for side in sides)
         loads += [load for load in through if load is not None]
     time, load = max(((load.value, load) for load in loads), key=lambda found: found[0])
-    return Crossing(time, load, out.size, int(head.min()), int((latency + tail).min()))
+    return Crossing(time, load, sources, targets, out.size, int(head.min()), int((latency + tail).min()))
 
 
 def _through_ports(
@@ -312,7 +319,8 @@ def _bound(case: Case, found: Crossing, inside: Mask) -> Bound:
             ports = "1 shared NIC or uplink" if used == 1 else f"{used:,} shared NICs or uplinks"
             text += f" through {ports}"
     text += around_text(case.units, int(found.before), int(found.after))
-    proof = Cut.by(found.load, nodes=np.flatnonzero(inside))
+    sources, targets = np.flatnonzero(found.sources), np.flatnonzero(found.targets)
+    proof = Cut.by(found.load, nodes=np.flatnonzero(inside), sources=sources, targets=targets)
     return Bound.of("cut around nodes", proof, text, "cut", SOURCE)
 
 

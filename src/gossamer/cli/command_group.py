@@ -41,6 +41,7 @@ PURPOSES: tuple[tuple[str, dict[str, str]], ...] = (
         "Look at a schedule",
         {
             "verify": "gossamer verify plan.parquet",
+            "certify": "gossamer certify plan.parquet -o plan.cert.json",
             "draw": "gossamer draw plan.parquet -o load.svg",
             "explore": "gossamer explore plan.parquet -o page.html",
             "explain": "gossamer explain plan.parquet -o advice.html",

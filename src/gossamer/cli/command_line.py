@@ -15,7 +15,7 @@ Words = list[str]
 """What is typed after ``gossamer``."""
 OF_TASKS = ("plan", "compare", "bounds", "faults", "demands")
 """The commands whose first words are a network and a task."""
-OF_SCHEDULES = ("verify", "draw", "explore", "explain", "run", "export", "replan", "simulate schedule")
+OF_SCHEDULES = ("verify", "certify", "draw", "explore", "explain", "run", "export", "replan", "simulate schedule")
 """The commands whose first word is a schedule."""
 _MOST_NODES, _MOST_LINKS = 1100, 12_000
 """Size of the networks that are proposed."""

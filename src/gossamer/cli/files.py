@@ -12,12 +12,14 @@ from gossamer.errors import FileFormatError, ModelError, ScheduleError, shown
 
 __all__ = [
     "FOREIGN",
+    "check_certificate",
     "check_other_than",
     "check_outputs",
     "check_page",
     "check_pages",
     "check_plan",
     "check_schedule",
+    "is_certificate",
     "is_picture",
     "message_sizes",
     "network_of",
@@ -79,6 +81,15 @@ def check_schedule(path: Path) -> None:
     check_writable(path)
 
 
+def check_certificate(path: Path) -> None:
+    """Refuse a certificate whose name does not end in .json, or that cannot be written."""
+    from gossamer.atomic_files import check_writable
+
+    if path.suffix.lower() != ".json":
+        raise FileFormatError(f"{str(path)!r} is of no known kind; a certificate is .cert.json")
+    check_writable(path)
+
+
 def split_outputs(output: list[Path]) -> tuple[list[Path], list[Path]]:
     """Return the tables and the plots among files, and refuse those that cannot be written."""
     from gossamer.studies.sweeps import TABLE_FORMATS
@@ -125,8 +136,8 @@ def check_plan(output: list[Path] | None) -> list[Path]:
     return [*others, *shown]
 
 
-def save_plan(found: Any, output: list[Path], stage: Callable[[str], None]) -> None:
-    """Write what was planned: schedules, pictures of the load, pages of the explorer; all of them or none."""
+def save_plan(found: Any, output: list[Path], stage: Callable[[str], None], certificate: Path | None = None) -> None:
+    """Write what was planned: schedules, pictures of the load, pages of the explorer, a certificate; all or none."""
     from gossamer.atomic_files import written_together
 
     with written_together():
@@ -142,6 +153,21 @@ def save_plan(found: Any, output: list[Path], stage: Callable[[str], None]) -> N
                 explore(found, path)
             else:
                 found.save(path)
+        if certificate is not None:
+            from gossamer.planning.certificates import write_certificate
+
+            stage(f"writing {certificate}")
+            write_certificate(found.certificate(), certificate)
+
+
+def is_certificate(file: Path) -> bool:
+    """Return whether a file is a certificate, by its name or by how it begins."""
+    if file.name.lower().endswith(".cert.json"):
+        return True
+    if file.suffix.lower() != ".json" or not file.is_file():
+        return False
+    with file.open("rb") as begun:
+        return b'"gossamer-certificate"' in begun.read(200)
 
 
 def message_sizes(text: str) -> list[int]:

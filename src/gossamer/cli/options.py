@@ -672,13 +672,13 @@ def pictured(command: Callable[..., None]) -> Callable[..., None]:
         if style is None and width is None and title is None:
             return command(**given)
         from gossamer import plots
-        from gossamer.cli.files import is_picture
         from gossamer.errors import FileFormatError
+        from gossamer.plots.picture_files import FORMATS
         from gossamer.reading.quantities import inches
 
         asked = given.get("output") or []
         files = [asked] if isinstance(asked, Path) else asked
-        pictures = any(is_picture(path) or path.suffix.lower() == ".tex" for path in files)
+        pictures = any(path.suffix.lower().removeprefix(".") in (*FORMATS, "tex") for path in files)
         if not pictures and given.get("folder") is None:
             raise FileFormatError("--style, --width and --title go with a picture: --output FILE.svg, .png or .pdf")
         wide = None if width is None else inches(width, "--width", error=FileFormatError)

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from gossamer.cli.console import print_error, print_json, print_rows, print_summary, progress, typed
-from gossamer.cli.files import check_plan, is_picture, save_plan, write_json
+from gossamer.cli.files import check_certificate, check_plan, is_picture, save_plan, write_json
 from gossamer.cli.options import (
     Json,
     Options,
@@ -69,6 +69,14 @@ def plan(
     options: Options = None,
     output: PlanOutput = None,
     kind: SizesKind = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write a certificate (.cert.json), which gossamer_check.py checks by itself.",
+            metavar="FILE",
+            rich_help_panel="Output",
+        ),
+    ] = None,
     verbose: Verbose = False,
     json: Json = False,
 ) -> None:
@@ -76,6 +84,10 @@ def plan(
     from gossamer.networks.network import Failed
     from gossamer.planning import planner
 
+    if certificate is not None:
+        if question.task.lower().endswith(".toml") or several_sizes(question):
+            raise ModelError("--certificate goes with the plan of one task at one size")
+        check_certificate(certificate)
     if question.task.lower().endswith(".toml"):
         _plan_job(question, output or [], json, verbose, search)
         return
@@ -87,17 +99,23 @@ def plan(
         raise ModelError("--kind goes with several --bytes, such as 1KiB:1GiB; 'gossamer draw' has other pictures")
     asked = question.read()
     how = {"options": algorithm_options(options), "seed": question.seed, **search}
-    if output and search.get("stream"):
-        raise ModelError("--stream keeps no hops, so there is nothing to write with --output")
+    if (output or certificate) and search.get("stream"):
+        option = "--output" if output else "--certificate"
+        raise ModelError(f"--stream keeps no hops, so there is nothing to write with {option}")
     files = check_plan(output)
     with progress() as stage:
         found = planner.plan(**asked, **how, progress=stage)
-        save_plan(found, files, stage)
+        save_plan(found, files, stage, certificate)
         sound = _sound(asked, {**how, "progress": stage}) if asked["network"].find(Failed) else None
     if json:
         print_json({**found.to_dict(), **({} if sound is None else {"sound": sound and sound.to_dict()})})
         return
-    print_plan(found, [*found.rows(verbose), *_sound_rows(found, sound)], files, [typed_again("-o", "plan.parquet")])
+    print_plan(
+        found,
+        [*found.rows(verbose), *_sound_rows(found, sound)],
+        [*files, *filter(None, [certificate])],
+        [typed_again("-o", "plan.parquet")],
+    )
 
 
 def print_plan(found: Any, rows: Iterable[tuple[str, str]], files: list[Path], others: Iterable[str]) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from gossamer.cli.console import hush_libraries, print_error, print_json, print_summary, print_written, progress
-from gossamer.cli.files import FOREIGN, check_schedule, message_sizes, network_of, read_schedule
+from gossamer.cli.files import FOREIGN, check_schedule, is_certificate, message_sizes, network_of, read_schedule
 from gossamer.cli.options import Collective, Foreign, ForeignToo, Json, Limit, OtherBytes, ScheduleFile, written
 from gossamer.errors import FileFormatError, ScheduleError, TaskError
 
@@ -31,7 +31,18 @@ def verify(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Check a schedule file, or the program of another tool on a network; exit status 1 if invalid."""
+    """Check a schedule file, the program of another tool on a network, or a certificate; exit status 1 if invalid."""
+    if is_certificate(file):
+        if (
+            on is not None
+            or network is not None
+            or compare
+            or bytes is not None
+            or output is not None
+            or task is not None
+        ):
+            raise ScheduleError("a certificate is checked by itself; it takes no option but --json")
+        raise typer.Exit(_certified(file, json))
     from gossamer.atomic_files import seconds_text
     from gossamer.planning import planner, switching
     from gossamer.planning.outcome import measured_text
@@ -127,6 +138,20 @@ def verify(
             word = "the same time as" if took == best else "faster than" if took < best else "slower than"
             print(f"{word} what is planned here: {kind.time_text(own.cost, own.completion_time)} by {own.algorithm}")
     raise typer.Exit(0 if found.ok else 1)
+
+
+def _certified(file: Path, json: bool) -> int:
+    """Check a certificate by the program that shares nothing with this one, and return its exit status."""
+    import gossamer_check
+
+    if not json:
+        return gossamer_check.main([str(file)])
+    try:
+        told, refused = gossamer_check.check(file.read_bytes()), ""
+    except (OSError, gossamer_check.Refused) as error:
+        told, refused = [], str(error)
+    print_json({"file": str(file), "accepted": not refused, "refused": refused, "lines": told})
+    return int(bool(refused))
 
 
 def _sizes(file: Path, sizes: list[int], json: bool, network: str | None, task: str | None) -> bool:

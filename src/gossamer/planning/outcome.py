@@ -190,6 +190,20 @@ class Outcome(Rows):
             raise ScheduleError("the schedule was checked as it was made and not kept, so there is nothing to save")
         self.schedule.save(path)
 
+    def certificate(self) -> dict[str, Any]:
+        """Return the schedule and its bound as plain values for JSON; see `gossamer.planning.certificates.certificate`.
+
+        Raises
+        ------
+        ScheduleError
+            If the schedule was not kept, or is of a kind that has no certificates.
+        """
+        from gossamer.planning.certificates import certificate
+
+        if self.schedule is None:
+            raise ScheduleError("the schedule was checked as it was made and not kept, so there is none to certify")
+        return certificate(self.schedule)
+
     def explore(self, height: int = 640) -> Any:
         """Return the explorer of the schedule, for a notebook; see `gossamer.explorer.explore` for a file.
 

@@ -1,0 +1,806 @@
+"""Small certificates, made by hand, each with what the checker says of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+Data = dict[str, Any]
+
+RULES = {
+    "send": None, "receive": None, "cut_through": False, "switches_copy": True, "switches_add": False,
+    "buffer": None, "buffer_counts": "transit",
+}  # fmt: skip
+
+
+def network(links: str, ranks: int | None = None, **more: Any) -> Data:
+    """A network from text such as ``0-1 1-0``."""
+    ends = [tuple(map(int, link.split("-"))) for link in links.split()]
+    nodes = 1 + max(max(pair) for pair in ends)
+    return {
+        "nodes": nodes,
+        "ranks": nodes if ranks is None else ranks,
+        "source": [u for u, _ in ends],
+        "target": [v for _, v in ends],
+        "capacity": 1,
+        "occupancy": 1,
+        "latency": 0,
+        **more,
+    }
+
+
+def copied(source: int, targets: Any, packets: int = 1) -> Data:
+    """An item that is copied."""
+    return {"kind": "copy", "from": [source], "to": targets, "packets": packets}
+
+
+def summed(sources: Any, targets: Any, packets: int = 1) -> Data:
+    """An item that is summed."""
+    return {"kind": "sum", "from": sources, "to": targets, "packets": packets}
+
+
+def cert(net: Data, items: list[Data], rows: str, slots: int, rules: Data | None = None, **more: Any) -> Data:
+    """A certificate; `rows` is text such as ``0:1:0`` for slot, link and packet, with ``:c`` for what it carries."""
+    columns = [list(map(int, row.split(":"))) for row in rows.split()]
+    carries = [row[3] if len(row) > 3 else -1 for row in columns]
+    slot, link, packet = ([row[i] for row in columns] for i in range(3))
+    plan: Data = {"phases": [{"slots": slots, "length": "1"}], "slot": slot, "link": link, "packet": packet}
+    if any(c != -1 for c in carries):
+        plan["carries"] = carries
+    if "repetition" in more:
+        plan["repetition"] = more.pop("repetition")
+    return {
+        "format": "gossamer-certificate", "version": 1, "network": net, "rules": {**RULES, **(rules or {})},
+        "time": {"unit": "step", "slot": "1"}, "task": {"items": items}, "schedule": plan,
+        "claim": {"time": str(slots), "bound": None}, "bound": None, **more,
+    }  # fmt: skip
+
+
+def but(data: Data, **changes: Any) -> Data:
+    """A certificate with other values at paths such as ``network__ranks``; `...` leaves the key out."""
+    new = json.loads(json.dumps(data))
+    for path, value in changes.items():
+        *parents, last = [int(step) if step.isdecimal() else step for step in path.split("__")]
+        place = new
+        for step in parents:
+            place = place[step]
+        if value is ...:
+            del place[last]
+        else:
+            place[last] = value
+    return new
+
+
+LINE = network("0-1 1-0 1-2 2-1")
+BROADCAST = cert(LINE, [copied(0, [1, 2])], "0:0:0 1:2:0", 2)
+RING = network("0-1 0-3 1-2 1-0 2-3 2-1 3-0 3-2")
+TURN = [1, 2, 3, 0]
+GROUP = {"generators": [TURN], "commuting": [TURN]}
+ROUND = cert(RING, [copied(0, "all")], "0:0:0 0:1:0 1:2:0", 2, symmetry=GROUP)
+STAR = network("0-3 1-3 2-3 3-0 3-1 3-2", 3)
+
+
+def written() -> Iterator[tuple[str, bytes | Data]]:
+    """Yield texts that are no certificate."""
+    good = json.dumps(BROADCAST)
+    yield "no JSON", b"{"
+    yield "no UTF-8", b'{"format": "\xff"}'
+    yield "deep", b"[" * 100_000
+    yield "a long number", b'{"format": ' + b"1" * 5000 + b"}"
+    yield "not a number", good.replace('"version": 1', '"version": NaN').encode()
+    yield "a float", good.replace('"version": 1', '"version": 1.0').encode()
+    yield "a long float", good.replace('"version": 1', f'"version": 1.{"0" * 50}').encode()
+    yield "a key twice", good.replace('"version": 1', '"version": 1, "version": 1').encode()
+    yield "a list", b"[]"
+    yield "another format", but(BROADCAST, format="gossamer")
+    yield "another version", but(BROADCAST, version=2)
+    yield "version 0", but(BROADCAST, version=0)
+    yield "version true", but(BROADCAST, version=True)
+    yield "a key too many", but(BROADCAST, more=1)
+    yield "a key too few", but(BROADCAST, rules=...)
+    yield "about", but(BROADCAST, about={"network": "a line"})
+
+
+def of_networks() -> Iterator[tuple[str, Data]]:
+    """Yield certificates with networks of all kinds."""
+    b = BROADCAST
+    yield "good", b
+    yield "no nodes", but(b, network__nodes=0)
+    yield "many nodes", but(b, network__nodes=10**7 + 1)
+    yield "the most nodes", but(b, network__nodes=10**7)
+    yield "no ranks", but(b, network__ranks=0)
+    yield "more ranks than nodes", but(b, network__ranks=4)
+    yield "a key of the network too few", but(b, network__latency=...)
+    yield "source no list", but(b, network__source={})
+    yield "source a text", but(b, network__source__0="0")
+    yield "source true", but(b, network__source__1=True)
+    yield "source negative", but(b, network__source__0=-1)
+    yield "source too large", but(b, network__source__0=3)
+    yield "target too large", but(b, network__target__0=3)
+    yield "target negative", but(b, network__target__0=-1)
+    yield "targets too few", but(b, network__target=[1, 0, 2])
+    yield "a loop", but(b, network__target__0=0)
+    for name in ("capacity", "occupancy", "latency"):
+        low = 0 if name == "latency" else 1
+        yield f"{name} of links", but(b, **{f"network__{name}": [low] * 4})
+        yield f"{name} too few", but(b, **{f"network__{name}": [low] * 3})
+        yield f"{name} too small", but(b, **{f"network__{name}": [low] * 3 + [low - 1]})
+        yield f"{name} too small everywhere", but(b, **{f"network__{name}": low - 1})
+        yield f"{name} a text", but(b, **{f"network__{name}": "1"})
+        yield f"{name} huge", but(b, **{f"network__{name}": 10**15 + 1})
+    yield "capacity largest", but(b, network__capacity=10**15)
+    port = {"links": [0, 2], "capacity": 1, "occupancy": 1, "receiving": False}
+    late = {"links": [0, 2], "capacity": 1, "occupancy": 2, "receiving": True}
+    slow = but(cert(LINE, [copied(0, [1, 2])], "0:0:0 2:2:0", 4), network__latency=1)
+    yield "shared, no list", but(b, network__shared=port)
+    yield "shared, a number", but(b, network__shared=[1])
+    yield "shared", but(b, network__shared=[port])
+    yield "shared, a key too few", but(b, network__shared=[but(port, capacity=...)])
+    yield "shared, a link twice", but(b, network__shared=[but(port, links=[0, 0])])
+    yield "shared, no such link", but(b, network__shared=[but(port, links=[4])])
+    yield "shared, no place", but(b, network__shared=[but(port, capacity=0)])
+    yield "shared, no time", but(b, network__shared=[but(port, occupancy=0)])
+    yield "shared, receiving a number", but(b, network__shared=[but(port, receiving=0)])
+    yield "shared, received before it is sent", but(b, network__shared=[late])
+    yield "shared, received as it is sent", but(slow, network__shared=[late])
+    yield "shared, received long before", but(slow, network__shared=[but(late, occupancy=3)])
+    yield "shared, sent long", but(b, network__shared=[but(port, occupancy=2)])
+    both = cert(LINE, [copied(1, [0]), copied(1, [2])], "0:1:0 0:2:1", 1)
+    yield "two at once", both
+    yield "two at once in a port", but(both, network__shared=[but(port, links=[1, 2])])
+    yield "two at once in a wide port", but(both, network__shared=[but(port, links=[1, 2], capacity=2)])
+    yield "two at once, one in a port", but(both, network__shared=[but(port, links=[2])])
+    unequal = network("0-2 1-2", latency=[0, 2])
+    meet = cert(unequal, [copied(0, [2]), copied(1, [2])], "0:1:1 2:0:0", 3)
+    in_port = {"links": [0, 1], "capacity": 1, "occupancy": 1, "receiving": True}
+    yield "two end at once", meet
+    yield "two end at once in a port", but(meet, network__shared=[in_port])
+    yield "two end one after the other", but(meet, network__shared=[in_port], schedule__slot=[0, 1])
+    yield (
+        "two begin at once and end at once",
+        but(meet, network__shared=[but(in_port, receiving=False)], schedule__slot=[0, 0]),
+    )
+
+
+def of_rules() -> Iterator[tuple[str, Data]]:
+    """Yield certificates with rules of all kinds."""
+    b = BROADCAST
+    for name in ("send", "receive", "buffer"):
+        yield f"{name} none", but(b, **{f"rules__{name}": 0})
+        yield f"{name} a text", but(b, **{f"rules__{name}": "1"})
+        yield f"{name} one", but(b, **{f"rules__{name}": 1})
+    for name in ("cut_through", "switches_copy", "switches_add"):
+        yield f"{name} a number", but(b, **{f"rules__{name}": 1})
+    yield "a rule too few", but(b, rules__buffer=...)
+    yield "a rule too many", but(b, rules__more=1)
+    yield "buffers of what", but(b, rules__buffer_counts="some")
+    both = cert(LINE, [copied(1, [0]), copied(1, [2])], "0:1:0 0:2:1", 1)
+    yield "two sent at once", but(both, rules__send=1)
+    yield "two sent at once by two ports", but(both, rules__send=2)
+    yield "two sent at once, one received", but(both, rules__receive=1)
+    yield "two sent one after the other", but(both, rules__send=1, schedule__slot=[0, 1], schedule__phases__0__slots=2,
+                                              claim__time="2")  # fmt: skip
+    meet = cert(network("0-2 1-2", latency=[0, 2]), [copied(0, [2]), copied(1, [2])], "0:1:1 2:0:0", 3)
+    yield "two received at once", but(meet, rules__receive=1)
+    yield "two received one after the other", but(meet, rules__receive=1, schedule__slot=[0, 1])
+    yield "two sent at once that come later", but(meet, rules__receive=1, schedule__slot=[0, 0])
+    yield "two received at once, one sent", but(meet, rules__send=1)
+    long = cert(network("0-1 0-1", occupancy=3), [copied(0, [1], 2)], "0:0:0 2:1:1", 5)
+    yield "two overlap", long
+    yield "two overlap in a port", but(long, rules__send=1)
+    yield "two follow in a port", but(long, rules__send=1, schedule__slot=[0, 3], schedule__phases__0__slots=6,
+                                      claim__time="6")  # fmt: skip
+    same = but(long, schedule__link=[0, 0])
+    yield "two overlap on a link", same
+    yield "two overlap on a wide link", but(same, network__capacity=2)
+    yield (
+        "three overlap on a wide link",
+        but(cert(network("0-1", occupancy=3, capacity=2), [copied(0, [1], 3)], "0:0:0 1:0:1 2:0:2", 5)),
+    )
+    yield (
+        "three follow on a wide link",
+        but(cert(network("0-1", occupancy=3, capacity=2), [copied(0, [1], 3)], "0:0:0 1:0:1 3:0:2", 6)),
+    )
+
+
+def of_symmetry() -> Iterator[tuple[str, Data]]:
+    """Yield certificates with groups of all kinds."""
+    r = ROUND
+    yield "good group", r
+    yield "no object", but(r, symmetry=[])
+    yield "no list of generators", but(r, symmetry__generators={})
+    yield "a generator too short", but(r, symmetry__generators=[[1, 2, 3]])
+    yield "a generator to no node", but(r, symmetry__generators=[[1, 2, 3, 4]])
+    yield "no permutation", but(r, symmetry__generators=[[1, 2, 3, 3]])
+    yield "commuting no permutation", but(r, symmetry__commuting=[[1, 2, 3, 3]])
+    yield "no automorphism", but(r, symmetry__generators=[[1, 0, 2, 3]])
+    yield "does not commute", but(r, symmetry__commuting=[[0, 1, 3, 2]])
+    yield "not everywhere", but(r, symmetry__commuting=[[2, 3, 0, 1]])
+    yield "no commuting ones", but(r, symmetry__commuting=[])
+    mirror = [0, 3, 2, 1]
+    yield "a mirror", but(r, symmetry__generators=[TURN, mirror])
+    yield "a mirror alone", but(r, symmetry__generators=[mirror], symmetry__commuting=[[2, 1, 0, 3], [0, 3, 2, 1]])
+    yield "half a turn", but(
+        r, symmetry__generators=[[2, 3, 0, 1]],
+        task__items=[copied(0, "all"), copied(1, "all")],
+        schedule__slot=[0, 0, 0, 0, 1, 1], schedule__link=[0, 1, 2, 3, 2, 4], schedule__packet=[0, 0, 1, 1, 0, 1],
+    )  # fmt: skip
+    yield "half a turn, of the other half", but(
+        r, symmetry__generators=[[2, 3, 0, 1]],
+        task__items=[copied(0, "all"), copied(3, "all")],
+        schedule__slot=[0, 0, 0, 0, 1, 1], schedule__link=[0, 1, 6, 7, 2, 0], schedule__packet=[0, 0, 1, 1, 0, 1],
+    )  # fmt: skip
+    yield "twice on a link of one orbit", but(r, schedule__link=[0, 1, 2], schedule__slot=[0, 1, 1])
+    yield "twice at a port of one orbit", but(r, rules__send=1)
+    yield "twice at a receiving port", but(r, rules__receive=1)
+    for name in ("capacity", "occupancy", "latency"):
+        values = [1 + (name == "occupancy")] * 7 + [2 + (name == "occupancy")]
+        yield f"other {name}", but(r, **{f"network__{name}": values})
+    yield "shared ports", but(r, network__shared=[{"links": [0], "capacity": 1, "occupancy": 1, "receiving": False}])
+    switch = network("0-2 1-3 2-1 3-0 2-3 3-2", 2)
+    swap = [1, 0, 3, 2]
+    through = cert(switch, [copied(0, [1])], "0:0:0 1:2:0", 2,
+                   symmetry={"generators": [swap], "commuting": [swap, [2, 3, 0, 1]]})  # fmt: skip
+    yield "through switches", through
+    yield "a rank to a switch", but(through, network__ranks=1)
+    double = network("0-1 0-1 1-0 1-0", capacity=[1, 2, 1, 2])
+    pair = {"generators": [[1, 0]], "commuting": [[1, 0]]}
+    yield "two links each way", cert(double, [copied(0, [1], 3)], "0:0:0 0:1:1 0:1:2", 1, symmetry=pair)
+    yield (
+        "two links each way, crossed",
+        but(cert(double, [copied(0, [1], 3)], "0:0:0 0:1:1 0:1:2", 1, symmetry=pair), network__capacity=[1, 2, 2, 1]),
+    )
+    half = {"generators": [[2, 3, 0, 1]], "commuting": [TURN]}
+    few = [copied(0, [1]), copied(0, [2]), copied(0, [3])]
+    yield "as many as a scatter", cert(RING, few, "0:0:0 0:1:2 1:0:1 2:2:1", 3, symmetry=half)
+    yield "one broadcast of an orbit", cert(RING, [copied(0, "all")], "0:0:0 0:1:0 1:2:0", 2, symmetry=half)
+    yield "one reduction of an orbit", cert(RING, [summed("all", [0])], "0:4:0 1:6:0 1:3:0", 2, symmetry=half)
+    yield (
+        "one allreduce of an orbit",
+        cert(RING, [summed("all", "all")], "0:4:0 1:6:0 1:3:0 2:0:0 2:1:0 3:2:0", 4, symmetry=half),
+    )
+    yield (
+        "no generators",
+        cert(network("0-1 1-0"), [copied(0, [1])], "0:0:0", 1, symmetry={"generators": [], "commuting": [[1, 0]]}),
+    )
+    yield "a link more one way", but(cert(network("0-1 1-0 1-0"), [copied(0, [1])], "0:0:0", 1, symmetry=pair))
+    yield (
+        "buffers of orbits",
+        but(cert(RING, [copied(0, [1, 2]), copied(0, [3])], "0:0:0 1:2:0 1:1:1", 2, symmetry=GROUP), rules__buffer=1),
+    )
+    yield (
+        "buffers of orbits, too full",
+        but(
+            cert(RING, [copied(0, [2]), copied(0, [2])], "0:0:0 0:1:1 1:2:0 1:7:1", 2, symmetry=GROUP), rules__buffer=1
+        ),
+    )
+    yield "sums of orbits", cert(RING, [summed("all", [0])], "0:4:0 1:6:0 1:3:0", 2, symmetry=GROUP)
+
+
+def of_tasks() -> Iterator[tuple[str, Data]]:
+    """Yield certificates with tasks of all kinds."""
+    b = BROADCAST
+    yield "no items", but(b, task={})
+    yield "items no list", but(b, task__items={})
+    yield "an item a number", but(b, task__items=[1])
+    yield "an item without packets", but(b, task__items__0__packets=...)
+    yield "another kind", but(b, task__items__0__kind="move")
+    yield "a kind that is a list", but(b, task__items__0__kind=[])
+    yield "from nobody", but(b, task__items__0__from=[])
+    yield "to nobody", but(b, task__items__0__to=[])
+    yield "from text", but(b, task__items__0__from="some")
+    yield "from twice", but(b, task__items__0__from=[0, 0])
+    yield "to twice", but(b, task__items__0__to=[1, 1])
+    yield "from no rank", but(b, task__items__0__from=[3])
+    yield "to no rank", but(b, task__items__0__to=[3])
+    yield "to a switch", but(b, network__ranks=2)
+    yield "to itself", but(b, task__items__0__to=[0, 1])
+    yield "to all", but(b, task__items__0__to="all")
+    yield "from all to all", but(b, task__items__0__to="all", task__items__0__from="all")
+    yield "from two", but(b, task__items__0__from=[0, 1], task__items__0__to=[2], schedule__slot=[1],
+                          schedule__link=[2], schedule__packet=[0])  # fmt: skip
+    yield "a sum of one", but(b, task__items=[summed([0], [0])])
+    yield "a sum of one for another", but(b, task__items=[summed([0], [2])])
+    yield "no packets", but(b, task__items__0__packets=0)
+    yield "packets more than transfers", but(b, task__items__0__packets=3)
+    yield "packets many", but(b, task__items__0__packets=10**15)
+    yield "packets too many", but(b, task__items__0__packets=10**15 + 1)
+    yield "nothing to do", cert(LINE, [], "", 0)
+    full = network("0-1 0-2 1-0 1-2 2-0 2-1")
+    each = [copied(u, [v for v in range(3) if v != u]) for u in range(3)]
+    yield "allgather", cert(full, each, "0:0:0 0:1:0 0:2:1 0:3:1 0:4:2 0:5:2", 1)
+    yield "allgather of two packets", cert(
+        full, [but(x, packets=2) for x in each],
+        "0:0:0 0:1:0 0:2:2 0:3:2 0:4:4 0:5:4 1:0:1 1:1:1 1:2:3 1:3:3 1:4:5 1:5:5", 2
+    )  # fmt: skip
+    yield "twice the same", cert(full, [each[0], each[0], each[2]], "0:0:0 0:1:0 0:4:2 0:5:2 1:0:1 1:1:1", 2)
+    yield "unequal items", cert(full, [each[0], copied(1, "all", 2)], "0:0:0 0:1:0 0:2:1 0:3:1 1:2:2 1:3:2", 2)
+    pairs = [copied(u, [v]) for u in range(3) for v in range(3) if v != u]
+    direct = "0:0:0 0:1:1 0:2:2 0:3:3 0:4:4 0:5:5"
+    yield "alltoall", cert(full, pairs, direct, 1)
+    yield "alltoall but one", cert(full, pairs[:5], "0:0:0 0:1:1 0:2:2 0:3:3 0:4:4", 1)
+    yield "scatter", cert(full, pairs[:2], "0:0:0 0:1:1", 1)
+    yield "scatter, one twice", cert(full, [*pairs[:2], pairs[0]], "0:0:0 0:1:1 1:0:2", 2)
+    yield "sums of one for one", cert(full, [summed(x["from"], x["to"]) for x in pairs], direct, 1)
+    yield "sums of one for one from one", cert(full, [summed([0], [1]), summed([0], [2])], "0:0:0 0:1:1", 1)
+    others = [summed(x["from"], x["to"]) for x in each]
+    yield "sums of one for others", cert(full, others, "0:0:0 0:1:0 0:2:1 0:3:1 0:4:2 0:5:2", 1)
+    yield "one pair and a broadcast", cert(full, [pairs[0], each[1]], "0:0:0 0:2:1 0:3:1", 1)
+    yield "all pairs, one twice", cert(full, [*pairs[:5], pairs[0]], "0:0:0 0:1:1 0:2:2 0:3:3 0:4:4 1:0:5", 2)
+    yield "from two to one", cert(full, [copied(0, [1]), copied(2, [1])], "0:0:0 0:5:1", 1)
+    yield "from the second", cert(full, [pairs[2], pairs[3]], "0:2:0 0:3:1", 1)
+    yield "broadcast from the second", cert(full, [each[1]], "0:2:0 0:3:0", 1)
+    yield "reduce to the second", cert(full, [summed("all", [1])], "0:0:0 0:5:0", 1)
+    yield "a sum of one for others", cert(full, [summed([0], [1, 2])], "0:0:0 0:1:0", 1)
+    yield (
+        "all pairs, one of them wider",
+        cert(full, [each[0], *pairs[1:]], "0:0:0 0:1:0 0:2:2 0:3:3 0:4:4 0:5:5 1:1:1", 2),
+    )
+    yield "a broadcast and a message", cert(full, [each[0], pairs[1]], "0:0:0 0:1:0 1:1:1", 2)
+    yield "scatter of two packets", cert(full, [copied(0, [1], 2), copied(0, [2], 2)], "0:0:0 0:1:2 1:0:1 1:1:3", 2)
+    yield "gather", cert(full, [pairs[2], pairs[4]], "0:2:0 0:4:1", 1)
+    yield "to one twice", cert(full, [pairs[0], pairs[0]], "0:0:0 1:0:1", 2)
+    yield "two of one kind", cert(full, [pairs[0], pairs[3]], "0:0:0 0:3:1", 1)
+    yield "one to one", cert(full, [pairs[0]], "0:0:0", 1)
+    yield "one to one of two", cert(network("0-1 1-0"), [pairs[0]], "0:0:0", 1)
+    yield "each to the other", cert(network("0-1 1-0"), [copied(0, [1]), copied(1, [0])], "0:0:0 0:1:1", 1)
+    yield "reduce", cert(full, [summed("all", [0])], "0:2:0 0:4:0", 1)
+    yield "reduce twice", cert(full, [summed("all", [0]), summed("all", [0])], "0:2:0 0:4:0 1:2:1 1:4:1", 2)
+    scattered = [summed("all", [v]) for v in range(3)]
+    yield "reduce-scatter", cert(full, scattered, "0:2:0 0:4:0 0:0:1 0:5:1 0:1:2 0:3:2", 1)
+    yield "allreduce", cert(full, [summed("all", "all")], "0:0:0 0:1:0 0:2:0 0:3:0 0:4:0 0:5:0", 1)
+    yield "allreduce of two", cert(
+        full, [summed("all", "all", 2)],
+        "0:0:0 0:1:0 0:2:0 0:3:0 0:4:0 0:5:0 1:0:1 1:1:1 1:2:1 1:3:1 1:4:1 1:5:1", 2
+    )  # fmt: skip
+    yield "sum of some", cert(full, [summed([0, 1], [0])], "0:2:0", 1)
+    yield "sum of some for all", cert(full, [summed([0, 1], "all")], "0:2:0 0:0:0 1:1:0", 2)
+    yield "sum of all for some", cert(full, [summed("all", [0, 1])], "0:2:0 0:4:0 0:0:0 0:5:0", 1)
+
+
+def of_schedules() -> Iterator[tuple[str, Data]]:
+    """Yield certificates with schedules of all kinds."""
+    b = BROADCAST
+    yield "no schedule", but(b, schedule=..., claim__time=None)
+    yield "no schedule, but a time", but(b, schedule=...)
+    yield "a schedule a list", but(b, schedule=[])
+    yield "a slot of no length", but(b, time__slot="0", schedule__phases__0__length="0", claim__time="0")
+    yield "a slot that is a number", but(b, time__slot=1)
+    yield "a time a list", but(b, time=[])
+    yield "a claim a list", but(b, claim=[])
+    yield "rules a list", but(b, rules=[])
+    yield "a network a list", but(b, network=[])
+    yield "a task a list", but(b, task=[])
+    yield "a schedule, but no time", but(b, claim__time=None)
+    yield "slot a list of text", but(b, schedule__slot=["0", 1])
+    yield "slot negative", but(b, schedule__slot=[-1, 1])
+    yield "slot huge", but(b, schedule__slot=[0, 10**15 + 1])
+    yield "links too few", but(b, schedule__link=[0])
+    yield "no such link", but(b, schedule__link=[0, 4])
+    yield "link negative", but(b, schedule__link=[-1, 2])
+    yield "packets too few", but(b, schedule__packet=[0])
+    yield "no such packet", but(b, schedule__packet=[0, 1])
+    yield "packet negative", but(b, schedule__packet=[0, -1])
+    yield "carries too few", but(b, schedule__carries=[-1])
+    yield "carries too small", but(b, schedule__carries=[-1, -3 - 10**15])
+    yield "slots descend", but(b, schedule__slot=[1, 0])
+    yield "slots too early", but(b, schedule__slot=[0, 0])
+    yield "phases no list", but(b, schedule__phases={})
+    yield "a phase a number", but(b, schedule__phases=[1])
+    yield "a phase without length", but(b, schedule__phases=[{"slots": 2}])
+    yield "a phase of negative slots", but(b, schedule__phases__0__slots=-1)
+    yield "a phase of a number", but(b, schedule__phases__0__length=1)
+    yield "a length that is no fraction", but(b, schedule__phases__0__length="1/0")
+    yield "a length with a sign", but(b, schedule__phases__0__length="-1")
+    yield "a length with a line", but(b, schedule__phases__0__length="1\n")
+    yield "a length of other digits", but(b, schedule__phases__0__length="\u0661")
+    yield "a length of many digits", but(b, schedule__phases__0__length="1" * 61)
+    yield "a length of 60 digits", but(b, schedule__phases__0__length="1" * 60, claim__time="2" * 60)
+    yield (
+        "a length over 60 digits",
+        but(b, schedule__phases__0__length="1" + "0" * 59 + "/1" + "0" * 59, claim__time="2"),
+    )
+    yield "a length over 61 digits", but(b, schedule__phases__0__length="1/1" + "0" * 60)
+    yield "too few slots", but(b, schedule__phases__0__slots=1, claim__time="1")
+    yield "no phases", but(b, schedule__phases=[], claim__time="0")
+    yield "a slot more", but(b, schedule__phases__0__slots=3, claim__time="3")
+    two = [{"slots": 1, "length": "1"}, {"slots": 1, "length": "3/2"}]
+    yield "two phases", but(b, schedule__phases=two, claim__time="5/2")
+    yield "two phases, one short", but(b, schedule__phases=[but(two[0], length="1/2"), two[1]], claim__time="2")
+    yield "two phases, the other short", but(b, schedule__phases=[two[0], but(two[1], length="1/2")], claim__time="3/2")
+    yield (
+        "a short phase of no transfers",
+        but(b, schedule__phases=[two[0], but(two[0], length="1/2"), two[0]], schedule__slot=[0, 2], claim__time="5/2"),
+    )
+    yield "a short phase across", but(
+        cert(network("0-1", latency=1), [copied(0, [1])], "0:0:0", 2),
+        schedule__phases=[two[0], but(two[0], length="1/2")], claim__time="3/2",
+    )  # fmt: skip
+    yield "halves", but(b, time__slot="1/2", schedule__phases__0__length="1/2", claim__time="1")
+    yield "halves in whole slots", but(b, time__slot="1/2")
+    yield "seconds", but(b, time__unit="second", time__slot="1/3", schedule__phases__0__length="1/3", claim__time="2/3")
+    yield "another unit", but(b, time__unit="hour")
+    yield "a unit that is a list", but(b, time__unit=[])
+    yield "a time without unit", but(b, time__unit=...)
+    yield "another claim", but(b, claim__time="1")
+    yield "a claim that is a number", but(b, claim__time=2)
+    yield "a claim without bound", but(b, claim__bound=...)
+    yield "a transfer too few", but(b, schedule__slot=[0], schedule__link=[0], schedule__packet=[0])
+    yield "a transfer too many", but(b, schedule__slot=[0, 1, 1], schedule__link=[0, 1, 2], schedule__packet=[0, 0, 0])
+    yield "the other way", but(b, schedule__link=[0, 1])
+    yield "what is not there", but(b, schedule__link=[2, 2])
+    slow = cert(network("0-1 1-2", occupancy=[2, 1], latency=[1, 0]), [copied(0, [2])], "0:0:0 3:1:0", 4)
+    yield "with times", slow
+    yield "with times, too early", but(slow, schedule__slot=[0, 2])
+    yield "with times, ends too late", but(slow, schedule__slot=[0, 4])
+    yield "with times, too few slots", but(
+        cert(network("0-1", occupancy=2, latency=1), [copied(0, [1])], "0:0:0", 3),
+        schedule__phases__0__slots=2, claim__time="2",
+    )  # fmt: skip
+
+
+def of_sums() -> Iterator[tuple[str, Data]]:
+    """Yield certificates in which partial sums meet."""
+    full = network("0-1 0-2 0-3 1-0 1-2 1-3 2-0 2-1 2-3 3-0 3-1 3-2")  # link of u to v: 3u + v - (v > u)
+    whole = [summed("all", "all")]
+    doubling = "0:0:0 0:3:0 0:8:0 0:11:0 1:1:0 1:5:0 1:6:0 1:10:0"
+    yield "doubling", cert(full, whole, doubling, 2)
+    yield "doubling, once too few", cert(full, whole, doubling[:-6], 2)
+    total = [summed("all", [0])]
+    yield "counted twice", cert(full, total, "0:4:0 0:5:0 1:6:0 2:9:0", 3)
+    yield "counted twice at the same time", cert(full, total, "0:4:0 0:5:0 1:6:0 1:9:0", 2)
+    some = [summed([0, 1, 2], [0])]
+    lone = network("1-2 1-3 2-0 3-0 2-1 3-1")
+    yield (
+        "counted twice where nobody asks",
+        cert(lone, [summed([1, 2, 3], [1])], "0:0:0 0:1:0 0:4:0 0:5:0 1:2:0 2:3:0", 3),
+    )
+    yield (
+        "counted twice at the end where nobody asks",
+        cert(lone, [summed([1, 2, 3], [1])], "0:0:0 0:1:0 0:4:0 0:5:0 1:2:0 1:3:0", 2),
+    )
+    yield "wasted", cert(full, some, "0:7:0 1:3:0 1:6:0", 2)
+    yield "replaced", cert(full, some, "0:3:0 1:1:0 2:6:0", 3)
+    yield "disjoint ones together take the place", cert(full, total, "0:1:0 0:5:0 0:3:0 1:6:0 1:9:0", 2)
+    yield "of two at once one is there", cert(full, total, "0:3:0 1:3:0 1:6:0 2:9:0", 3)
+    yield "of two at once one is half there", cert(full, total, "0:3:0 0:4:0 1:6:0 1:9:0", 2)
+    yield "two equal ones", cert(full, [summed([1, 2], [0])], "0:4:0 0:7:0 1:3:0 1:6:0", 2)
+    earlier = network("0-1 1-0 1-2 2-1")
+    old = cert(earlier, [summed([0, 1], [2]), summed([1], [0])], "0:0:0 1:2:0 1:1:1:-2", 2)
+    yield "a sum of before", old
+    yield "a sum of this slot", but(old, schedule__carries=[-1, -1, -3])
+    yield "a sum of a later slot", but(old, schedule__carries=[-1, -4, -1])
+    relay = cert(network("0-1 1-2 1-0"), [summed([0, 1, 2], [2])], "0:0:0 0:1:0 1:1:0:0", 2)
+    seven = network("3-0 0-1 0-2 1-4 1-2 2-4")
+    young = cert(seven, [summed([0, 1, 3], [2])], "0:0:0 0:1:0 1:2:0 1:3:0 1:4:0:-2", 2)
+    yield "a sum of the first slot", young
+    yield "no sum of the first slot", but(young, schedule__carries=[-1] * 5)
+    yield "a sum of the second slot", but(young, schedule__carries=[-1, -1, -1, -1, -3])
+    then = cert(seven, [summed([0, 1, 3], [2])], "0:0:0 0:1:0 1:2:0 3:3:0 3:4:0:-4", 4)
+    yield "a sum of the third slot", then
+    yield "a sum of two slots before", but(then, schedule__carries=[-1, -1, -1, -1, -2])
+    yield (
+        "a sum of three slots before",
+        but(then, schedule__slot=[0, 0, 1, 2, 3], schedule__carries=[-1, -1, -1, -1, -2]),
+    )
+    yield "carried on", relay
+    yield "not carried on", but(relay, schedule__carries=[-1, -1, -1])
+    late = cert(network("0-1 1-2 1-0"), [summed([0, 1, 2], [2])], "0:0:0 1:1:0:0 2:1:0", 3)
+    yield "carried on, and its own later", late
+    yield "carried on, and its own later, the other way", but(late, schedule__carries=[-1, -1, 0])
+    deep = cert(network("0-1 1-2 3-0"), [summed([0, 1, 2, 3], [2])], "0:2:0 0:1:0 1:0:0 2:1:0:2", 3)
+    yield "carried on, a later row", deep
+    yield (
+        "carried on, from elsewhere",
+        cert(network("0-1 1-2 2-0 3-1"), [summed([0, 1, 2, 3], [0])], "0:3:0 1:2:0:0", 2),
+    )
+    sent = cert(network("0-1 0-2"), [copied(0, [1]), copied(0, [2])], "0:0:0 0:1:1", 1)
+    yield "carried on, of another packet from there", but(sent, schedule__carries=[-1, 0])
+    yield (
+        "carried on, of another packet that came",
+        cert(network("0-1 0-1 1-2"), [copied(0, [1, 2]), copied(0, [1])], "0:0:0 0:1:1 1:2:0:1", 2),
+    )
+    yield "carried on, of no such row", but(relay, schedule__carries=[-1, -1, 3])
+    yield "carried on, of the same row", but(relay, schedule__carries=[-1, -1, 2])
+    yield "carried on, of a later row", but(relay, schedule__carries=[-1, 2, -1])
+    yield "carried on, of elsewhere", but(relay, schedule__link=[2, 1, 1])
+    yield "carried on, too early", but(relay, network__occupancy=[2, 1, 1])
+    other = cert(network("0-1 1-2"), [copied(0, [2]), copied(0, [1])], "0:0:0 1:0:1 1:1:0:0", 2)
+    yield "carried on, a copy", other
+    yield (
+        "carried on, of another packet",
+        but(
+            other,
+            schedule__slot=[0, 1, 2],
+            schedule__phases__0__slots=3,
+            claim__time="3",
+            schedule__carries=[-1, -1, 1],
+        ),
+    )
+    twice = cert(network("0-1 0-2 1-2"), [summed([0, 1], [2])], "0:1:0 0:2:0", 1)
+    yield "sent twice", twice
+    again = cert(network("0-1 0-2 1-0 2-1"), [summed([0, 1], [2]), copied(2, [1])], "0:0:0 0:2:0 1:1:0 2:3:1", 3)
+    yield "sent again", again
+    yield (
+        "sent again as taken before",
+        cert(network("0-1 1-0 0-2 1-2"), [summed([0, 1], [1, 2])], "0:0:0 0:1:0 1:2:0:0 1:3:0:1", 2),
+    )
+    yield (
+        "taken before, of a later row",
+        cert(network("0-1 1-0 0-2 1-2"), [summed([0, 1], [1, 2])], "0:0:0 0:1:0 1:2:0:2 1:3:0:1", 2),
+    )
+    late = cert(network("0-1 2-1 1-3", occupancy=[1, 3, 1]), [summed([0, 1, 2], [3])], "0:0:0 0:1:0 3:2:0", 4)
+    yield "one after the other", late
+    yield "before the last is there", but(late, schedule__slot=[0, 0, 2])
+
+
+def of_switches() -> Iterator[tuple[str, Data]]:
+    """Yield certificates with switches that copy, add and cut through, or do not."""
+    b = cert(STAR, [copied(0, [1, 2])], "0:0:0 1:4:0 1:5:0", 2)
+    cut = {"rules__cut_through": True, "schedule__slot": [0, 0, 0], "schedule__phases__0__slots": 1, "claim__time": "1"}
+    yield "a switch copies", b
+    yield "a switch may not copy", but(b, rules__switches_copy=False)
+    yield "a switch may not copy what it carries on", but(b, rules__switches_copy=False, schedule__carries=[-1, 0, 0])
+    yield "a switch may copy what it carries on", but(b, schedule__carries=[-1, 0, 0])
+    yield "a switch may not copy what it sent", but(b, rules__switches_copy=False, schedule__carries=[-1, 0, 1])
+    yield "a switch may copy what it sent", but(b, schedule__carries=[-1, 0, 1])
+    yield "a switch may not know what it had", but(b, rules__switches_copy=False, schedule__carries=[-1, -1, -3])
+    yield "a switch may know what it had", but(b, schedule__carries=[-1, -1, -3])
+    yield "cut through", but(b, **cut)
+    yield "cut through, in the wrong order", but(b, **cut, schedule__link=[4, 0, 5])
+    yield "no cut through", but(b, **{**cut, "rules__cut_through": False})
+    yield "cut through, carried on", but(b, **cut, schedule__carries=[-1, 0, 0])
+    rank = but(BROADCAST, rules__cut_through=True, schedule__slot=[0, 0])
+    yield "no rank cuts through", rank
+    twice = cert(STAR, [copied(0, [1, 2])], "0:0:0 1:0:0 1:4:0 2:5:0", 3)
+    yield "a copy for each", but(twice, rules__switches_copy=False)
+    yield "a copy for each, carried on", but(twice, rules__switches_copy=False, schedule__carries=[-1, -1, 0, 1])
+    slow = cert(network("0-1 1-2 2-1", occupancy=[2, 1, 1], latency=[1, 0, 0]), [copied(0, [1])], "0:0:0", 3)
+    yield "slowly", slow
+    times = but(network("0-2 2-1", 2), occupancy=[3, 1], latency=[1, 0])
+    over = cert(times, [copied(0, [1])], "0:0:0 3:1:0", 4, {"cut_through": True})
+    yield "the tail follows", over
+    yield "the tail is overtaken", but(over, schedule__slot=[0, 2])
+    yield "the head is there", but(over, network__occupancy=[3, 3], schedule__slot=[0, 1])
+    yield "the head is not there", but(over, network__occupancy=[3, 4], schedule__slot=[0, 0])
+    yield (
+        "the head is not there, carried on",
+        but(over, network__occupancy=[3, 4], schedule__slot=[0, 0], schedule__carries=[-1, 0]),
+    )
+    yield (
+        "the head is there, carried on",
+        but(over, network__occupancy=[3, 3], schedule__slot=[0, 1], schedule__carries=[-1, 0]),
+    )
+    yield "the tail is overtaken, carried on", but(over, schedule__slot=[0, 2], schedule__carries=[-1, 0])
+    add = cert(STAR, [summed([0, 1], [2])], "0:0:0 0:1:0 1:5:0", 2, {"switches_add": True})
+    yield "a switch adds", add
+    yield "a switch may not add", but(add, rules__switches_add=False)
+    yield "a switch passes on", but(add, rules__switches_add=False, schedule__carries=[-1, -1, 0])
+    both = cert(STAR, [summed([0, 1], [2])], "0:0:0 0:1:0 1:5:0:0 2:5:0:1", 3)
+    yield "a switch passes on both", both
+    yield "a switch that may not copy passes on both", but(both, rules__switches_copy=False)
+    yield (
+        "a switch that may not copy passes on one twice",
+        but(both, rules__switches_copy=False, schedule__carries=[-1, -1, 0, 0]),
+    )
+    yield "a switch that may not copy adds", but(add, rules__switches_copy=False)
+    yield (
+        "a switch that may not copy adds and sends twice",
+        but(
+            cert(STAR, [summed([0, 1], [1, 2])], "0:0:0 0:1:0 1:5:0 1:4:0", 2, {"switches_add": True}),
+            rules__switches_copy=False,
+        ),
+    )
+    yield (
+        "a switch that may copy adds and sends twice",
+        cert(STAR, [summed([0, 1], [1, 2])], "0:0:0 0:1:0 1:5:0 1:4:0", 2, {"switches_add": True}),
+    )
+    yield "what a switch cannot add is not counted", cert(STAR, [summed([0, 1], [0])], "0:0:0 0:1:0 1:0:0 1:3:0:1", 2)
+    yield (
+        "what a switch adds is counted",
+        cert(STAR, [summed([0, 1], [0])], "0:0:0 0:1:0 1:0:0 1:3:0:1", 2, {"switches_add": True}),
+    )
+    parallel = cert(
+        network("0-2 0-2 2-1", 2, occupancy=[5, 2, 2], latency=[0, 0, 0]), [copied(0, [1])],
+        "0:0:0 0:1:0 0:2:0", 5, {"cut_through": True},
+    )  # fmt: skip
+    yield "the tail of the faster", parallel
+    tails = cert(
+        network("0-3 1-3 3-2", 3, occupancy=[4, 2, 2]), [summed([0, 1], [2])], "0:0:0 0:1:0 2:2:0", 4,
+        {"cut_through": True, "switches_add": True},
+    )  # fmt: skip
+    yield "the tail of both", tails
+    yield "the tail of one", but(tails, schedule__slot=[0, 0, 1])
+    meets = network("1-2 1-3 2-4 3-4 2-0 3-0", 4)
+    free = cert(meets, [summed([1, 2], [0])], "0:0:0 0:1:0 1:2:0 1:3:0 1:4:0", 2)
+    yield "what no switch adds does not matter", free
+    three = cert(meets, [summed([1, 2, 3], [0])], "0:0:0 0:4:0 0:5:0 1:2:0 1:4:0", 2)
+    four = cert(
+        network("1-2 1-3 2-4 3-4 2-0 3-0 1-0", 4), [summed([1, 2, 3], [0])],
+        "0:0:0 0:1:0 0:4:0 0:5:0 0:6:0 1:2:0 1:3:0", 2,
+    )  # fmt: skip
+    yield "less than there is", three
+    yield "what a switch does not add does not matter", four
+    yield "what a switch adds matters", but(four, rules__switches_add=True)
+    joint = cert(
+        network("1-0 0-2 1-3 0-5 2-5 3-5 5-4", 5, occupancy=[1, 1, 1, 1, 1, 2, 2]), [summed([0, 1, 2, 3], [4])],
+        "0:0:0 0:1:0 0:2:0 1:3:0 2:4:0 2:5:0 2:6:0", 4, {"cut_through": True, "switches_add": True},
+    )  # fmt: skip
+    old = cert(
+        network("0-3 1-3 3-2", 3, occupancy=[2, 1, 1]), [summed([0, 1], [2])], "0:0:0 1:1:0 1:2:0:-3 2:2:0:1", 3,
+        {"cut_through": True, "switches_add": True},
+    )  # fmt: skip
+    yield "a sum of before, whose tail follows", old
+    yield (
+        "a sum of before, whose tail does not follow",
+        but(old, network__occupancy=[3, 1, 1], schedule__phases__0__slots=4, claim__time="4"),
+    )
+    yield "heads at once, tails not", joint
+    equal = cert(
+        network("1-0 0-2 0-3 2-5 3-5 5-4", 5, occupancy=[1, 1, 1, 3, 1, 1]), [summed([0, 1], [4])],
+        "0:0:0 1:1:0 1:2:0 2:3:0 2:4:0 2:5:0", 5, {"cut_through": True, "switches_add": True},
+    )  # fmt: skip
+    yield "equal heads at once, tails not", equal
+
+
+def of_generations() -> Iterator[tuple[str, Data]]:
+    """Yield certificates of schedules that repeat."""
+    line = network("0-1 1-2")
+    s = cert(line, [copied(0, [1, 2], 4)], "0:0:0 1:1:0", 5, repetition={"period": 1, "generations": 4})
+    yield "repeats", s
+    yield "repeats as a list", but(s, schedule__repetition=[])
+    yield "repeats, no period", but(s, schedule__repetition__period=0)
+    yield "repeats, no generation", but(s, schedule__repetition__generations=0)
+    yield "repeats, of so many", but(s, schedule__repetition__generations=3)
+    yield "repeats, too late", but(s, schedule__phases__0__slots=4, claim__time="4")
+    yield "repeats later", but(s, schedule__repetition__period=2, schedule__phases__0__slots=8, claim__time="8")
+    slow = but(s, network__occupancy=2, schedule__slot=[0, 2], schedule__phases__0__slots=7, claim__time="7")
+    yield (
+        "repeats later, too late",
+        but(s, schedule__repetition__period=2, schedule__phases__0__slots=7, claim__time="7"),
+    )
+    yield "repeats too soon", slow
+    yield "repeats in time", but(slow, schedule__repetition__period=2, schedule__phases__0__slots=10, claim__time="10")
+    meet = cert(
+        network("0-1 1-0 1-2"), [copied(0, [2], 2)], "0:0:0 3:2:0", 6, repetition={"period": 2, "generations": 2}
+    )
+    yield "repeats with a pause", meet
+    three = cert(network("0-1 1-0"), [copied(0, [1], 4)], "0:0:0 3:0:1", 8, repetition={"period": 3, "generations": 2})
+    yield "repeats into itself", three
+    yield "repeats past itself", but(three, schedule__repetition__period=4)
+    yield "repeats past itself, closely", but(three, schedule__repetition__period=2)
+    many = cert(line, [copied(0, [1], 10**9)], "0:0:0", 10**10, repetition={"period": 1, "generations": 10**9})
+    yield "repeats often", many
+    long = but(
+        many, network__occupancy=[10**9, 1], schedule__phases__0__slots=10**10, claim__time=str(10**10),
+        network__capacity=10**9,
+    )  # fmt: skip
+    yield "repeats often at once", long
+    last = str(2 * 10**9 + 1)
+    yield (
+        "repeats often, from a late slot on",
+        but(many, schedule__slot=[10**9], schedule__phases__0__slots=int(last), claim__time=last),
+    )
+    yield "repeats often, slowly", but(
+        many, schedule__repetition__period=10**5, network__occupancy=10**5,
+        schedule__phases__0__slots=10**15, claim__time=str(10**15),
+    )  # fmt: skip
+    busy = cert(
+        network("0-1", capacity=10**15, occupancy=10**5), [copied(0, [1], 2000 * 10**5)],
+        " ".join(f"0:0:{p}" for p in range(2000)), 2 * 10**5, repetition={"period": 1, "generations": 10**5},
+    )  # fmt: skip
+    yield "many repeat often at once", busy
+    yield "buffers repeat", but(s, rules__buffer=1)
+    yield (
+        "buffers repeat, longer",
+        but(s, rules__buffer=1, schedule__slot=[0, 2], schedule__phases__0__slots=6, claim__time="6"),
+    )
+    yield (
+        "wide buffers repeat, longer",
+        but(s, rules__buffer=2, schedule__slot=[0, 2], schedule__phases__0__slots=6, claim__time="6"),
+    )
+    yield "buffers of all repeat", but(s, rules__buffer=9, rules__buffer_counts="all")
+    twice = cert(line, [copied(0, [1, 2], 2)], "0:0:0 1:1:0", 3, repetition={"period": 1, "generations": 2})
+    yield "buffers of all repeat once", but(twice, rules__buffer=9, rules__buffer_counts="all")
+    yield "nothing repeats", cert(line, [], "", 0, repetition={"period": 1, "generations": 2})
+
+
+def of_buffers() -> Iterator[tuple[str, Data]]:
+    """Yield certificates with limits of buffers."""
+    line = network("0-1 1-2 2-1 1-0")
+    two = cert(line, [copied(0, [2], 2)], "0:0:0 1:0:1 2:1:0 3:1:1", 4)
+    yield "two wait", but(two, rules__buffer=2)
+    yield "two wait where there is room for one", but(two, rules__buffer=1)
+    yield "two wait, one after the other", but(two, rules__buffer=1, schedule__slot=[0, 1, 1, 2])
+    every = {"rules__buffer_counts": "all"}
+    yield "all of two", but(two, rules__buffer=2, **every)
+    yield "all of two, one too many", but(two, rules__buffer=1, **every)
+    own = cert(line, [copied(0, [1]), copied(1, [0])], "0:0:0 0:3:1", 1)
+    yield "own and delivered", but(own, rules__buffer=1, **every)
+    stays = cert(line, [copied(0, [1], 2)], "0:0:0 1:0:1", 2)
+    yield "delivered ones stay", but(stays, rules__buffer=1, **every)
+    yield "delivered ones do not count", but(stays, rules__buffer=1)
+    yield (
+        "delivered ones that go on",
+        but(cert(line, [copied(0, [1, 2], 2)], "0:0:0 1:0:1 2:1:0 3:1:1", 4), rules__buffer=1),
+    )
+    back = cert(line, [copied(0, [2])], "0:0:0 1:3:0 2:0:0 3:1:0", 4)
+    yield "back and forth", but(back, rules__buffer=1)
+    add = cert(line, [summed([0, 1, 2], [0])], "0:2:0 1:3:0", 2)
+    yield "a sum waits", but(add, rules__buffer=1)
+    adds = cert(line, [summed([0, 1, 2], [0], 2)], "0:2:0 1:2:1 2:3:0 3:3:1", 4)
+    yield "two sums wait", but(adds, rules__buffer=2)
+    yield "two sums wait where there is room for one", but(adds, rules__buffer=1)
+    yield "two sums, all that is there", but(adds, rules__buffer=2, **every)
+    yield "two sums, all that is there, too much", but(adds, rules__buffer=1, **every)
+    old = cert(network("0-1 1-0 1-2 2-1"), [summed([0, 1], [2]), summed([1], [0])], "0:0:0 1:2:0 1:1:1:-2", 2)
+    yield "older sums take room", but(old, rules__buffer=5)
+    sent = cert(network("0-1 1-0 0-2 1-2"), [summed([0, 1], [1, 2])], "0:0:0 0:1:0 1:2:0:0 1:3:0:1", 2)
+    yield "sums sent before take room", but(sent, rules__buffer=5)
+    star = cert(STAR, [copied(0, [1]), copied(0, [2])], "0:0:0 1:0:1 2:4:0:0 3:5:1:1", 4, {"switches_copy": False})
+    yield "two wait in a switch", but(star, rules__buffer=2)
+    yield "two wait in a switch for one", but(star, rules__buffer=1)
+    yield "two wait in a switch, uncarried", but(star, rules__buffer=2, schedule__carries=[-1] * 4)
+    yield "two wait in a switch for one, uncarried", but(star, rules__buffer=1, schedule__carries=[-1] * 4)
+    yield "one after the other in a switch", but(star, rules__buffer=1, schedule__slot=[0, 1, 1, 2])
+    yield (
+        "one after the other in a switch, uncarried",
+        but(star, rules__buffer=1, schedule__slot=[0, 1, 1, 2], schedule__carries=[-1] * 4),
+    )
+    cut = cert(STAR, [copied(0, [1]), copied(0, [2])], "0:0:0 0:4:0:0 1:0:1 1:5:1:2", 2, {"cut_through": True})
+    yield "nothing waits that cuts through", but(cut, rules__buffer=1)
+    yield "nothing waits that cuts through, uncarried", but(cut, rules__buffer=1, schedule__carries=[-1] * 4)
+    meet = cert(network("0-2 1-2 2-3", 4), [copied(0, [3]), copied(1, [3])], "0:0:0 0:1:1 1:2:0 2:2:1", 3)
+    passed = cert(
+        STAR, [copied(0, [1]), copied(1, [2])], "0:1:1 1:0:0 1:4:0 2:5:1", 3, {"cut_through": True, "buffer": 1}
+    )
+    yield "one cuts through while one waits", passed
+    yield "two come at once", but(meet, rules__buffer=1)
+    yield "two come at once and are carried on", but(meet, rules__buffer=1, schedule__carries=[-1, -1, 0, 1])
+    pass_by = cert(network("0-2 1-2 2-3 2-4"), [copied(0, [3]), copied(1, [4])], "0:0:0 0:1:1 1:2:0:0 1:3:1:1", 2)
+    yield "two pass by", but(pass_by, rules__buffer=1)
+    yield "two pass by where there is room", but(pass_by, rules__buffer=2)
+    ready = cert(line, [copied(1, [0]), copied(1, [2])], "0:3:0 0:1:1", 1)
+    yield "own ones from the start", but(ready, rules__buffer=1, **every)
+    yield "own ones from the start where there is room", but(ready, rules__buffer=2, **every)
+    again = cert(network("0-1 1-0 1-2 0-3 3-1"), [copied(0, [2]), copied(0, [3])], "0:0:0 1:1:0 2:0:0 3:2:0 3:3:1", 4)
+    yield "back at its origin", but(again, rules__buffer=1)
+    net = network("0-2 1-2 2-3 4-2 2-5")
+    grown = cert(net, [summed([0, 1], [3]), copied(4, [5])], "0:0:0 1:3:1 2:1:0 2:4:1 3:2:0", 4)
+    yield "a sum grows", but(grown, rules__buffer=1)
+    yield "a sum grows where there is room", but(grown, rules__buffer=2)
+    slow = cert(
+        {**net, "occupancy": [3, 1, 1, 1, 1]}, [summed([0, 1], [3]), copied(4, [5])],
+        "0:0:0 0:1:0 0:3:1 1:4:1 3:2:0", 4,
+    )  # fmt: skip
+    yield "a sum grows, its first part early", but(slow, rules__buffer=1)
+    yield "two come at once where there is room", but(meet, rules__buffer=2)
+    replaced = cert(network("0-1 1-0 1-2 2-1"), [summed([0, 1], [0, 1]), copied(2, [0])],
+                    "0:0:0 0:3:1 1:1:0 2:1:1", 3)  # fmt: skip
+    yield "a sum and a copy wait", but(replaced, rules__buffer=2)
+    yield "a sum and a copy wait where there is room for one", but(replaced, rules__buffer=1)
+
+
+def of_bounds() -> Iterator[tuple[str, Data]]:
+    """Yield certificates with bounds that are searched, or none."""
+    b = BROADCAST
+    yield "by search", but(b, bound={"kind": "search"}, claim__bound="2")
+    yield "a bound without witness", but(b, claim__bound="2")
+    yield "a bound of a number", but(b, claim__bound=2)
+    yield "a fraction", but(b, bound={"kind": "search"}, claim__bound="3/2")
+    yield "of one", but(b, bound={"kind": "search"}, claim__bound="1")
+    yield "an unknown witness", but(b, bound={"kind": "belief"}, claim__bound="2")
+
+
+PARTS = (
+    written, of_networks, of_rules, of_symmetry, of_tasks, of_schedules, of_sums, of_switches, of_generations,
+    of_buffers, of_bounds,
+)  # fmt: skip
+
+CASES: dict[str, bytes] = {
+    name: given if isinstance(given, bytes) else json.dumps(given).encode() for part in PARTS for name, given in part()
+}
+assert len(CASES) == sum(1 for part in PARTS for _ in part())
+assert Fraction(1)

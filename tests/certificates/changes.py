@@ -1,0 +1,215 @@
+"""Certificates with something changed: whatever is still accepted, gossamer's own checker must accept, too.
+
+``python tests/certificates/changes.py 0 10000`` tries so many changed certificates, those of these seeds.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+import sys
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+if __name__ == "__main__":
+    sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parent)]
+
+import gossamer_check
+from certificates.judge import NotComparableError, judged
+from certificates.samples import sample
+from gossamer.errors import ScheduleError
+from gossamer.planning.certificates import certificate, certificate_text
+
+Data = dict[str, Any]
+
+
+def near(rng: random.Random, value: int) -> int:
+    """A number near to another, or any small one."""
+    return value + rng.choice([-1, 1]) if rng.random() < 0.6 else rng.randint(-1, 12)
+
+
+def change_row(rng: random.Random, data: Data) -> None:
+    """Change one number of a row, or two of them, or a row."""
+    plan = data["schedule"]
+    columns = ["slot", "link", "packet", *(["carries"] if "carries" in plan else [])]
+    count = len(plan["slot"])
+    if not count:
+        return
+    row, how = rng.randrange(count), rng.choice(["value"] * 4 + ["swap", "drop", "double", "carry"])
+    if how == "value":
+        name = rng.choice(columns)
+        plan[name][row] = near(rng, plan[name][row])
+    elif how == "swap":
+        name, other = rng.choice(columns), rng.randrange(count)
+        plan[name][row], plan[name][other] = plan[name][other], plan[name][row]
+    elif how == "drop":
+        for name in columns:
+            del plan[name][row]
+    elif how == "double":
+        for name in columns:
+            plan[name].insert(row, plan[name][row])
+    else:
+        plan.setdefault("carries", [-1] * count)[row] = rng.randint(-3, row)
+    if rng.random() < 0.7 and not ("carries" in plan and how in ("drop", "double")):
+        order = sorted(range(len(plan["slot"])), key=lambda i: plan["slot"][i])
+        place = {old: new for new, old in enumerate(order)}
+        for name in columns:
+            plan[name] = [plan[name][i] for i in order]
+        if "carries" in plan:
+            plan["carries"] = [place.get(c, c) if c >= 0 else c for c in plan["carries"]]
+
+
+def change_network(rng: random.Random, data: Data) -> None:
+    """Change a number of the network, or leave a link out of a port."""
+    given = data["network"]
+    name = rng.choice(["ranks", "nodes", "source", "target", "capacity", "occupancy", "latency", "shared"])
+    if name == "shared" and given.get("shared"):
+        port = rng.choice(given["shared"])
+        what = rng.choice(["links", "capacity", "occupancy", "receiving"])
+        if what == "links" and port["links"]:
+            port["links"].pop(rng.randrange(len(port["links"])))
+        elif what == "receiving":
+            port["receiving"] = not port["receiving"]
+        elif what != "links":
+            port[what] = near(rng, port[what])
+    elif name in ("ranks", "nodes"):
+        given[name] = near(rng, given[name])
+    elif name != "shared":
+        if isinstance(given[name], int):
+            given[name] = [given[name]] * len(given["source"])
+        place = rng.randrange(len(given[name]))
+        given[name][place] = near(rng, given[name][place])
+
+
+def change_rules(rng: random.Random, data: Data) -> None:
+    """Change a rule."""
+    name = rng.choice(list(data["rules"]))
+    value = data["rules"][name]
+    if isinstance(value, bool):
+        data["rules"][name] = not value
+    elif name == "buffer_counts":
+        data["rules"][name] = rng.choice(["all", "transit"])
+    else:
+        data["rules"][name] = rng.choice([None, 1, 1, 2])
+
+
+def change_task(rng: random.Random, data: Data) -> None:
+    """Change an item, leave one out, or ask for one twice."""
+    items, ranks = data["task"]["items"], data["network"]["ranks"]
+    if not items:
+        return
+    item, how = rng.choice(items), rng.choice(["kind", "from", "to", "from", "to", "packets", "drop", "double"])
+    if how == "kind":
+        item["kind"] = "sum" if item["kind"] == "copy" else "copy"
+    elif how == "packets":
+        item["packets"] = near(rng, item["packets"])
+    elif how == "drop":
+        items.remove(item)
+    elif how == "double":
+        items.append(copy.deepcopy(item))
+    else:
+        if item[how] == "all":
+            item[how] = [v for v in range(ranks) if item["kind"] == "sum" or str(v) not in map(str, item["from"])]
+        if rng.random() < 0.5 and item[how]:
+            item[how][rng.randrange(len(item[how]))] = rng.randrange(max(ranks, 1))
+        elif rng.random() < 0.5 and item[how]:
+            item[how].pop()
+        else:
+            item[how].append(rng.randrange(max(ranks, 1)))
+
+
+def change_time(rng: random.Random, data: Data) -> None:
+    """Change the length of slots, their number, the claim, or how the schedule repeats."""
+    plan, how = data["schedule"], rng.choice(["slots", "length", "claim", "slot", "again"])
+    if how == "claim":
+        data["claim"]["time"] = str(Fraction(data["claim"]["time"]) + rng.choice([Fraction(-1, 2), -1, 1]))
+    elif how == "slot":
+        data["time"]["slot"] = str(Fraction(data["time"]["slot"]) * rng.choice([Fraction(1, 2), 2]))
+    elif how == "again":
+        again = plan.setdefault("repetition", {"period": 1, "generations": 1})
+        name = rng.choice(["period", "generations"])
+        again[name] = near(rng, again[name])
+    elif plan["phases"]:
+        phase = rng.choice(plan["phases"])
+        if how == "slots":
+            phase["slots"] = near(rng, phase["slots"])
+        else:
+            phase["length"] = str(Fraction(phase["length"]) * rng.choice([Fraction(1, 2), 2]))
+
+
+def change_symmetry(rng: random.Random, data: Data) -> None:
+    """Change a permutation."""
+    given = data.get("symmetry")
+    if given is None:
+        return
+    lists = given[rng.choice(["generators", "generators", "commuting"])]
+    if not lists:
+        return
+    which, how = rng.randrange(len(lists)), rng.choice(["swap", "swap", "value", "drop", "product", "double"])
+    p = lists[which]
+    a, b = rng.randrange(len(p)), rng.randrange(len(p))
+    if how == "swap":
+        p[a], p[b] = p[b], p[a]
+    elif how == "value":
+        p[a] = near(rng, p[a])
+    elif how == "drop":
+        lists.pop(which)
+    elif how == "product":
+        lists[which] = [p[v] for v in rng.choice(lists)]
+    else:
+        lists.append(list(p))
+
+
+CHANGES = (change_row, change_row, change_row, change_network, change_rules, change_task, change_time, change_symmetry)
+
+
+def changed(seed: int, data: Data) -> Data:
+    """Return the certificate with one to three things changed; its claim is often made to fit again."""
+    rng = random.Random(seed)
+    data = json.loads(json.dumps(data))
+    for _ in range(rng.choice([1, 1, 2, 3])):
+        rng.choice(CHANGES)(rng, data)
+    if rng.random() < 0.6:
+        phases = data["schedule"]["phases"]
+        data["claim"]["time"] = str(sum((p["slots"] * Fraction(p["length"]) for p in phases), Fraction(0)))
+    return data
+
+
+def verdict(data: Data) -> str:
+    """Return "refused", "accepted" by both, "not comparable", or "wrong: " and why the other refuses."""
+    try:
+        gossamer_check.check(certificate_text(data))
+    except gossamer_check.Refused:
+        return "refused"
+    try:
+        reason = judged(data)
+    except NotComparableError as error:
+        return f"not comparable: {str(error)[:60]}"
+    return "accepted" if reason is None else f"wrong: {reason}"
+
+
+def tried(seeds: range, of_each: int = 20) -> Counter[str]:
+    """Return the verdicts of changed certificates, a few of each schedule."""
+    found: Counter[str] = Counter()
+    data: Data = {}
+    for seed in seeds:
+        if seed % of_each == 0 or not data:
+            try:
+                data = certificate(sample(seed // of_each), [])
+            except ScheduleError as error:
+                found[f"no certificate: {error}"] += 1
+                continue
+        new = changed(seed, data)
+        told = verdict(new)
+        found[told] += 1
+        if told.startswith("wrong") and __name__ == "__main__":
+            print(seed, told)
+    return found
+
+
+if __name__ == "__main__":
+    for line, count in tried(range(int(sys.argv[1]), int(sys.argv[2]))).most_common():
+        print(f"{count:>7}  {line[:150]}")
