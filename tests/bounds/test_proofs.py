@@ -16,12 +16,14 @@ from bounds.timed_cases import random_case
 from gossamer import Rules
 from gossamer.bounds import Bound, bounds
 from gossamer.bounds.allreduce_any_form import sums_of
+from gossamer.bounds.bound import Bound
 from gossamer.bounds.broadcast_growth import ClosedForm, DegreeGrowth, DelayedGrowth, Growth, LevelGrowth
 from gossamer.bounds.proofs import (
     CallPrices,
     Chain,
     Cut,
     Load,
+    OfTask,
     PortPrices,
     Prices,
     QuickestFlow,
@@ -84,6 +86,8 @@ def value_of(proof):
     """Return the time that follows from a proof."""
     if isinstance(proof, Fraction):
         return proof
+    if isinstance(proof, Bound | OfTask):
+        return proof.value if proof.proof is None else value_of(proof.proof)
     if isinstance(proof, Load):
         time = proof.value
         if proof.whole:
