@@ -16,7 +16,6 @@ from bounds.timed_cases import random_case
 from gossamer import Rules
 from gossamer.bounds import Bound, bounds
 from gossamer.bounds.allreduce_any_form import sums_of
-from gossamer.bounds.bound import Bound
 from gossamer.bounds.broadcast_growth import ClosedForm, DegreeGrowth, DelayedGrowth, Growth, LevelGrowth
 from gossamer.bounds.proofs import (
     CallPrices,
