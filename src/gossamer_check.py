@@ -532,7 +532,7 @@ class Replay:
                     _, has, there = was[bisect_right(was, when, key=lambda entry: entry[0]) - 1]
                 if once:
                     self.stay(held, u)
-                    self.held[packet * net.nodes + u] = Held(0, -MOST, None)
+                    held.has, held.since, held.left = 0, None, None
             if not has or not ready or there > t + net.occupancy[e]:
                 raise Refused(f"in slot {t} node {u} sends packet {packet}, which is not there yet")
             carried.append((has, there))
@@ -1144,8 +1144,8 @@ def check(content: bytes) -> list[str]:
         raise Refused("the schedule is faster than the bound")
     lines.append(f"lower bound      {told(least, time['unit'])}, for {scope}")
     if took is not None and least:
-        ratio_text = "1: the schedule is optimal" if took == least else f"{float(took / least):.4f}"
-        lines.append(f"ratio            {ratio_text}")
+        above = f"1: optimal among {scope}" if took == least else f"{float(took / least):.4f}"
+        lines.append(f"ratio            {above}")
     return lines
 
 

@@ -333,6 +333,12 @@ def of_tasks() -> Iterator[tuple[str, Data]]:
     yield "from the second", cert(full, [pairs[2], pairs[3]], "0:2:0 0:3:1", 1)
     yield "broadcast from the second", cert(full, [each[1]], "0:2:0 0:3:0", 1)
     yield "reduce to the second", cert(full, [summed("all", [1])], "0:0:0 0:5:0", 1)
+    yield "a sum of one for others", cert(full, [summed([0], [1, 2])], "0:0:0 0:1:0", 1)
+    yield (
+        "all pairs, one of them wider",
+        cert(full, [each[0], *pairs[1:]], "0:0:0 0:1:0 0:2:2 0:3:3 0:4:4 0:5:5 1:1:1", 2),
+    )
+    yield "a broadcast and a message", cert(full, [each[0], pairs[1]], "0:0:0 0:1:0 1:1:1", 2)
     yield "scatter of two packets", cert(full, [copied(0, [1], 2), copied(0, [2], 2)], "0:0:0 0:1:2 1:0:1 1:1:3", 2)
     yield "gather", cert(full, [pairs[2], pairs[4]], "0:2:0 0:4:1", 1)
     yield "to one twice", cert(full, [pairs[0], pairs[0]], "0:0:0 1:0:1", 2)
@@ -622,6 +628,15 @@ def of_switches() -> Iterator[tuple[str, Data]]:
         network("1-0 0-2 1-3 0-5 2-5 3-5 5-4", 5, occupancy=[1, 1, 1, 1, 1, 2, 2]), [summed([0, 1, 2, 3], [4])],
         "0:0:0 0:1:0 0:2:0 1:3:0 2:4:0 2:5:0 2:6:0", 4, {"cut_through": True, "switches_add": True},
     )  # fmt: skip
+    old = cert(
+        network("0-3 1-3 3-2", 3, occupancy=[2, 1, 1]), [summed([0, 1], [2])], "0:0:0 1:1:0 1:2:0:-3 2:2:0:1", 3,
+        {"cut_through": True, "switches_add": True},
+    )  # fmt: skip
+    yield "a sum of before, whose tail follows", old
+    yield (
+        "a sum of before, whose tail does not follow",
+        but(old, network__occupancy=[3, 1, 1], schedule__phases__0__slots=4, claim__time="4"),
+    )
     yield "heads at once, tails not", joint
     equal = cert(
         network("1-0 0-2 0-3 2-5 3-5 5-4", 5, occupancy=[1, 1, 1, 3, 1, 1]), [summed([0, 1], [4])],
@@ -672,6 +687,11 @@ def of_generations() -> Iterator[tuple[str, Data]]:
         many, schedule__repetition__period=10**5, network__occupancy=10**5,
         schedule__phases__0__slots=10**15, claim__time=str(10**15),
     )  # fmt: skip
+    busy = cert(
+        network("0-1", capacity=10**15, occupancy=10**5), [copied(0, [1], 2000 * 10**5)],
+        " ".join(f"0:0:{p}" for p in range(2000)), 2 * 10**5, repetition={"period": 1, "generations": 10**5},
+    )  # fmt: skip
+    yield "many repeat often at once", busy
     yield "buffers repeat", but(s, rules__buffer=1)
     yield (
         "buffers repeat, longer",
@@ -733,6 +753,10 @@ def of_buffers() -> Iterator[tuple[str, Data]]:
     yield "nothing waits that cuts through", but(cut, rules__buffer=1)
     yield "nothing waits that cuts through, uncarried", but(cut, rules__buffer=1, schedule__carries=[-1] * 4)
     meet = cert(network("0-2 1-2 2-3", 4), [copied(0, [3]), copied(1, [3])], "0:0:0 0:1:1 1:2:0 2:2:1", 3)
+    passed = cert(
+        STAR, [copied(0, [1]), copied(1, [2])], "0:1:1 1:0:0 1:4:0 2:5:1", 3, {"cut_through": True, "buffer": 1}
+    )
+    yield "one cuts through while one waits", passed
     yield "two come at once", but(meet, rules__buffer=1)
     yield "two come at once and are carried on", but(meet, rules__buffer=1, schedule__carries=[-1, -1, 0, 1])
     pass_by = cert(network("0-2 1-2 2-3 2-4"), [copied(0, [3]), copied(1, [4])], "0:0:0 0:1:1 1:2:0:0 1:3:1:1", 2)
