@@ -18,7 +18,7 @@ import numpy as np
 from gossamer.atomic_files import quantity
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.earliest_arrivals import spread, takes_time
-from gossamer.bounds.proofs import Chain, Load, Mask
+from gossamer.bounds.proofs import Chain, LateCopies, Load, Mask
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand
 from gossamer.questions.cases.distances import MAX_SEARCHES, at_least
@@ -679,7 +679,7 @@ def _late_copies(case: Case, demand: Demand, links: Links) -> Iterator[Bound]:
         holders, targets = np.flatnonzero(many), np.arange(demand.terminal_count)
     else:
         holders, targets = np.unique(demand.origin), np.unique(demand.target)
-    best: tuple[Load, str] | None = None
+    best: tuple[LateCopies, str] | None = None
     verb, way = ("serves", "out of") if demand.outward else ("brings those of", "into")
     what = "copy" if demand.outward else "sum"
     count = _LATE_WORK // (links.terminal_count * links.source.size)
@@ -698,7 +698,8 @@ def _late_copies(case: Case, demand: Demand, links: Links) -> Iterator[Bound]:
                     f"is for {quantity(others.size, 'terminal')} outside; a {what} {verb} only those that one terminal "
                     "reaches in the time that is left"
                 )
-                best = load, text
+                proof = LateCopies.by(load, nodes=np.flatnonzero(nodes), enter=not demand.outward)
+                best = proof, text
     if best is not None:
         yield Bound.of("late copies", *best, "broadcast", "gossamer: copies made by terminals, and latencies")
 
