@@ -13,11 +13,10 @@ from gossamer.cli.compare import bounds, compare
 from gossamer.cli.design import design
 from gossamer.cli.doctor import compile_all, doctor, manual
 from gossamer.cli.draw import draw, explore
-from gossamer.cli.export import certify, export, import_foreign
+from gossamer.cli.export import certify, export, import_foreign, run
 from gossamer.cli.list import list_known
 from gossamer.cli.network import demands, network
 from gossamer.cli.plan import faults, plan, replan
-from gossamer.cli.run import run
 from gossamer.cli.simulate import simulate_schedule, simulate_wormhole
 from gossamer.cli.sweep import commands as sweep
 from gossamer.cli.sweep import reproduce
