@@ -139,6 +139,28 @@ def test_switches_that_cut_through_pass_heads():
     assert lower_bound(net, items, NOTHING | {"kind": "travel"})[0] == 1 + 3 + 1 + 1
 
 
+def test_what_cannot_be_passed_in_time_offers_nothing():
+    """Of two links into node 2, nothing comes to the slow one before all has passed the other."""
+    net = net_of(3, [(0, 1), (0, 2), (1, 2)])
+    net.latency = [9, 0, 9, 0, 0, 9]
+    witness = PARTS | {"kind": "load", "price": {"link": 1}, "only": [1, 3], "groups": [{"serve": "distance"}]}
+    assert lower_bound(net, [Item("copy", [0], [2], 5)], witness)[0] == 5
+    assert lower_bound(net, [Item("copy", [0], [2], 11)], witness)[0] == 10
+
+
+def test_with_a_symmetry_prices_are_even():
+    net = dataclasses.replace(RING, group=gossamer_check.Group(2, [0, 1, 0, 1], [0, 1, 2, 3, 1, 0, 3, 2]))
+    even = NOTHING | {"kind": "load", "price": {"link": 1}, "groups": [{"serve": "sets", "sets": "ranks"}]}
+    assert lower_bound(net, GOSSIP[:2], even)[0] == 2
+    for more, words in (
+        ({"only": [0]}, "all links have prices"),
+        ({"price": {"link": [1, 2, 1, 1, 1, 1, 1, 1]}}, "the same price"),
+        ({"groups": [{"serve": "sets", "sets": [[0]]}]}, "the sets are the ranks"),
+    ):
+        with pytest.raises(Refused, match=words):
+            lower_bound(net, GOSSIP[:2], even | more)
+
+
 @pytest.mark.parametrize(
     ("net", "items", "witness", "words"),
     [
