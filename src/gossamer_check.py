@@ -1026,7 +1026,39 @@ def by_quickest(law: Law, witness: dict[str, Any]) -> Fraction:
     return Fraction(law.priced(lengths).travel({start: 0})[0][end], worth)
 
 
+def by_late(law: Law, witness: dict[str, Any]) -> Fraction:
+    """Parts that leave a set of nodes late serve few others, as only ranks copy: what one rank reaches in time."""
+    net, back, rooms, needed = law.net, truth(witness["back"], "back"), [], 0
+    inside = set(wholes(witness["set"], "the set", 0, net.nodes - 1))
+    if law.whole or net.group or (net.rules.switches_add if back else net.rules.switches_copy):
+        raise Refused("parts are served late where switches make no copies, or do not add")
+    starts: dict[int, int] = {}
+    targets: set[int] = set()
+    for _, flow in law.flows({"of": "sum" if back else "copy"}):
+        outside = [v for v in flow.leaves if v not in inside]
+        if flow.copy != back and inside.issuperset(flow.root) and outside:
+            needed += flow.packets * len(outside)
+            targets.update(outside)
+            starts.update(dict.fromkeys(flow.root, 0))
+    enter = law.travel(starts, back)[1]
+    near, far = (net.target, net.source) if back else (net.source, net.target)
+    border = {e for e, (u, v) in enumerate(zip(near, far)) if u in inside or v in inside}
+    ranks = [v for v in range(net.ranks) if v not in inside]
+    reach = {f: sorted(law.travel({f: 0}, back, border)[0][v] for v in targets) for f in ranks}
+    stop = border | {e for e, u in enumerate(near) if u < net.ranks}
+    limits = [limit for limit in (net.rules.send, net.rules.receive) if limit is not None]
+    for e, (u, v) in enumerate(zip(near, far)):
+        if u in inside and v not in inside:
+            first_rank = law.travel({v: 0}, back, stop)[0]
+            for j in range(len(targets)):
+                left = min((first_rank[f] + reach[f][j] for f in ranks), default=FAR)
+                if enter[e] + left < FAR:
+                    rooms.append((enter[e] + net.latency[e] + left, min([net.capacity[e], *limits]), net.occupancy[e]))
+    return least_time(needed, rooms, False)
+
+
 LAWS = {
+    "late": (by_late, "set back", ""),
     "load": (by_load, "price groups", "only fastest"),
     "travel": (by_travel, "", "of from to"),
     "growth": (by_growth, "far", "of from to"),

@@ -22,6 +22,7 @@ from gossamer.bounds.proofs import (
     Chain,
     Cut,
     Load,
+    OfTask,
     PortPrices,
     Prices,
     QuickestFlow,
@@ -84,6 +85,8 @@ def value_of(proof):
     """Return the time that follows from a proof."""
     if isinstance(proof, Fraction):
         return proof
+    if isinstance(proof, Bound | OfTask):
+        return proof.value if proof.proof is None else value_of(proof.proof)
     if isinstance(proof, Load):
         time = proof.value
         if proof.whole:

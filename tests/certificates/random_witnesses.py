@@ -61,7 +61,9 @@ def _items(demand: Demand, ranks: int, parts: int) -> list[Item]:
 
 def random_witness(rng: random.Random, net: Net, whole: bool, blocks: bool) -> Witness:
     """A witness of any law, with any numbers."""
-    kind = rng.choice(["load"] * 8 + ["travel", "growth", "growth", "ranks", "time-cut", "time-cut", "quickest"])
+    kind = rng.choice(
+        ["load"] * 8 + ["travel", "growth", "growth", "ranks", "time-cut", "time-cut", "quickest", "late"]
+    )
     found: Witness = {"kind": kind, "whole": whole, "blocks": blocks}
     if kind == "load":
         found["price"] = _price(rng, net)
@@ -73,6 +75,8 @@ def random_witness(rng: random.Random, net: Net, whole: bool, blocks: bool) -> W
         slots = rng.randint(0, 8)
         since = [rng.choice([0, 0, slots + 1, slots + 1, rng.randint(0, slots + 1)]) for _ in range(net.nodes)]
         found.update(slots=slots, back=rng.random() < 0.5, since=since)
+    elif kind == "late":
+        found.update(set=rng.sample(range(net.nodes), rng.randint(1, net.nodes - 1)), back=rng.random() < 0.5)
     elif kind == "quickest":
         start, end = rng.sample(range(net.ranks), 2)
         found.update({"from": [start], "to": [end], "price": _price(rng, net), "fastest": rng.random() < 0.3})

@@ -18,7 +18,7 @@ import numpy as np
 from gossamer.atomic_files import quantity
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.earliest_arrivals import spread, takes_time
-from gossamer.bounds.proofs import Chain, Load, Mask
+from gossamer.bounds.proofs import Chain, LateCopies, Load, Mask
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand
 from gossamer.questions.cases.distances import MAX_SEARCHES, at_least
@@ -696,7 +696,7 @@ def _late_copies(case: Case, demand: Demand, links: Links) -> Iterator[Bound]:
         holders, targets = np.flatnonzero(many), np.arange(demand.terminal_count)
     else:
         holders, targets = np.unique(demand.origin), np.unique(demand.target)
-    best: tuple[Load, str] | None = None
+    best: tuple[LateCopies, str] | None = None
     way, each = "out of", "copy serves only terminals that one terminal can still reach"
     if not demand.outward:
         way, each = "into", "sum has only contributions that one terminal can still collect"
@@ -716,7 +716,8 @@ def _late_copies(case: Case, demand: Demand, links: Links) -> Iterator[Bound]:
                     f"{case.links_text(links.number[across])} is for {quantity(others.size, 'terminal')} outside; each "
                     f"{each} in the time left"
                 )
-                best = load, text
+                proof = LateCopies.by(load, nodes=np.flatnonzero(nodes), enter=not demand.outward)
+                best = proof, text
     if best is not None:
         yield Bound.of("late copies", *best, "broadcast", "gossamer: copies made by terminals, and latencies")
 

@@ -29,6 +29,7 @@ __all__ = [
     "CallPrices",
     "Chain",
     "Cut",
+    "LateCopies",
     "LeastCut",
     "Load",
     "Mask",
@@ -145,6 +146,22 @@ class Region(Cut):
     roots: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
     deepest: int = 0
     furthest: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class LateCopies(Load):
+    """Parts that leave a set of nodes and then serve only those that one terminal reaches in the time that is left.
+
+    Attributes
+    ----------
+    nodes : int64[]
+        The set.
+    enter : bool
+        Whether contributions enter it, backwards in time.
+    """
+
+    nodes: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
+    enter: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,7 @@ from gossamer.bounds.proofs import (
     CallPrices,
     Chain,
     Cut,
+    LateCopies,
     Load,
     OfTask,
     Partition,
@@ -121,6 +122,8 @@ class _Laws:
             case CallPrices():
                 groups = [{"serve": "trees"}]
                 yield {"kind": "load", "price": self.priced(proof.each, False), "groups": groups}
+            case LateCopies():
+                yield {"kind": "late", "set": proof.nodes.tolist(), "back": proof.enter}
             case PortPrices():
                 yield self.ports(proof)
             case Separator():

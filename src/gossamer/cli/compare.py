@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gossamer.cli.console import print_entries, print_json, print_rows, print_summary, progress, width
+from gossamer.cli.files import check_certificate
 from gossamer.cli.options import Json, Options, Question, SizesKind, Words, asks, pictured, planner_words, written
 from gossamer.cli.plan import algorithm_options, print_sizes, several_sizes
 
@@ -21,6 +22,13 @@ __all__ = ["bounds", "compare"]
 SizesOutput = Annotated[
     list[Path] | None,
     written("Write the table for LaTeX (.tex); of several --bytes draw time and bandwidth too (.svg, .png, .pdf)"),
+]
+CertificateOutput = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write a certificate of the largest bound (.cert.json), which gossamer_check.py checks by itself.",
+        metavar="FILE",
+    ),
 ]
 TableOutput = Annotated[Path | None, written("Write the bounds as a table for LaTeX (.tex)", several=False)]
 
@@ -88,7 +96,9 @@ def compare(
 
 
 @asks()
-def bounds(question: Question, *, output: TableOutput = None, json: Json = False) -> None:
+def bounds(
+    question: Question, *, output: TableOutput = None, certificate: CertificateOutput = None, json: Json = False
+) -> None:
     """Print every lower bound and say which binds."""
     from gossamer.atomic_files import check_writable, write_latex
     from gossamer.errors import FileFormatError
@@ -99,6 +109,8 @@ def bounds(question: Question, *, output: TableOutput = None, json: Json = False
         if output.suffix.lower() != ".tex":
             raise FileFormatError(f"{str(output)!r} is of no known kind; a table of bounds is .tex")
         check_writable(output)
+    if certificate is not None:
+        check_certificate(certificate)
 
     asked = question.read()
     network, task, kind = asked["network"], asked["task"], switching.named(question.switching)
@@ -106,6 +118,10 @@ def bounds(question: Question, *, output: TableOutput = None, json: Json = False
         stage("computing lower bounds")
         case = kind.case(network, task, asked.get("rules"), asked.get("cost"), 0)
         found = planner.lower_bounds(**asked)
+    if certificate is not None:
+        from gossamer.planning.certificates import bound_certificate, write_certificate
+
+        write_certificate(bound_certificate(case, found), certificate)
     clock = case.cost if isinstance(case.cost, Clock) else None
     least = kind.time_text(case.cost, found[0].value)
     summary = f"{task.word} on {network.spec} takes at least {least}: {found[0].witness}"
@@ -145,7 +161,7 @@ def bounds(question: Question, *, output: TableOutput = None, json: Json = False
     print_entries(
         ((f"{text:>{wide}}", [f"{b.name}{_mark(b, most)}", b.witness, b.source]) for text, b in told), width()
     )
-    print_rows([], [output] if output is not None else [])
+    print_rows([], filter(None, [output, certificate]))
 
 
 def _mark(bound: Bound, most: Fraction) -> str:

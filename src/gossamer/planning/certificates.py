@@ -22,7 +22,7 @@ from gossamer.bounds.witnesses import witnesses_of
 from gossamer.errors import ScheduleError
 from gossamer.networks.network import Network
 from gossamer.questions.cases import Case
-from gossamer.questions.costs import Clock
+from gossamer.questions.costs import Clock, StepCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import ALLCOMBINE, COMBINE, Messages
 from gossamer.schedules import Schedule
@@ -33,7 +33,7 @@ from gossamer.verification.replay_inputs import PARTIAL_SUMS, ReplayState
 from gossamer.verification.timed_replay import replay_timed
 from gossamer.version import __version__
 
-__all__ = ["certificate", "certificate_text", "write_certificate"]
+__all__ = ["bound_certificate", "certificate", "certificate_text", "write_certificate"]
 
 Rows = npt.NDArray[np.integer[Any]]
 
@@ -78,35 +78,85 @@ def certificate(schedule: Schedule, known: Iterable[Bound] | None = None) -> dic
         _checked(found)
     except gossamer_check.Refused as reason:
         raise ScheduleError(f"the schedule has no certificate: {reason}") from reason
+    _prove(found, case, bounds(case) if known is None else known, Fraction(1, schedule.parts))
+    return found
+
+
+def bound_certificate(case: Case, known: Iterable[Bound] | None = None) -> dict[str, Any]:
+    """Return the certificate of a lower bound alone, which `gossamer_check` has accepted.
+
+    Parameters
+    ----------
+    case : Case
+    known : iterable of Bound, optional
+        Its lower bounds. Default: those that `gossamer.bounds.bounds` computes.
+
+    Raises
+    ------
+    ScheduleError
+        If it is not of store-and-forward schedules, has collectives that wait for others, or has no bound that can be
+        counted again.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> case = Case(gossamer.network("array:4x4"), gossamer.task("alltoall"))
+    >>> found = bound_certificate(case)
+    >>> found["claim"], found["bound"]["kind"]
+    ({'time': None, 'bound': '16'}, 'load')
+    """
+    if not isinstance(case.cost, StepCost):
+        raise ScheduleError("a certificate is of bounds of store-and-forward schedules; of others there is none yet")
+    length = case.cost.slot_seconds if isinstance(case.cost, Clock) else Fraction(1)
+    nothing = Schedule(case.network, case.task, case.rules, [], [], [], cost=case.cost)
+    if nothing.messages.waits:
+        raise ScheduleError("collectives that wait for others have no certificate yet; certify each by itself")
+    found = _described(nothing, length)
+    del found["schedule"], found["about"]["algorithm"]
+    found.update(claim={"time": None, "bound": None}, bound=None)
+    _prove(found, case, bounds(case) if known is None else known, Fraction(1))
+    if found["bound"] is None:
+        raise ScheduleError("none of the lower bounds has a witness that the checker can count again")
+    return found
+
+
+def _prove(found: dict[str, Any], case: Case, known: Iterable[Bound], slot: Fraction) -> None:
+    """Add to a certificate the largest bound that has a witness, if any has."""
     net = gossamer_check.read_network(found["network"], found["rules"])
     if "symmetry" in found:
         net.group = gossamer_check.read_group(found["symmetry"], net)
-    items = gossamer_check.read_items(found["task"], net)
-    known = bounds(case) if known is None else known
-    most, text, witness = _proved(case, net, items, Fraction(1, schedule.parts), known)
+    most, text, witness = _proved(case, net, gossamer_check.read_items(found["task"], net), slot, known)
     if witness is not None:
         found["about"]["bound"] = text
-        found["claim"]["bound"], found["bound"] = str(most * length), witness
+        found["claim"]["bound"], found["bound"] = str(most / slot * Fraction(found["time"]["slot"])), witness
         _checked(found)
-    return found
 
 
 def _proved(
     case: Case, net: gossamer_check.Net, items: list[gossamer_check.Item], slot: Fraction, known: Iterable[Bound]
 ) -> tuple[Fraction, str, dict[str, Any] | None]:
-    """Return the largest time that a witness of a known bound proves to the checker, with the bound in words."""
-    best: tuple[Fraction, str, dict[str, Any] | None] = Fraction(0), "", None
+    """Return the largest time that a witness of a known bound proves to the checker, with the bound in words.
+
+    Where the cutting of messages is left open, only bounds of all schedules count, if there is any.
+    """
     orbits = None if net.group is None else (net.group.orbit, net.group.link_orbit)
-    for bound in sorted(known, key=lambda b: -b.value):
-        for witness in witnesses_of(case, bound, orbits) if bound.value > best[0] else ():
-            try:
-                value = gossamer_check.lower_bound(net, items, witness)[0] * slot
-            except gossamer_check.Refused:
-                continue
-            if value > best[0]:
-                best = value, bound.text, witness
-            if value >= bound.value:
-                break
+    order = sorted(known, key=lambda b: -b.value)
+    for wide in (True, False) if isinstance(case.cost, Clock) or not case.whole else (False,):
+        best: tuple[Fraction, str, dict[str, Any] | None] = Fraction(0), "", None
+        for bound in order:
+            for witness in witnesses_of(case, bound, orbits) if bound.value > best[0] else ():
+                if wide and (witness["whole"] or witness["blocks"]):
+                    break
+                try:
+                    value = gossamer_check.lower_bound(net, items, witness)[0] * slot
+                except gossamer_check.Refused:
+                    continue
+                if value > best[0]:
+                    best = value, bound.text, witness
+                if value >= bound.value:
+                    break
+        if best[0]:
+            break
     return best
 
 
