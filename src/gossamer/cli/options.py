@@ -510,11 +510,12 @@ class Question(NamedTuple):
         say_assumed([] if known is None or self.steps else known.beside_latencies.every)
         if self.switching == "store-and-forward":
             rules |= as_usual(network, rules) | self._bytes(network, rules)
-            if "bytes" in rules:
-                _say_latency(network, rules)
         if self.task_words.get("chunks") == 1 and "bytes" in rules:
             rules.setdefault("segmented", False)
-        return {"network": network, "task": task, **rules_and_cost(self.switching, rules)}
+        asked = {"network": network, "task": task, **rules_and_cost(self.switching, rules)}
+        if "bytes" in rules and self.switching == "store-and-forward":
+            _say_latency(network, rules)
+        return asked
 
     def _bytes(self, network: Any, rules: dict[str, Any]) -> dict[str, Any]:
         """Return the bytes of a question in seconds that does not say how many, and say so; none of one in steps."""
@@ -536,15 +537,16 @@ class Question(NamedTuple):
 
 def _say_latency(network: Any, rules: dict[str, Any]) -> None:
     """Say that links of a question in seconds have no latency, and what follows for packets, where nobody gave one."""
-    from gossamer.atomic_files import bytes_text
+    from gossamer.atomic_files import seconds_text
+    from gossamer.networks.network import has_speeds
     from gossamer.networks.structures import Assumptions, Speeds, no_latency
     from gossamer.questions.costs import LEAST_PACKET
 
-    if "latency" in rules:
+    if "latency" in rules or not (has_speeds(network) or "bandwidth" in rules):
         return
     speeds, known = network.find(Speeds), network.find(Assumptions)
     if "overhead" not in rules and (speeds is None or not speeds.latency.any()):
-        links = f"links taken as 0, and packets of {bytes_text(LEAST_PACKET)} or more"
+        links = f"links taken as 0, and packets as {seconds_text(LEAST_PACKET)} long or longer"
         options = "--latency TIME, such as --latency 2us, or --overhead TIME, of each packet"
         say_assumed([f"latency of {links}; to change it: {options}"])
     elif speeds is None:

@@ -450,10 +450,14 @@ class Clock(StepCost):
         byte.
 
         >>> from gossamer.networks import ring
-        >>> Clock().least_packet(ring(4)), Clock(overhead=0).least_packet(ring(4))
-        (65536, 1)
+        >>> clock = Clock(slot_seconds="1/1000", packet_bytes=10**6)
+        >>> clock.least_packet(ring(4)), Clock(overhead=0).least_packet(ring(4))
+        (1000, 1)
         """
-        return 1 if self.overhead is not None or network.uniform_latency != 0 else LEAST_PACKET
+        if self.overhead is not None or network.uniform_latency != 0:
+            return 1
+        fastest = int(network.link_occupancy.min(initial=2**31 - 1)) * self.slot_seconds
+        return max(1, int(self.packet_bytes * LEAST_PACKET / fastest))
 
     def describe(self) -> str:
         """Return the sizes and the slot, for people.
@@ -794,8 +798,8 @@ Form = Literal["best", "blocks", "root", "gather", "sums"]
 
 USUAL_BYTES = 64 * 2**20
 """Bytes of a collective in seconds where nobody says how many."""
-LEAST_PACKET = 64 * 1024
-"""Bytes of the packets into which the planner cuts messages at the least, where nothing is known of their cost."""
+LEAST_PACKET = Fraction(1, 10**6)
+"""Seconds of the packets into which the planner cuts messages at the least, where nothing is known of their cost."""
 _SLOW, _LONG = 10**6, 1
 """A bandwidth below the one, or a latency from the other on, was meant in other units if it has none."""
 
@@ -818,7 +822,7 @@ class TimeCost:
         Latency of every link, such as 2us, that has none of its own.
     overhead : Duration or None
         Time for which each packet occupies a link beyond its bytes, such as 500ns. Default: none; where links have no
-        latency either, the planner cuts messages into packets of 64 KiB or more.
+        latency either, packets that the planner cuts take 1 us or more on the fastest link.
     form : {"best", "blocks", "root", "gather", "sums"}
         Of an allreduce: blocks, one a rank, reduced there and sent out; root, all reduced at one rank of each group and
         sent out; gather, every rank gets all buffers whole and combines them itself; sums, ranks exchange partial sums
