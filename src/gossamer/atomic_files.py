@@ -643,10 +643,12 @@ def seconds_text(seconds: Fraction | float) -> str:
 
     >>> seconds_text(0.00117441), seconds_text(2.5e-8), seconds_text(90), seconds_text(0)
     ('1.174 ms', '25 ns', '90 s', '0 s')
+    >>> seconds_text(0.99999e-6)
+    '1 us'
     """
     value = float(seconds)
     for unit, length in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)):
-        if value >= length:
+        if float(f"{value:.4g}") >= length:
             return f"{value / length:.4g} {unit}"
     return f"{value * 1e12:.4g} ps" if value else "0 s"
 

@@ -311,13 +311,16 @@ def _bound(case: Case, found: Crossing, inside: Mask) -> Bound:
     side = case.set_text(few.size, case.names(few))
     out = np.flatnonzero(inside[case.links.source] & ~inside[case.links.target])
     way, over = "leave" if near else "enter", case.links_text(case.links.number[out])
+    shared, known = case.links.ports, case.network.shared_ports
+    if shared is not None and known is not None:
+        rate = shared.capacity / shared.occupancy
+        sides = (np.unique(port[out][port[out] >= 0]) for port in (shared.sending, shared.receiving))
+        used = min((s for s in sides if s.size), key=lambda s: float(rate[s].sum()), default=None)
+        if used is not None:
+            speeds = None if known.bandwidth is None else np.asarray(known.bandwidth)[used] * shared.capacity[used]
+            ports = "1 shared NIC or uplink" if used.size == 1 else f"{used.size:,} shared NICs or uplinks"
+            over = f"{quantity(out.size, 'link')} through {ports}{case.units.speed_text(rate[used], speeds)}"
     text = f"{case.packets_text(found.load.needed)} must {way} {side} over {over}"
-    shared = case.links.ports
-    if shared is not None:
-        used = max(np.unique(side[out][side[out] >= 0]).size for side in (shared.sending, shared.receiving))
-        if used:
-            ports = "1 shared NIC or uplink" if used == 1 else f"{used:,} shared NICs or uplinks"
-            text += f" through {ports}"
     text += around_text(case.units, int(found.before), int(found.after))
     sources, targets = np.flatnonzero(found.sources), np.flatnonzero(found.targets)
     proof = Cut.by(found.load, nodes=np.flatnonzero(inside), sources=sources, targets=targets)
