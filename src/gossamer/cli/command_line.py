@@ -183,6 +183,8 @@ def _asks(given: dict[str, Any], network: Any) -> bool:
     told = {key: getattr(value, "value", value) for key, value in given.items() if value is not None}
     if "bandwidth" in told and not told.get("steps"):
         told.setdefault("bytes", USUAL_BYTES)
+    if isinstance(told.get("bytes"), str):  # of several sizes, the first
+        told["bytes"] = re.split(r"[:,]|\.\.", told["bytes"])[0]
     own = {field.name for field in fields(TaskWords)}
     task = asked_task(given["task"], {k: v for k, v in told.items() if k in own}, network, told.get("seed", 0))
     switching = told.get("switching", "store-and-forward")

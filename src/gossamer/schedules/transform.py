@@ -10,7 +10,7 @@ import numpy as np
 
 from gossamer.errors import ScheduleError, TaskError
 from gossamer.networks.network import IntArray, Network
-from gossamer.questions.tasks import ALLCOMBINE, Allreduce, MultinodeBroadcast, ReduceScatter
+from gossamer.questions.tasks import ALLCOMBINE, Allreduce, Chunked, MultinodeBroadcast, ReduceScatter, chunked
 from gossamer.reading import instance
 from gossamer.schedules.hop_table import HopTable, hop_ends, link_ways, summed_packets, too_many_hops
 from gossamer.schedules.packets import CONTROL, Packets, Phase, message_rows
@@ -165,24 +165,35 @@ def then(first: S, second: S) -> S:
     >>> both = gather.reverse().then(gather)
     >>> both.task, both.completion_time, bool(gossamer.verify(both))
     (Allreduce(), Fraction(4, 1), True)
+    >>> four = gossamer.plan("ring:5", gossamer.task("allgather", packets=4)).schedule
+    >>> four.reverse().then(four).task
+    Chunked(task=Allreduce(), packets=4)
     """
     instance(second, HopTable, "what follows", error=ScheduleError)
-    if not (isinstance(first.task, ReduceScatter) and isinstance(second.task, MultinodeBroadcast)):
+    inner = [s.task.task if isinstance(s.task, Chunked) else s.task for s in (first, second)]
+    chunks = [s.task.packets if isinstance(s.task, Chunked) else 1 for s in (first, second)]
+    if not (isinstance(inner[0], ReduceScatter) and isinstance(inner[1], MultinodeBroadcast)):
         raise TaskError(
             f"{first.task.describe()} then {second.task.describe()} is not a known task; "
-            "reduce-scatter then allgather, of messages of one packet, is"
+            "reduce-scatter then allgather is"
         )
+    if chunks[0] != chunks[1]:
+        raise TaskError(f"messages of {chunks[0]} packets cannot be followed by messages of {chunks[1]}")
     if first.network != second.network:
         raise ScheduleError(f"the schedules are on different networks, {first.network.spec} and {second.network.spec}")
-    rules = [schedule.rules.on(first.network) for schedule in (first, second)]
-    if (rules[0], first.cost) != (rules[1], second.cost) or first.parts != second.parts:
-        raise ScheduleError("the schedules have different rules, costs or numbers of parts")
+    told = [schedule.rules.on(first.network) for schedule in (first, second)]
+    copies, sums = (any(getattr(each, name) for each in told) for name in ("replication", "reduction"))
+    rules = [replace(each, replication=copies, reduction=sums) for each in told]  # switches do what those of both do
+    if rules[0] != rules[1] or first.cost != second.cost or first.parts != second.parts:
+        what = "rules" if rules[0] != rules[1] else "costs" if first.cost != second.cost else "numbers of parts"
+        raise ScheduleError(f"the schedules have different {what}")
     if first.symmetry != second.symmetry or (first.repetition, second.repetition) != (None, None):
         first, second = expand(first), expand(second)
     a, b = first.packets, second.packets
     shifted = np.where(second.packet == CONTROL, CONTROL, second.packet + a.count)
     return first.replace(
-        task=Allreduce(),
+        task=chunked(Allreduce(), chunks[0]),
+        rules=rules[0],
         slot=np.concatenate([first.slot, second.slot + first.slot_count]),
         link=np.concatenate([first.link, second.link]),
         packet=np.concatenate([first.packet, shifted]),
