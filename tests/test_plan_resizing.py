@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -181,7 +182,7 @@ def test_outcomes_are_taken_as_schedules():
     assert large == gossamer.resized(plan.schedule, "1GiB")
     assert str(gossamer.verify(plan)) == str(gossamer.verify(plan.schedule))
     assert gossamer.verify(large)
-    streamed = gossamer.plan("torus:4x4", "alltoall", stream=True)
+    streamed = replace(plan, schedule=None)
     with pytest.raises(GossamerError, match="the schedule was checked as it was made and not kept"):
         gossamer.verify(streamed)
     with pytest.raises(GossamerError, match="a store-and-forward schedule is resized, got 'plan'"):
