@@ -140,6 +140,10 @@ class Bounds(tuple[Bound, ...]):
 
     __slots__ = ()
 
+    def __repr__(self) -> str:
+        told = ", ".join(f"{b.name} {b.value_text}" for b in self[:3])
+        return f"<Bounds: {told}{', ...' if len(self) > 3 else ''}>" if self else "<Bounds: none>"
+
     def _repr_html_(self) -> str:
         rows = [(b.name, b.value_text, b.unit, b.witness,
                  b.scope or "any schedule", b.source) for b in self]  # fmt: skip

@@ -189,6 +189,8 @@ def _asks(given: dict[str, Any], network: Any) -> bool:
     told = {key: getattr(value, "value", value) for key, value in given.items() if value is not None}
     if told.get("steps") and told.keys() & OF_SECONDS:
         return False
+    if isinstance(told.get("bytes"), str):  # of several sizes, the first
+        told["bytes"] = re.split(r"[:,]|\.\.", told["bytes"])[0]
     own = {field.name for field in fields(TaskWords)}
     task = asked_task(given["task"], {k: v for k, v in told.items() if k in own}, network, told.get("seed", 0))
     switching = told.get("switching", "store-and-forward")

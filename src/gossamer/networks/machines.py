@@ -64,8 +64,8 @@ def figures(first: str, read_first: Figure, readers: Mapping[str, Figure]) -> Fo
             name, equals, value = part.partition("=")
             name, value = (name.strip().lower(), value.strip()) if equals else (first, part)
             if name not in every:
-                hint = nearest(name, list(every))
-                raise NetworkError(f"{family.name}: unknown parameter {shown(name)}{hint}; {family.usage()}")
+                hint = nearest(name, list(every)) or f"; {family.usage()}"
+                raise NetworkError(f"{family.name}: unknown parameter {shown(name)}{hint}")
             if name in found:
                 raise NetworkError(f"{family.name}: {name} is given twice; {family.usage()}")
             found[name] = every[name](family.name, name, value)

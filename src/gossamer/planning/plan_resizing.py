@@ -10,12 +10,14 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from gossamer.bounds import Bound
-from gossamer.errors import ModelError, ScheduleError, TaskError
+from gossamer.errors import ModelError, ScheduleError, TaskError, shown
 from gossamer.graphs.modulo_scheduling import Generation
 from gossamer.networks.network import Network
 from gossamer.planning.allreduce_variants import exact_bounds
+from gossamer.planning.switching import schedule_of
 from gossamer.questions.costs import Clock, TimeCost, clocked_again, unclocked
 from gossamer.questions.tasks import in_packets
 from gossamer.questions.tasks.byte_counts import sizing_of
@@ -163,12 +165,12 @@ def least_seconds(schedule: Schedule) -> Bound | None:
     return max(exact_bounds(plain.network, task, schedule.rules, cost), key=lambda bound: bound.value)
 
 
-def resized(schedule: Schedule, bytes: int | str) -> Schedule:
+def resized(schedule: Any, bytes: int | str) -> Schedule:
     """Return a plan in seconds as a plan for another number of bytes, without planning again.
 
     Parameters
     ----------
-    schedule : Schedule
+    schedule : Schedule or Outcome
         Planned in seconds: it has a clock.
     bytes : int or str
         Bytes as MPI counts them, as in `gossamer.TimeCost`: of a message, of an allreduce the whole buffer.
@@ -195,10 +197,13 @@ def resized(schedule: Schedule, bytes: int | str) -> Schedule:
     >>> import gossamer
     >>> cost = gossamer.TimeCost("1MiB", bandwidth="50GB/s", latency="2us")
     >>> plan = gossamer.plan("torus:4x4", "allgather", cost=cost)
-    >>> large = resized(plan.schedule, "1GiB")
+    >>> large = resized(plan, "1GiB")
     >>> bool(gossamer.verify(large)), f"{float(large.cost.seconds(large.completion_time)) * 1e3:.1f} ms"
     (True, '80.5 ms')
     """
+    schedule = schedule_of(schedule)
+    if not isinstance(schedule, Schedule):
+        raise ScheduleError(f"a store-and-forward schedule is resized, got {shown(schedule)}")
     clock = schedule.cost
     if not isinstance(clock, Clock):
         raise ScheduleError("the schedule counts steps, not seconds; plan it with bytes to have it for other sizes")

@@ -220,7 +220,9 @@ def _open_parquet(path: str | os.PathLike[str], newest: int) -> Iterator[OpenFil
         reason = str(error).partition("\n")[0].rstrip(".")
         if "magic bytes" in reason:
             told = "is no schedule or table that gossamer wrote (.parquet or .txt)"
-            raise FileFormatError(f"{name!r} {told}, or it is truncated") from None
+            other = Path(path).suffix.lower() in (".xml", ".json", ".goal")
+            rest = "; a program of another tool is checked on a network: --network" if other else ", or it is truncated"
+            raise FileFormatError(f"{name!r} {told}{rest}") from None
         raise FileFormatError(f"{name!r} is not a readable Parquet file, or is truncated: {reason}") from None
     with file:
         metadata = file.schema_arrow.metadata or {}

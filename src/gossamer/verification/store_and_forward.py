@@ -231,6 +231,7 @@ def verify(schedule: Schedule, limit: int = 20) -> Verification:
     limit = named_count(limit)
     began = time.process_time()
     stays = schedule.rules.buffer is not None and schedule.rules.buffer_counts != "transit"
+    every, alike = schedule.hop_count, "symmetry" if schedule.invariant else "repetition"
     schedule = schedule.unrolled(None if stays else schedule.generations_at_once)
     state = ReplayState(schedule)
     found: list[Violation] = []
@@ -255,7 +256,8 @@ def verify(schedule: Schedule, limit: int = 20) -> Verification:
         if schedule.rules.buffer is not None and not any(counts.values()):
             _check_buffers(schedule, state, limit, found, counts)
     counts = {k: n for k, n in counts.items() if n}
-    return Verification(tuple(found[:limit]), counts, schedule.stored_hops, time.process_time() - began, wasted)
+    seconds = time.process_time() - began
+    return Verification(tuple(found[:limit]), counts, schedule.stored_hops, seconds, wasted, every, alike)
 
 
 def _check_repeats(

@@ -93,6 +93,9 @@ class Case:
         self.receive_limited = self.rules.receive_limited
         self._known: dict[Hashable, Any] = {}
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.task.describe()} on {self.network.spec}>"
+
     def __getstate__(self) -> dict[str, Any]:
         """Return what goes to another process: what is asked and its floor, and nothing that was computed."""
         known = [

@@ -315,7 +315,7 @@ def planned_failures(
     --------
     >>> from gossamer.networks import ring
     >>> planned_failures(ring(5), as_task("allgather"), links=2)
-    [((0, 1), 5), ((0, 2), 5)]
+    [((0, 1), 5), ((0, 3), 5)]
     """
     rng = np.random.default_rng(read_seed(seed))
     count = len(cables(network))
