@@ -317,7 +317,10 @@ def _algorithms_meant(text: str, line: CommandLine) -> Iterator[Words]:
         from gossamer.planning.explaining.usual_algorithms import names_of
 
         for name in names_of(found[1]):
-            yield from _replaced(line, found[1], name)
+            for words in _replaced(line, found[1], name):
+                yield words
+                if "allreduce" in words:  # of whole buffers, where ranks exchange sums
+                    yield ["partial-sum-allreduce" if word == "allreduce" else word for word in words]
 
 
 def _formats_meant(text: str, line: CommandLine) -> Iterator[Words]:
