@@ -148,7 +148,9 @@ plan ring:8 allgather --chunks 0                          > plan ring:8 allgathe
 plan ring:8 allgather --chunks x                          > plan ring:8 allgather --chunks 1
 plan ring:8 allgather --seed x
 plan ring:8 allgather --algorithm ring                    > plan ring:8 allgather --algorithm multi-ring
-plan ring:8 allgather --algorithm tree                    > plan ring:8 allgather --algorithm translated-tree
+plan ring:8 allgather --algorithm tree                    > plan ring:8 allgather --algorithm parallel-aggregated-trees
+plan star:4 allreduce --algorithm tree > plan star:4 partial-sum-allreduce --algorithm double-binary-trees
+plan complete:5 allreduce --algorithm ring                 > plan complete:5 allreduce --algorithm two-way-multi-ring
 plan ring:8 allreduce --algorithm nccl                    > list algorithms ring:8 --task allreduce
 plan ring:8 allgather --algorithm recursive-doubling      > plan ring:8 allgather --algorithm doubling-trees
 plan ring:8 allgather --algorithm bruck                   > plan ring:8 allgather --algorithm bruck-trees

@@ -65,16 +65,16 @@ def reversed_algorithm(algorithm: A, tasks: tuple[type[Task], ...], propose: Any
     )
 
 
-def two_way_algorithm(algorithm: A, propose: Any, tasks: tuple[type[Task], ...] = (Allreduce,), **changes: Any) -> A:
+def two_way_algorithm(algorithm: A, propose: Any, **changes: Any) -> A:
     """Return the record of the allreduce that runs a multinode broadcast backwards and then forwards."""
+    known: dict[str, Any] = {"tasks": (Allreduce,)}
     return replace(
         algorithm,
         name=f"two-way-{algorithm.name}",
-        tasks=tasks,
         propose=propose,
         source=f"{_HALVES}; both by: {algorithm.source}",
         summary=f"runs {algorithm.name} backwards, combining, and then forwards",
-        **changes,
+        **(known | changes),
     )
 
 
@@ -131,7 +131,7 @@ def allreduce_from(algorithm: Algorithm) -> Algorithm:
             hop_seconds=first.hop_seconds + second.hop_seconds,
         )  # fmt: skip
 
-    return two_way_algorithm(algorithm, propose, (Allreduce, Chunked) if chunks else (Allreduce,), timed=False)
+    return two_way_algorithm(algorithm, propose, tasks=(Allreduce, Chunked) if chunks else (Allreduce,), timed=False)
 
 
 def on_array(

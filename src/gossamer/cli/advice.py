@@ -429,7 +429,10 @@ def _short_names(line: CommandLine, given: str) -> Iterator[Words]:
     from gossamer.planning.explaining.usual_algorithms import names_of
 
     for name in names_of(given):
-        yield from _replaced(line, given, name)
+        for words in _replaced(line, given, name):
+            yield words
+            if "allreduce" in words:  # of whole buffers, where ranks exchange sums
+                yield ["partial-sum-allreduce" if word == "allreduce" else word for word in words]
 
 
 def _formats_meant(text: str, line: CommandLine) -> Iterator[Words]:

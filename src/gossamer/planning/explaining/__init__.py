@@ -110,7 +110,7 @@ def explain(
     no schedule is faster than 2 steps: a message of node (2) must reach node (0), 2 hops away
     >>> page = gossamer.explain(gossamer.plan("torus:4x4", "allgather"))
     >>> page.spent.busiest, page.beside[0].name, page.beside[0].time
-    ('link (0,0)->(1,0)', 'ring', Fraction(8, 1))
+    ('link (0,0)->(1,0)', 'recursive doubling', Fraction(5, 1))
     """
     say = progress or (lambda stage: None)
     asked_for = None

@@ -531,10 +531,10 @@ class Beside:
     algorithm: str = ""
 
 
-_LITTLE = Fraction(1, 200)
+_LITTLE = Fraction(1, 100)
 """Share of the time that more packets must gain to be worth trying more."""
-_LONG = 1.0
-"""Seconds that a number of packets may take to build, so that more are tried."""
+_LONG = 2.0
+"""Seconds of work that a number of packets may take to build, so that more are tried."""
 _CUTS = (1, 8, 64, 512)
 """Packets a message that are tried, in seconds."""
 _MOST_SENT = 200_000
@@ -597,7 +597,7 @@ def _timed(asked: AskedAgain, task: Task, usual: Usual, words: str, blocks: bool
         if blocks and cut < ranks:
             refused = refused or TaskError(f"needs messages of {ranks} packets or more")
             continue
-        begun = time.monotonic()
+        begun = time.process_time()
         try:
             new = _by_name(asked, in_packets(task, cut), usual, rules)
         except GossamerError as error:
@@ -608,7 +608,7 @@ def _timed(asked: AskedAgain, task: Task, usual: Usual, words: str, blocks: bool
             most = {} if rules.ports == "all" else {"most": 1}
             form = ring_words(new.network, **most) if usual.name == "ring" else ""
             best = Beside(usual.name, words, new.time, new.packets, form=form, algorithm=new.algorithm)
-        if not gained or time.monotonic() - begun > _LONG or time.monotonic() > until:
+        if not gained or time.process_time() - begun > _LONG or time.monotonic() > until:
             break
     if best is None:
         raise refused or TaskError(f"ranks send over {_MOST_SENT:,} packets")
