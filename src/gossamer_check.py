@@ -140,7 +140,9 @@ def ratio(value: object, what: str) -> Fraction:
 def fields(value: object, what: str, needed: str, optional: str = "") -> dict[str, Any]:
     """Return an object of a file that has all `needed` keys and no others but the `optional` ones, or refuse it."""
     if type(value) is not dict or not set(needed.split()) <= set(value) <= set((needed + " " + optional).split()):
-        raise Refused(f"{what} must have the keys {needed}" + (f", and may have {optional}" if optional else ""))
+        raise Refused(
+            f"{what} must have the keys {needed.strip()}" + (f", and may have {optional}" if optional else "")
+        )
     return value
 
 
@@ -1176,7 +1178,8 @@ def check(content: bytes) -> list[str]:
         raise Refused("the schedule is faster than the bound")
     lines.append(f"lower bound      {told(least, time['unit'])}, for {scope}")
     if took is not None and least:
-        above = f"1: optimal among {scope}" if took == least else f"{float(took / least):.4f}"
+        best = "no faster one" if data["bound"]["blocks"] else "optimal"  # of its form it need not be
+        above = f"1: {best} among {scope}" if took == least else f"{float(took / least):.4f}"
         lines.append(f"ratio            {above}")
     return lines
 

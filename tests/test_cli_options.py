@@ -111,6 +111,7 @@ def test_python_has_the_words_of_the_command_line_and_the_old_ones():
     of_plan = {p.name for name, p in options() if name == "plan"}
     apart = {
         "steps",
+        "certificate",
         "help",
         "output",
         "kind",

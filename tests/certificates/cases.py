@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 Data = dict[str, Any]
@@ -791,11 +791,46 @@ def of_bounds() -> Iterator[tuple[str, Data]]:
     yield "a bound of a number", but(b, claim__bound=2)
     yield "a fraction", but(b, bound={"kind": "search"}, claim__bound="3/2")
     yield "of one", but(b, bound={"kind": "search"}, claim__bound="1")
+    far = {"kind": "travel", "whole": True, "blocks": False}
+    yield "met", but(b, bound=far, claim__bound="2")
+    yield "not met", but(b, bound=far, claim__bound="3/2")
+    yield "nothing", but(b, bound=far, claim__bound="0")
+    yield "too much", but(b, bound=far, claim__bound="3")
+    yield "alone", but(b, bound=far, claim__bound="2", schedule=..., claim__time=None)
+    yield "alone, too much", but(b, bound=far, claim__bound="5/2", schedule=..., claim__time=None)
+    yield "of parts", but(b, bound={**far, "whole": False}, claim__bound="0")
+    halves = but(b, bound=far, time__slot="1/2", schedule__phases__0__length="1/2", claim__time="1")
+    yield "of halves", but(halves, claim__bound="1")
+    yield "of halves, too much", but(halves, claim__bound="2")
+    full = network("0-1 0-2 1-0 1-2 2-0 2-1", latency=5)
+    rows = " ".join(f"{p}:{e}:{p}" for p in range(3) for e in range(6))
+    direct = cert(full, [summed("all", "all", 3)], rows, 8, bound={**far, "blocks": True})
+    yield "of a form, met by another", but(direct, claim__bound="8")
+    yield "of a form, which another beats", but(direct, claim__bound="9")
+    yield "of a form, of parts", but(direct, claim__bound="13", bound={**far, "blocks": True, "whole": False})
+    yield "of a form, too much", but(direct, claim__bound="13")
+    yield (
+        "of a form, of packets that are not alike",
+        but(direct, claim__bound="8", task__items=[summed("all", "all", 2)], schedule=..., claim__time=None),
+    )
+    yield "of a kind that is a list", but(b, bound={"kind": ["travel"]}, claim__bound="2")
+    yield "a witness that is a list", but(b, bound=[], claim__bound="2")
+    yield "whole a number", but(b, bound={**far, "whole": 1}, claim__bound="2")
+    yield "blocks a number", but(b, bound={**far, "blocks": 1}, claim__bound="2")
+    yield "a key of a law too many", but(b, bound={**far, "price": {}}, claim__bound="2")
+    yield "a key of a law too few", but(b, bound={"kind": "travel", "whole": True}, claim__bound="2")
     yield "an unknown witness", but(b, bound={"kind": "belief"}, claim__bound="2")
 
 
+def of_laws() -> Iterator[tuple[str, Data]]:
+    """Yield certificates that claim too large a bound, so that what their witness proves is told."""
+    lines = (Path(__file__).parent / "bounds.jsonl").read_text(encoding="utf-8").splitlines()
+    for number, line in enumerate(lines):
+        yield f"law {number}", json.loads(line)
+
+
 PARTS = (
-    written, of_networks, of_rules, of_symmetry, of_tasks, of_schedules, of_sums, of_switches, of_generations,
+    written, of_laws, of_networks, of_rules, of_symmetry, of_tasks, of_schedules, of_sums, of_switches, of_generations,
     of_buffers, of_bounds,
 )  # fmt: skip
 
@@ -803,4 +838,3 @@ CASES: dict[str, bytes] = {
     name: given if isinstance(given, bytes) else json.dumps(given).encode() for part in PARTS for name, given in part()
 }
 assert len(CASES) == sum(1 for part in PARTS for _ in part())
-assert Fraction(1)

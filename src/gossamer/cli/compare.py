@@ -9,7 +9,18 @@ import typer
 
 from gossamer.cli.console import print_entries, print_json, print_rows, print_summary, progress, width
 from gossamer.cli.files import check_certificate
-from gossamer.cli.options import Json, Options, Question, SizesKind, Words, asks, pictured, planner_words, written
+from gossamer.cli.options import (
+    Certificate,
+    Json,
+    Options,
+    Question,
+    SizesKind,
+    Words,
+    asks,
+    pictured,
+    planner_words,
+    written,
+)
 from gossamer.cli.plan import algorithm_options, print_sizes, several_sizes
 
 if TYPE_CHECKING:
@@ -22,13 +33,6 @@ __all__ = ["bounds", "compare"]
 SizesOutput = Annotated[
     list[Path] | None,
     written("Write the table for LaTeX (.tex); of several --bytes draw time and bandwidth too (.svg, .png, .pdf)"),
-]
-CertificateOutput = Annotated[
-    Path | None,
-    typer.Option(
-        help="Write a certificate of the largest bound (.cert.json), which gossamer_check.py checks by itself.",
-        metavar="FILE",
-    ),
 ]
 TableOutput = Annotated[Path | None, written("Write the bounds as a table for LaTeX (.tex)", several=False)]
 
@@ -97,7 +101,7 @@ def compare(
 
 @asks()
 def bounds(
-    question: Question, *, output: TableOutput = None, certificate: CertificateOutput = None, json: Json = False
+    question: Question, *, output: TableOutput = None, certificate: Certificate = None, json: Json = False
 ) -> None:
     """Print every lower bound and say which binds."""
     from gossamer.atomic_files import check_writable, write_latex

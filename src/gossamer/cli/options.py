@@ -27,6 +27,7 @@ __all__ = [
     "HEADINGS",
     "OF_SECONDS",
     "BytesOfPlan",
+    "Certificate",
     "Collective",
     "Engine",
     "Foreign",
@@ -137,6 +138,17 @@ def written(what: str, several: bool = True) -> Any:
     """Return the option that names the files to write: `what` is written, and with which suffixes."""
     end = "; may be repeated." if several else "."
     return typer.Option("--output", "-o", help=f"{what}{end}", metavar="FILE", rich_help_panel="Output")
+
+
+Certificate = Annotated[
+    Path | None,
+    typer.Option(
+        "--certificate",
+        help="Write a certificate (.cert.json), which gossamer_check.py checks by itself.",
+        metavar="FILE",
+        rich_help_panel="Output",
+    ),
+]
 
 
 def at_once(default: str = "") -> Any:

@@ -15,6 +15,7 @@ import typer
 from gossamer.cli.console import print_error, print_json, print_rows, print_summary, progress, typed
 from gossamer.cli.files import check_certificate, check_plan, is_picture, save_plan, write_json
 from gossamer.cli.options import (
+    Certificate,
     Json,
     Options,
     Question,
@@ -69,14 +70,7 @@ def plan(
     options: Options = None,
     output: PlanOutput = None,
     kind: SizesKind = None,
-    certificate: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write a certificate (.cert.json), which gossamer_check.py checks by itself.",
-            metavar="FILE",
-            rich_help_panel="Output",
-        ),
-    ] = None,
+    certificate: Certificate = None,
     verbose: Verbose = False,
     json: Json = False,
 ) -> None:
