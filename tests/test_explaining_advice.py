@@ -182,7 +182,7 @@ def test_the_cut_of_a_recognized_network_is_told_in_its_own_numbers():
 
 def test_a_plan_in_seconds_names_what_must_cross_with_its_bandwidth():
     page = gossamer.explain(gossamer.plan(TWO_SERVERS, "allgather", cost=TimeCost("16MiB", whole=True)), quick=True)
-    assert "15 messages must enter a0 over 2 links of 350 GB/s together" in page.why[0]
+    assert "240 MiB (15 messages of 16 MiB) must enter node a0 over 2 links at 350 GB/s together" in page.why[0]
     assert page.bound.value >= Fraction(15 * 2**24, 350 * 10**9)
 
 

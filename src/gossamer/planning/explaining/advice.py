@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.atomic_files import bandwidth_text, quantity
+from gossamer.atomic_files import quantity
 from gossamer.bounds import Bound
 from gossamer.bounds.proofs import CallPrices, Cut, Partition, PortPrices, Prices
 from gossamer.errors import GossamerError, TaskError
@@ -214,40 +214,13 @@ def binding(network: Network, bounds: Sequence[Bound], cost: object = None) -> B
         if not links.size and other.value == bound.value and other.scope == bound.scope:
             nodes, links = _witness(network, other)
             shown, beside = other, [f"as large: {other.witness}"] if links.size else []
-    words, proof = bound.witness, bound.proof
-    if cost is not None and shown is bound and isinstance(proof, Cut) and nodes.size:
-        outside = np.setdiff1d(np.arange(network.node_count), nodes)
-        enter, few = (proof.enter, nodes) if nodes.size <= outside.size else (not proof.enter, outside)
-        verb = "enter" if enter else "leave"
-        words = f"{quantity(proof.needed, 'message')} must {verb} {named(network, few)} over {_across(network, links)}"
-    elif cost is not None and isinstance(proof, Partition) and links.size:
-        verb = "leave" if "leave" in bound.witness else "enter"
-        parts = np.unique(proof.part[proof.part >= 0]).size
-        what = quantity(proof.needed, "message") + (", partial sums or results" if "form" in bound.name else "")
-        alone = parts == nodes.size
-        where = f"{quantity(parts, 'node')} ({named(network, nodes)})" if alone else f"{quantity(parts, 'part')}"
-        words = f"{what}, must {verb} {where} over {_across(network, links)}"
-    elif cost is not None and isinstance(proof, Prices | CallPrices) and links.size:
-        many = "all" if links.size == network.link_count else "these"
-        words = (
-            f"what must be carried{', in any form,' * ('form' in bound.name)} fills {many} {_across(network, links)}"
-        )
     return Binding(
-        words,
+        bound.witness,
         nodes,
         links,
         (*beside, *_drawn(network, shown, nodes, links, cost)),
         0 < links.size == network.link_count,
     )
-
-
-def _across(network: Network, links: Longs) -> str:
-    """Return how many links there are, and what they carry together."""
-    speeds, count = network.find(Speeds), quantity(links.size, "link")
-    if speeds is None:
-        return count
-    rate = float((network.link_capacity[links] * speeds.bandwidth[links]).sum())
-    return f"{count} of {bandwidth_text(rate)}{' together' if links.size > 1 else ''}"
 
 
 def _witness(network: Network, bound: Bound) -> tuple[Longs, Longs]:

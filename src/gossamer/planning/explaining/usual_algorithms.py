@@ -64,7 +64,6 @@ __all__ = [
     "meant",
     "names_of",
     "partners",
-    "usual_name",
 ]
 
 Say = Callable[[str], None]
@@ -228,17 +227,6 @@ def names_of(name: str) -> tuple[str, ...]:
     """
     usual = _BY_NAME.get(_key(name))
     return () if usual is None else tuple(p + base for base in usual.algorithms for p in _PREFIXES)
-
-
-def usual_name(algorithm: str, used: bool = False) -> str | None:
-    """Return what people call an algorithm of the registry; None where it has no such name, or no library is `used`.
-
-    >>> usual_name("two-way-multi-ring"), usual_name("doubling-trees"), usual_name("kunde-2")
-    ('ring', 'recursive doubling', None)
-    """
-    bare = algorithm.removeprefix("reversed-").removeprefix("two-way-")
-    known = sorted((u for u in USUAL if u.uses or not used), key=lambda usual: not usual.uses)
-    return next((usual.name for usual in known if bare in usual.algorithms), None)
 
 
 def short_names() -> list[str]:
