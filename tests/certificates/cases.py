@@ -108,8 +108,12 @@ def of_networks() -> Iterator[tuple[str, Data]]:
     b = BROADCAST
     yield "good", b
     yield "no nodes", but(b, network__nodes=0)
-    yield "many nodes", but(b, network__nodes=10**7 + 1)
-    yield "the most nodes", but(b, network__nodes=10**7)
+    yield "many nodes", but(b, network__nodes=10**6 + 1)
+    yield "the most nodes", but(b, network__nodes=10**6)
+    all_of = but(b, network__nodes=10**6, network__ranks=10**6, schedule=..., claim__time=None)
+    yield "very many ends", but(all_of, task__items=[summed("all", "all")] * 10)
+    wide = network("0-1 1-0", ranks=10**6, nodes=10**6, capacity=10**4)
+    yield "very many contributions", cert(wide, [summed("all", [0])], "0:1:0 " * 10**4, 1)
     yield "no ranks", but(b, network__ranks=0)
     yield "more ranks than nodes", but(b, network__ranks=4)
     yield "a key of the network too few", but(b, network__latency=...)
