@@ -108,8 +108,12 @@ def of_networks() -> Iterator[tuple[str, Data]]:
     b = BROADCAST
     yield "good", b
     yield "no nodes", but(b, network__nodes=0)
-    yield "many nodes", but(b, network__nodes=10**7 + 1)
-    yield "the most nodes", but(b, network__nodes=10**7)
+    yield "many nodes", but(b, network__nodes=10**6 + 1)
+    yield "the most nodes", but(b, network__nodes=10**6)
+    all_of = but(b, network__nodes=10**6, network__ranks=10**6, schedule=..., claim__time=None)
+    yield "very many ends", but(all_of, task__items=[summed("all", "all")] * 10)
+    wide = network("0-1 1-0", ranks=10**6, nodes=10**6, capacity=10**4)
+    yield "very many contributions", cert(wide, [summed("all", [0])], "0:1:0 " * 10**4, 1)
     yield "no ranks", but(b, network__ranks=0)
     yield "more ranks than nodes", but(b, network__ranks=4)
     yield "a key of the network too few", but(b, network__latency=...)
@@ -143,10 +147,10 @@ def of_networks() -> Iterator[tuple[str, Data]]:
     yield "shared, no place", but(b, network__shared=[but(port, capacity=0)])
     yield "shared, no time", but(b, network__shared=[but(port, occupancy=0)])
     yield "shared, receiving a number", but(b, network__shared=[but(port, receiving=0)])
+    yield "shared, longer than on the link", but(b, network__shared=[but(port, occupancy=2)])
     yield "shared, received before it is sent", but(b, network__shared=[late])
     yield "shared, received as it is sent", but(slow, network__shared=[late])
-    yield "shared, received long before", but(slow, network__shared=[but(late, occupancy=3)])
-    yield "shared, sent long", but(b, network__shared=[but(port, occupancy=2)])
+    yield "shared, as long as on the link", but(slow, network__occupancy=2, network__latency=0, network__shared=[late])
     both = cert(LINE, [copied(1, [0]), copied(1, [2])], "0:1:0 0:2:1", 1)
     yield "two at once", both
     yield "two at once in a port", but(both, network__shared=[but(port, links=[1, 2])])
@@ -704,6 +708,21 @@ def of_generations() -> Iterator[tuple[str, Data]]:
     yield "buffers of all repeat", but(s, rules__buffer=9, rules__buffer_counts="all")
     twice = cert(line, [copied(0, [1, 2], 2)], "0:0:0 1:1:0", 3, repetition={"period": 1, "generations": 2})
     yield "buffers of all repeat once", but(twice, rules__buffer=9, rules__buffer_counts="all")
+    pairs = cert(network("0-1"), [copied(0, [1], 3)], "0:0:0", 3, repetition={"period": 2, "generations": 3})
+    short = [{"slots": n, "length": length} for n, length in ((1, "1"), (1, "0"), (2, "1"), (1, "0"), (1, "1"))]
+    yield "a later generation in a short slot", but(pairs, schedule__phases=[*short[:2], {"slots": 3, "length": "0"}],
+                                                    claim__time="1")  # fmt: skip
+    yield "generations between short slots", but(pairs, schedule__phases=[*short[:2], {"slots": 1, "length": "1"},
+                                                 *short[3:]])  # fmt: skip
+    yield "short slots after all generations", but(pairs, schedule__phases=[{"slots": 6, "length": "1"}, short[1]],
+                                                   claim__time="6")  # fmt: skip
+    yield (
+        "short slots before all generations",
+        but(pairs, schedule__slot=[3], schedule__phases=[{"slots": 2, "length": "0"}, {"slots": 6, "length": "1"}],
+            claim__time="6"),
+    )  # fmt: skip
+    yield "the last generation in a short slot", but(pairs, schedule__phases=[{"slots": 4, "length": "1"}, short[1]],
+                                                     claim__time="4")  # fmt: skip
     yield "nothing repeats", cert(line, [], "", 0, repetition={"period": 1, "generations": 2})
 
 
@@ -783,6 +802,31 @@ def of_buffers() -> Iterator[tuple[str, Data]]:
     yield "a sum and a copy wait where there is room for one", but(replaced, rules__buffer=1)
 
 
+def of_time() -> Iterator[tuple[str, Data]]:
+    """Yield certificates with times that have more digits than can be printed."""
+    odd = [{"slots": 1, "length": f"1/{10**59 + 2 * i + 1}"} for i in range(200)]
+    yield "a time of very many digits", but(BROADCAST, schedule__phases=[{"slots": 2, "length": "1"}, *odd])
+
+
+def of_quickest() -> Iterator[tuple[str, Data]]:
+    """Yield bounds by quickest flows, where packets pay for a port at different times, or differently."""
+    shared = [{"links": [0, 3], "capacity": 1, "occupancy": 1, "receiving": False}]
+    two = network("0-1 0-2 1-3 2-3", latency=[0, 10, 10, 0], shared=shared)
+    flow = {"kind": "quickest", "whole": False, "blocks": False, "from": [0], "to": [3], "price": {"shared": 1}}
+    none: Data = {"time": None, "bound": "20"}
+    ten = but(cert(two, [copied(0, [3], 10)], "", 0), schedule=..., bound=flow, claim=none)
+    yield "a shared port early and late, sooner than its flow", ten
+    wide = but(ten, network__shared=[], bound__price={"link": 1}, claim__bound="12")
+    yield "two ways of a flow", wide
+    fast = network("0-1 0-1", latency=[20, 10], occupancy=[1, 2])
+    rows = [f"{t}:0:{t}" for t in range(5)] + [f"{5 + 2 * t}:1:{5 + t}" for t in range(5)]
+    by_both = cert(fast, [copied(0, [1], 10)], " ".join(rows), 25, {"send": 1})
+    yield "first the fast link of a port, then the other one", by_both
+    slow = but(by_both, schedule=..., bound={**flow, "to": [1], "price": {"send": [1, 0]}}, claim=none)
+    yield "links of a port that differ, sooner than their flow", but(slow, claim__bound="30")
+    yield "links of a port that differ, all as the fastest", but(slow, bound__fastest=True)
+
+
 def of_bounds() -> Iterator[tuple[str, Data]]:
     """Yield certificates with bounds that are searched, or none."""
     b = BROADCAST
@@ -831,7 +875,7 @@ def of_laws() -> Iterator[tuple[str, Data]]:
 
 PARTS = (
     written, of_laws, of_networks, of_rules, of_symmetry, of_tasks, of_schedules, of_sums, of_switches, of_generations,
-    of_buffers, of_bounds,
+    of_buffers, of_time, of_quickest, of_bounds,
 )  # fmt: skip
 
 CASES: dict[str, bytes] = {
