@@ -62,11 +62,15 @@ def test_reductions_behind_switches_that_add_nothing_up(bench, name, most):
     assert gossamer.verify(found.schedule)
 
 
-@pytest.mark.parametrize("task", ["broadcast", "reduce", "allgather", "reduce-scatter", "scatter", "alltoall", "sums"])
-@pytest.mark.parametrize(
-    "spec", ["ring:5", "array:2x3", "complete:4", "leaf-spine:leaves=2,spines=2,hosts=2", "fat-tree:2,2", "kautz:2,2"]
+_TASKS = ("broadcast", "reduce", "allgather", "reduce-scatter", "scatter", "alltoall", "sums")
+_SPECS = ("ring:5", "array:2x3", "complete:4", "leaf-spine:leaves=2,spines=2,hosts=2", "fat-tree:2,2", "kautz:2,2")
+_SWITCHES = ("forward", "copy", "combine")
+
+
+@pytest.mark.parametrize(  # every two of task, network and switches come together
+    ("task", "spec", "switches"),
+    [(task, spec, _SWITCHES[(i + j) % 3]) for i, task in enumerate(_TASKS) for j, spec in enumerate(_SPECS)],
 )
-@pytest.mark.parametrize("switches", ["forward", "copy", "combine"])
 def test_trees_to_be_repeated_are_valid(spec, task, switches):
     network = gossamer.network(spec).with_times(3, 2)
     rules = gossamer.Rules(replication=switches == "copy", reduction=switches == "combine")

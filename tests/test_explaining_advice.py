@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from html.parser import HTMLParser
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ import gossamer
 from gossamer import LinearCost, Rules, TimeCost
 from gossamer.cli import main
 from gossamer.errors import ScheduleError
+from gossamer.networks.derived import without
 from gossamer.planning.explaining import advice as advising
 from gossamer.planning.explaining import usual_algorithms as usual
 from gossamer.planning.explaining.advice import asked_again
@@ -267,22 +269,73 @@ def test_an_allreduce_is_asked_again_whatever_its_form(form):
     assert again.bound().value <= again.time
 
 
-def test_usual_algorithms_take_what_their_sources_say():
-    def beside(spec, task, **asked):
-        plan = gossamer.plan(spec, task, **asked)
-        found, _ = usual.beside(asked_again(plan.schedule), 60.0, lambda stage: None)
-        assert all(each.time is None or each.time >= plan.bound for each in found)
-        return {each.name: each.time for each in found}
+def beside(spec, task, **asked):
+    """Return a plan, and the usual algorithms beside it by their names."""
+    plan = gossamer.plan(spec, task, **asked)
+    found, _ = usual.beside(asked_again(plan.schedule), 60.0, lambda stage: None)
+    least = asked_again(plan.schedule).bound().value
+    assert all(each.time is None or each.time >= least for each in found)
+    return plan, {each.name: each for each in found}
 
+
+def times(spec, task, **asked):
+    return {name: each.time for name, each in beside(spec, task, **asked)[1].items()}
+
+
+def test_usual_algorithms_take_what_their_sources_say():
     one = Rules(ports="one")
-    assert beside("ring:7", "allgather")["ring"] == 3  # half the ring each way
-    assert beside("ring:7", "broadcast")["ring"] == 6
-    assert beside("complete:8", "broadcast", rules=one)["binomial tree"] == 3
-    assert beside("hypercube:3", "reduce", rules=one)["binomial tree"] == 3
-    found = beside("ring:6", "allreduce")
-    assert found["ring"] == 6  # reduce-scatter and allgather, three steps each
-    assert found["halving and doubling"] is None  # six ranks are no power of two
-    assert beside("complete:8", "alltoall")["pairwise exchange"] == 1
+    assert times("ring:7", "allgather")["ring"] == 3  # half the ring each way
+    assert times("ring:7", "broadcast")["ring"] == 6
+    assert times("complete:8", "broadcast", rules=one)["binomial tree"] == 3
+    assert times("hypercube:3", "reduce", rules=one)["binomial tree"] == 3
+    assert times("ring:6", "allreduce")["ring"] == 6  # reduce-scatter and allgather, three steps each
+    found = times("complete:8", "allreduce", rules=one)  # a step is a block, an eighth of the buffer
+    assert found["ring"] == 2 * 7
+    assert found["halving and doubling"] == 2 * (4 + 2 + 1)
+    assert found["recursive doubling"] == 3 * 8
+    assert times("complete:8", "alltoall")["pairwise exchange"] == 1
+
+
+SAME = [
+    ("torus:4x4", "allgather", {}),
+    ("torus:4x4", "allreduce", {}),
+    ("hypercube:3", "reduce-scatter", {"rules": Rules(ports="one")}),
+    ("star:4", "broadcast", {}),
+    ("array:2x3", "reduce", {}),
+    ("fat-tree:2,3", "alltoall", {}),
+    ("ring:6", "allreduce", {"cost": SECONDS}),
+    ("ring:6", "broadcast", {"cost": SECONDS}),
+]
+
+
+@pytest.mark.parametrize(("spec", "task", "asked"), SAME, ids=named)
+def test_a_usual_algorithm_takes_the_time_of_a_plan_by_its_name(spec, task, asked):
+    plan, found = beside(spec, task, **asked)
+    assert len(found) > 1
+    for each in found.values():
+        if each.time is None:
+            assert each.skipped
+            continue
+        sums = next(a for a in gossamer.ALGORITHMS if a.name == each.algorithm).tasks[0].name
+        name = sums if sums == "partial-sum-allreduce" else task
+        again = gossamer.task(name, packets=each.packets) if each.packets > 1 else gossamer.task(name)
+        chosen = usual.meant(each.name, gossamer.network(spec), again, plan.case.rules)
+        assert chosen.algorithm.name == each.algorithm
+        new = gossamer.plan(
+            spec, again, rules=plan.case.rules, cost=asked.get("cost"), algorithm=each.algorithm, options=chosen.options
+        )
+        assert each.time == (new.completion_time if new.seconds is None else new.seconds)
+        if "cost" not in asked and "rules" not in asked:
+            told = gossamer.explain_algorithm(each.name, spec, task)
+            assert (told.name, told.outcome.completion_time) == (each.algorithm, each.time)
+
+
+def test_a_ring_follows_the_double_links_of_a_server():
+    machine = str(Path(__file__).parents[1] / "examples" / "machines" / "dgx1.txt")
+    plan, found = beside(machine, "allreduce", cost=TimeCost("1GiB"))
+    ring = found["ring"]
+    assert (ring.form, ring.algorithm) == ("3 rings along cables", "two-way-multi-ring")
+    assert ring.time <= Fraction(1002, 1000) * asked_again(plan.schedule).bound().value
 
 
 def test_rings_of_servers_use_every_rail():
@@ -376,3 +429,18 @@ def test_the_command_writes_pages_and_refuses_what_does_not_go_together(capsys, 
     ):
         assert main(["explain", str(plan), *words]) == 2
         assert reason in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "txt"])
+def test_nodes_keep_the_names_of_their_coordinates_in_a_file(tmp_path, suffix):
+    network = without(gossamer.network("torus:3x3"), ["links:0-1"])
+    plan = gossamer.plan(network, "allgather")
+    plan.save(tmp_path / f"plan.{suffix}")
+    again = gossamer.load(tmp_path / f"plan.{suffix}")
+    names = [[net.node_name(v) for v in range(9)] for net in (plan.schedule.network, again.network)]
+    assert names[0] == names[1]
+    assert names[0][5] == "(1,2)"
+    page = gossamer.explain(again, quick=True)
+    assert "(0,0)" in page.why[0]
+    cable = next(c for c in advising.changed(page.asked, again, page.binding) if c.words.startswith("one more cable"))
+    assert cable.asked.network.node_name(5) == "(1,2)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -173,3 +174,24 @@ def test_files_without_bandwidths_answer_in_proportion():
 def test_errors_are_of_the_family():
     with pytest.raises(GossamerError):
         resized(gossamer.plan("ring:4", "broadcast").schedule, 5)
+
+
+def test_outcomes_are_taken_as_schedules():
+    plan = gossamer.plan("ring:4", "allgather", cost=gossamer.TimeCost("1MiB", bandwidth="50GB/s"))
+    large = gossamer.resized(plan, "1GiB")
+    assert large == gossamer.resized(plan.schedule, "1GiB")
+    assert str(gossamer.verify(plan)) == str(gossamer.verify(plan.schedule))
+    assert gossamer.verify(large)
+    streamed = replace(plan, schedule=None)
+    with pytest.raises(GossamerError, match="the schedule was checked as it was made and not kept"):
+        gossamer.verify(streamed)
+    with pytest.raises(GossamerError, match="a store-and-forward schedule is resized, got 'plan'"):
+        gossamer.resized("plan", "1GiB")
+
+
+def test_what_is_shown_of_objects_is_short():
+    plan = gossamer.plan("torus:4x4", "allgather")
+    assert repr(plan.case) == "<Case: allgather on torus:4x4>"
+    assert repr(plan.bounds).startswith("<Bounds: ")
+    assert len(repr(plan.bounds)) < 150
+    assert repr(type(plan.bounds)()) == "<Bounds: none>"

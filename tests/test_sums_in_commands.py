@@ -42,10 +42,6 @@ def test_a_command_takes_partial_sums(capsys, tmp_path, plan, command):
     capsys.readouterr()
     words = [word.format(plan=plan, folder=tmp_path) for word in COMMANDS[command]]
     found, told = main(words), capsys.readouterr()
-    if command in ("c", "mscclpp") and gossamer.load(plan).network.spec.startswith("fat-tree"):
-        assert (found, told.err.count("\n")) == (2, 1)
-        assert "switch" in told.err  # no rank of a program of MPI, no GPU
-        return
     assert (found, told.err) == (0, "")
     assert told.out
 

@@ -46,6 +46,7 @@ __all__ = [
     "plain",
     "quantity",
     "seconds_text",
+    "size_text",
     "whole_file",
     "whole_folder",
     "wrapped",
@@ -430,13 +431,22 @@ def entry_lines(entries: Iterable[tuple[str, Sequence[str]]], width: int = WIDTH
     >>> entry_lines([("network", ["ring:4"]), ("bound", ["a long text", "another"])], 20)
     ['network  ring:4', 'bound    a long text', '         another']
     """
-    rows = list(entries)
-    left = max((len(label) for label, _ in rows), default=0) + 2
-    found = []
-    for label, texts in rows:
-        lines = [line for text in texts for line in wrapped(text, max(width - left, 10)) or [""]]
-        found.append(f"{label:<{left}}{lines[0] if lines else ''}".rstrip())
-        found += [" " * left + line for line in lines[1:]]
+    return column_lines([(label if k == 0 else "", text) for label, texts in entries
+                         for k, text in enumerate(texts or [""])], width)  # fmt: skip
+
+
+def column_lines(rows: Sequence[Sequence[str]], width: int = WIDTH, indent: str = "") -> list[str]:
+    """Return rows of texts in columns, the last of which is wrapped.
+
+    >>> column_lines([("a", "1", "some words"), ("bc", "23", "others")], 18)
+    ['a   1   some words', 'bc  23  others']
+    """
+    wide = [max(map(len, column)) + 2 for column in zip(*(row[:-1] for row in rows), strict=True)]
+    left, found = len(indent) + sum(wide), []
+    for row in rows:
+        lines = wrapped(row[-1], max(width - left, 10)) or [""]
+        start = indent + "".join(f"{cell:<{w}}" for cell, w in zip(row[:-1], wide, strict=True))
+        found += [f"{start}{lines[0]}".rstrip(), *(" " * left + line for line in lines[1:])]
     return found
 
 
@@ -513,15 +523,50 @@ def latex_table(columns: Sequence[str], rows: Iterable[Sequence[str]], note: str
     \bottomrule
     \end{tabular}
     """
-    cells = [tuple(row) for row in rows]
+    columns, cells = _one_unit_a_column(columns, [tuple(row) for row in rows])
     sides = ["r" if cells and all(not row[i] or _NUMBER.match(row[i]) for row in cells) else "l"
              for i in range(len(columns))]  # fmt: skip
+    wide = [max((len(row[i]) for row in [columns, *cells]), default=0) for i in range(len(columns))]
+    long = [i for i, count in enumerate(wide) if count > _WORDS and sides[i] == "l"]
+    if long and sum(wide) > _LINE:
+        room = max(1 - sum(wide[i] + 2 for i in range(len(columns)) if i not in long) / _LINE, 0.3) - 0.02 * len(long)
+        total = sum(min(wide[i], _PARAGRAPH) for i in long)
+        for i in long:
+            share = room * min(wide[i], _PARAGRAPH) / total
+            sides[i] = rf">{{\raggedright\arraybackslash}}p{{{share:.2f}\linewidth}}"
+    packages = "booktabs,array" if long and sum(wide) > _LINE else "booktabs"
     lines = [" & ".join(map(latex_text, row)) + r" \\" for row in cells]
-    head = [f"% {line}" for line in note.splitlines()] + ([r"% \usepackage{booktabs}"] if note else [])
+    head = [f"% {line}" for line in note.splitlines()] + ([rf"% \usepackage{{{packages}}}"] if note else [])
     return "\n".join([
         *head, rf"\begin{{tabular}}{{{''.join(sides)}}}", r"\toprule", " & ".join(map(latex_text, columns)) + r" \\",
         r"\midrule", *lines, r"\bottomrule", r"\end{tabular}", "",
     ])  # fmt: skip
+
+
+_LINE, _WORDS, _PARAGRAPH = 84, 24, 60
+"""Characters of a line of text; of a cell from which on it is a paragraph; of one that counts as the longest."""
+
+_MEASURE = re.compile(r"([\d.,]+(?:e[-+]?\d+)?) ([kMGT]?B/s|[pnmu]?s)$")
+_SCALE = {"ps": -12, "ns": -9, "us": -6, "ms": -3, "s": 0, "B/s": 0, "kB/s": 3, "MB/s": 6, "GB/s": 9, "TB/s": 12}
+
+
+def _one_unit_a_column(
+    columns: Sequence[str], rows: list[tuple[str, ...]]
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return the columns with the unit of times and bandwidths at the top, that of the largest, and their numbers."""
+    heads, cells = list(columns), [list(row) for row in rows]
+    for i, name in enumerate(columns):
+        found = [_MEASURE.match(row[i]) for row in cells]
+        measured = [match for match in found if match]
+        if not measured or any(row[i] and not match for row, match in zip(cells, found, strict=True)):
+            continue
+        unit = max((match[2] for match in measured), key=lambda unit: _SCALE[unit])
+        heads[i] = f"{name} ({unit})"
+        for row, match in zip(cells, found, strict=True):
+            if match:
+                value = Decimal(match[1].replace(",", "")).scaleb(_SCALE[match[2]] - _SCALE[unit])
+                row[i] = f"{float(value):.6g}"
+    return tuple(heads), [tuple(row) for row in cells]
 
 
 def write_latex(
@@ -576,15 +621,34 @@ def bytes_text(count: int) -> str:
     return f"{count} B"
 
 
+def size_text(count: int) -> str:
+    """Return a number of bytes for people: exactly where that is short, else to four figures.
+
+    >>> size_text(65536), size_text(3_000_000), size_text(123_456_789), size_text(5 * 2**29), size_text(23 * 2**26)
+    ('64 KiB', '3 MB', '123.5 MB', '2.5 GiB', '1472 MiB')
+    """
+    for exponent in range(len(_BINARY) - 1, 0, -1):
+        text = f"{count / 1024**exponent:.4g}"
+        if count >= 1024**exponent and "e" not in text and float(text) * 1024**exponent == count:
+            return f"{text} {_BINARY[exponent]}"
+    exponent = max(k for k in range(len(_DECIMAL)) if count >= 1000**k or not k)
+    return f"{count / 1000**exponent:.4g} {_DECIMAL[exponent]}"
+
+
+_BINARY, _DECIMAL = ("B", "KiB", "MiB", "GiB", "TiB", "PiB"), ("B", "kB", "MB", "GB", "TB", "PB")
+
+
 def seconds_text(seconds: Fraction | float) -> str:
     """Return a length of time for people, to four figures.
 
     >>> seconds_text(0.00117441), seconds_text(2.5e-8), seconds_text(90), seconds_text(0)
     ('1.174 ms', '25 ns', '90 s', '0 s')
+    >>> seconds_text(0.99999e-6)
+    '1 us'
     """
     value = float(seconds)
     for unit, length in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)):
-        if value >= length:
+        if float(f"{value:.4g}") >= length:
             return f"{value / length:.4g} {unit}"
     return f"{value * 1e12:.4g} ps" if value else "0 s"
 

@@ -52,7 +52,7 @@ def test_total_exchange_on_the_7_x_8_array_gains_from_folding():
     [
         ("torus:3x3", Rules(), "needs an array"),
         ("array:2x2", Rules(), "needs a side of 3 nodes or more"),
-        ("array:3x3", Rules(ports="one"), "needs all ports at once, not ports 'one'"),
+        ("array:3x3", Rules(ports="one"), "is for all-port nodes, not one-port"),
         ("array:3x3", Rules(buffer=3), "does not limit the packets that a node holds"),
         ("array:40x41x42", Rules(), "would write out"),
     ],

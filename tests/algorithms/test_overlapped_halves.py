@@ -8,7 +8,7 @@ import pytest
 
 import gossamer
 from gossamer import Rules
-from gossamer.algorithms.overlapped_allreduce_halves import (
+from gossamer.algorithms.any_network.overlapped_allreduce import (
     _GATHER,
     _REDUCE,
     OVERLAPPED_HALVES,

@@ -28,8 +28,8 @@ APART = Network("apart", 4, [0, 1, 2, 3], [1, 0, 3, 2], links_only=True)
     ("model", "held", "why"),
     [
         (Rules(), None, None),
-        (Rules(ports="one"), None, "needs all ports at once, not ports 'one'"),
-        (Rules(ports="one-send", buffer=9), 3, "needs all ports at once, not ports 'one-send'"),
+        (Rules(ports="one"), None, "is for all-port nodes, not one-port"),
+        (Rules(ports="one-send", buffer=9), 3, "is for all-port nodes, not one-port sending"),
         (Rules(buffer=9), None, UNLIMITED),
         (Rules(buffer=3), 3, None),
         (Rules(buffer=2), 3, "may keep 3 packets at one node, more than the buffer of 2"),
@@ -80,7 +80,7 @@ def test_all_algorithms_have_the_same_words_for_ports_and_buffers():
                 if algorithm.covers(case):
                     limited = (case.related(rules=rules) for rules in (Rules(ports="one"), Rules(buffer=1)))
                     said |= {found.why for found in map(algorithm.offers, limited) if isinstance(found, Refusal)}
-    about = {why for why in said if "ports" in why or "limit" in why}
-    hint = "needs ports all; with one port furthest-first is optimal"
+    about = {why for why in said if "is for all-port" in why or "limit" in why}
+    hint = "is for all-port nodes; for one-port nodes furthest-first is optimal"
     about.discard("limits the packets that a node holds only for permutations")  # said by the solver, where it is
-    assert about == {"needs all ports at once, not ports 'one'", UNLIMITED, hint}
+    assert about == {"is for all-port nodes, not one-port", UNLIMITED, hint}

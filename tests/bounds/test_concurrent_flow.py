@@ -106,8 +106,8 @@ def test_port_limits_count(ports, value):
 def test_the_witness_names_lengths_that_prove_it():
     found = bound(array(3, 3, 3), PartialExchange([0]))
     assert found.witness == (
-        "3 links of length 1 (longest: (0,0,0)->(1,0,0), (0,0,0)->(0,1,0), (0,0,0)->(0,0,1)) offer 3 a step; "
-        "all messages have 26 to travel"
+        "all messages together move at least 26 packets over 3 links ((0,0,0)->(1,0,0), (0,0,0)->(0,1,0), "
+        "(0,0,0)->(0,0,1))"
     )
 
 

@@ -85,7 +85,7 @@ def test_a_network_on_which_only_cuts_that_count_ways_are_as_large():
     found = {b.name: b for b in bounds(Case(network, Scatter(0), Rules()))}
     assert found["cut over time"].value == 4 == found["cut around nodes"].value
     assert all(b.value < 4 for name, b in found.items() if name not in ("cut over time", "cut around nodes"))
-    assert found["cut over time"].witness.startswith("4 messages of node v must cross a cut of links and slots")
+    assert found["cut over time"].witness.startswith("4 messages of node v must pass a bottleneck that lets ")
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def test_a_corner_waits_for_the_nearest_of_the_far_messages():
         key=lambda b: b.value,
     )
     assert bound.value == 1056
-    assert bound.witness == ("node (63,0) must receive 2,047 messages from nodes at least 33 hops away, over 2 links")
+    assert bound.witness == ("node (63,0) must receive 2,047 messages from nodes at least 33 hops away over 2 links")
 
 
 def test_several_messages_of_one_node_leave_one_after_the_other():

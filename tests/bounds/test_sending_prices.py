@@ -94,7 +94,7 @@ def test_a_path_that_nobody_calls_an_array_takes_as_long_as_one(n):
 def test_large_networks_have_the_set_of_fewest_neighbors():
     network = from_networkx(nx.barabasi_albert_graph(1000, 2, seed=2))
     (bound, *_) = port_set_bounds(Case(network, MultinodeBroadcast(), ONE))
-    assert bound.witness.startswith("72 nodes must receive 71,928 messages, and have 31 neighbors")
+    assert bound.witness.startswith("72 nodes must receive 71,928 messages, but have only 31 neighbors")
 
 
 @pytest.mark.solver

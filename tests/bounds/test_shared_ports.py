@@ -43,7 +43,9 @@ def test_capacity_occupancy_and_the_way_to_the_port_count():
     ports = SharedPorts(slow.link_source // 2, slow.link_target // 2, 1, 2)
     found = by_name(slow.with_ports(ports), "allgather")["port receives"]
     assert found.value == (3 - 2) + 1 + 14 * 2  # on the link alone, under way, and in the port
-    assert found.witness == ("port p0, all links into nodes 0, 1, must pass 14 messages, one at a time, 2 slots each")
+    assert found.witness == (
+        "14 messages must pass p0, shared by all links into nodes 0, 1, one at a time, 2 steps each"
+    )
     split = by_name(slow.with_ports(ports), "allgather", Rules(split=True))["port receives"]
     assert split.value == 1 + 14 * 2  # parts are as short as one likes
 
@@ -59,6 +61,6 @@ def test_all_hops_go_through_ports():
     everything = np.zeros(net.link_count, np.int32)
     total = by_name(net.with_ports(SharedPorts(everything, everything, 4)), "alltoall")["total hops"]
     assert total.value == Fraction(6 * (1 + 1 + 2 + 2 + 3), 4).__ceil__() == 14
-    assert total.witness == "all messages together need 54 hops, made through 1 port"
+    assert total.witness == "all messages together need 54 hops through 1 shared NIC or uplink"
     assert gossamer.plan(net.with_ports(SharedPorts(everything, everything, 4)), "alltoall").completion_time == 14
     assert list(shared_port_bounds(Case(net, task("alltoall")))) == []

@@ -199,7 +199,7 @@ def test_few_neighbors_raise_the_bound_of_a_regular_network():
     bounds = {b.name: b for b in spread_bounds(Case(network, Broadcast(0), ONE))}
     bound = bounds["doubling with few neighbors"]
     assert (bound.value, doubling_time(np.bincount(network.distances(0)))[0]) == (9, 8)
-    assert bound.witness.endswith("each node passes it on once a step, at most 3 times")
+    assert bound.witness.endswith("a node passes it on at most once a step, to at most 3 neighbors")
 
 
 @pytest.mark.parametrize(

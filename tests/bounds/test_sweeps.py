@@ -42,9 +42,7 @@ def test_the_bridge_between_two_cliques_is_found():
     network = from_networkx(nx.barbell_graph(6, 0))
     (bound,) = sweep_bounds(Case(network, TotalExchange(), Rules()))
     assert bound.value == 36
-    assert bound.witness == (
-        "the 6 nodes first reached from node 0 | 6 nodes, 1 packet a step across: 36 messages must leave"
-    )
+    assert bound.witness == ("36 messages must leave the 6 nodes nearest to node 0, at most 1 packet a step")
 
 
 def test_layers_add_the_way_to_the_bridge_and_from_it():
@@ -54,7 +52,7 @@ def test_layers_add_the_way_to_the_bridge_and_from_it():
     assert bound.value == best_bound(Case(network, task, Rules())).value == 15
     assert bound.witness == (
         "14 messages must get from nodes at least 6 hops from node 10 to nodes at most 4 hops from it, "
-        "1 packet a step across"
+        "at most 1 packet a step"
     )
 
 
@@ -101,7 +99,7 @@ def test_a_cut_node_without_messages_of_its_own_begins_a_step_later():
     network = from_networkx(nx.star_graph(5))
     found = {b.name: b for b in cut_node_bounds(Case(network, PartialExchange([1, 2]), Rules(ports="one-send")))}
     assert found["cut node sends"].value == 1 + 2 * 4
-    assert found["cut node sends"].witness == "node 0 must send 8 messages of its branches, one a step"
+    assert found["cut node sends"].witness == "node 0 must send 8 messages of its branches one at a time"
 
 
 @pytest.mark.parametrize("n", [3, 4, 9, 10])

@@ -112,7 +112,7 @@ def test_the_last_packet_over_a_slow_cut_still_has_its_way_to_go():
     (found,) = set_cut_bounds(case)
     assert found.value == 4 * 10 + 5 + 1
     assert found.witness == (
-        "4 nodes 0, 1, 2, 3 | 4 others, 1 link across: 4 messages must cross, at least 6 slots after"
+        "4 messages must leave the 4 nodes 0, 1, 2, 3 over 1 link of 0.1 packets a step, plus at least 6 steps after"
     )
 
 

@@ -151,8 +151,8 @@ def test_the_clock_in_words():
         ({"bytes": "many"}, "bytes must be a whole number of bytes"),
         ({"bytes": 1, "bandwidth": 0}, "bandwidth must be a rate above 0"),
         ({"bytes": 1, "bandwidth": "fast"}, "bandwidth must be a rate above 0"),
-        ({"bytes": 1, "latency": "1us"}, "latency goes with bandwidth"),
-        ({"bytes": 1, "bandwidth": 1, "latency": -1}, "latency must be a time"),
+        ({"bytes": 1, "bandwidth": 1e9, "latency": -1}, "latency must be a time"),
+        ({"bytes": 1, "bandwidth": 1e9, "overhead": "2"}, "overhead must have a unit"),
         ({"bytes": 1, "counting": "osu"}, "counting must be"),
     ],
 )

@@ -152,6 +152,19 @@ def test_the_page_is_small_fetches_nothing_and_holds_the_columns(tmp_path):
     assert (shown["time"], shown["bound"]) == ("16", "16")
 
 
+def test_a_plan_in_seconds_is_told_in_seconds():
+    """An allgather of 1 MB on four nodes over links of 1 GB/s and 1 ms; a link is busy for 1 of 2 ms of a transfer."""
+    cost = gossamer.TimeCost("1MB", bandwidth="1GB/s", latency="1ms", whole=True)
+    plan = gossamer.plan("ring:4", "allgather", cost=cost)
+    shown = scene(plan.schedule, plan.bounds)
+    head = shown.head
+    assert (head["time"], head["unit"], head["units"], head["task"]) == ("4", "ms", "ms", "allgather")
+    assert head["ticks"] * head["tick"] == pytest.approx(4)
+    assert head["met"] == plan.optimal
+    carried = link_load(plan.schedule).sum() * 1.0
+    assert shown.columns["busy"].mean() == pytest.approx(carried / (8 * 4), rel=1e-6)
+
+
 def test_the_same_schedule_is_the_same_page(tmp_path):
     for name in ("a.html", "b.html"):
         explore(scatter(gossamer.network("array:4x4")), tmp_path / name)

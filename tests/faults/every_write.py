@@ -1,4 +1,4 @@
-"""Run under the preloaded library, FOLDER PART PARTS: let the n-th write of every command fail, for every n."""
+"""Run under the preloaded library, FOLDER PART PARTS: let writes of every command fail, each by itself."""
 
 from __future__ import annotations
 
@@ -59,6 +59,12 @@ def wrong(line: str, n: int, code: int, status: int, err: str) -> list[str]:
     return said
 
 
+def numbers(count: int) -> list[int]:
+    """Return which of so many writes fail: each, but of more than 40 the first and last 12, and one of 8 between."""
+    some = {*range(12), *range(0, count, 8), *range(count - 12, count)}
+    return sorted(n for n in (some if count > 40 else range(count)) if n < count)
+
+
 def main(lines: list[str]) -> None:
     """Print what is wrong as JSON, and how many writes were tried."""
     library = ctypes.CDLL(None)
@@ -74,8 +80,8 @@ def main(lines: list[str]) -> None:
         count = library.writes_seen()
         if status != 0:
             found.append(f"{line}: {status}, {err}")
-        for n in range(count if target.name != "none" else 0):
-            code = ERRORS[(tried + n) % len(ERRORS)]
+        for n in numbers(count if target.name != "none" else 0):
+            code = ERRORS[tried % len(ERRORS)]
             clean(target, folder)
             library.fail_writes(n, code)
             status, err = carried_out(line)

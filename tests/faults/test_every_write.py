@@ -1,4 +1,4 @@
-"""Every write of every command that writes a file fails once: nothing is half written, and it is said in one line."""
+"""Every write of every command that writes a file fails once, of more than 40 many: nothing is half written."""
 
 from __future__ import annotations
 

@@ -58,6 +58,10 @@ def run(words: list[str], seconds: int = SECONDS) -> Result:
     return Result(status, out, err, time.process_time() - began, max(_memory() - first, 0))
 
 
+_TOLD = ("assumed: ", "gossamer: note: ", "gossamer: warning: ")
+"""What lines on standard error begin with that do not say what is wrong."""
+
+
 def judged(words: list[str], result: Result, folder: Path, file_size: int | None = None) -> list[str]:
     """Return what is wrong with a result, in sentences; nothing where all is well."""
     from gossamer.cli import STATUSES
@@ -67,7 +71,7 @@ def judged(words: list[str], result: Result, folder: Path, file_size: int | None
         said.append(f"exit status {result.status}")
     if "Traceback" in result.err or "a fault of gossamer" in result.err:
         said.append(f"fault: {result.err.strip()[-300:]}")
-    lines = [line for line in result.err.split("\n")[:-1] if not line.startswith("gossamer: warning: ")]
+    lines = [line for line in result.err.split("\n")[:-1] if not line.startswith(_TOLD)]
     if result.status == 2 and len(lines) != 1 and not (result.out and not words):
         said.append(f"{len(lines)} lines on standard error: {result.err[:300]!r}")
     if result.status == 0 and lines:

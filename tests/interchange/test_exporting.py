@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
@@ -14,11 +15,13 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer.errors import FileFormatError, NotApplicableError, ScheduleError, VerificationError
 from gossamer.interchange import FORMATS, export
-from gossamer.interchange.format import RowText
+from gossamer.interchange.format import RowText, between_ranks
 from gossamer.interchange.goal import read_operations
 from gossamer.interchange.smpi import write_platform
 from gossamer.programs.files import read_rank
 from gossamer.schedules.hop_table import hop_ends
+from interchange.msccl_loader import run
+from programs.oracle import check_program, inputs_of, wanted
 
 
 @pytest.fixture(scope="module")
@@ -111,10 +114,55 @@ def test_bad_requests_are_refused_in_one_line(tmp_path, allgather):
     assert [p.name for p in tmp_path.iterdir()] == ["full"]
 
 
-def test_a_switch_runs_no_rank(tmp_path):
+PROGRAMS = [name for name, format in FORMATS.items() if not format.switches and name != "msccl-json"]
+
+
+def test_a_switch_that_copies_or_adds_runs_no_rank(tmp_path):
     schedule = gossamer.plan("fat-tree:k=2,h=2,capacity=constant", "allgather").schedule
-    with pytest.raises(NotApplicableError, match=r"a switch runs no rank; .* has 3, such as"):
-        export(schedule, tmp_path / "a", "c")
+    adding = gossamer.plan("leaf-spine:2,2,2", "reduce-scatter", rules=gossamer.Rules(reduction=True)).schedule
+    for name in PROGRAMS:
+        with pytest.raises(NotApplicableError, match=r"switch \S+ sends several copies of .* --no-replication"):
+            export(schedule, tmp_path / "a", name)
+        with pytest.raises(NotApplicableError, match=r"switch \S+ adds what comes to it, .* --no-reduction"):
+            export(adding, tmp_path / "a", name)
+    assert not list(tmp_path.iterdir())
+
+
+THROUGH = [
+    ("leaf-spine:2,2,2", "alltoall", {}),
+    ("leaf-spine:2,2,2", "allgather", {"cut_through": True}),
+    ("leaf-spine:3,2,2", "allreduce", {}),
+    ("fat-tree:k=2,h=2,capacity=constant", "reduce-scatter", {}),
+    ("dgx-a100:1", "allreduce", {"cut_through": True}),
+]
+
+
+@pytest.mark.parametrize(("network", "task", "rules"), THROUGH)
+def test_programs_have_ranks_only_and_do_what_the_schedule_does(tmp_path, network, task, rules):
+    """What crosses switches one by one is a transfer between two ranks."""
+    asked = {"cost": gossamer.TimeCost("1MiB")} if network.startswith("dgx") else {}
+    schedule = gossamer.plan(network, task, rules=gossamer.Rules(replication=False, **rules), **asked).schedule
+    ranks = schedule.network.terminal_count
+    assert ranks < schedule.network.node_count
+    found = between_ranks(schedule)
+    assert gossamer.verify(found), gossamer.verify(found)
+    assert (found.network.node_count, found.completion_time) == (ranks, schedule.completion_time)
+    program = gossamer.lower(found)
+    check_program(program)
+    inputs = inputs_of(program)
+    export(schedule, tmp_path / "x.xml", "msccl-xml", limits=False)
+    algo = ElementTree.parse(tmp_path / "x.xml").getroot()
+    gpus = algo.findall("gpu")
+    assert int(algo.get("ngpus")) == len(gpus) == ranks
+    if schedule.generations == 1:
+        for got, want in zip(run(gpus, inputs), wanted(program, inputs), strict=True):
+            np.testing.assert_array_equal(got, want)
+    export(schedule, tmp_path / "x.json", "mscclpp", limits=False)
+    assert len(json.loads((tmp_path / "x.json").read_text())["gpus"]) == ranks
+    export(schedule, tmp_path / "x", "chakra")
+    assert len(list((tmp_path / "x").iterdir())) == ranks
+    export(schedule, tmp_path / "c", "c")
+    assert read_rank(tmp_path / "c" / "plan.program", ranks - 1).rank == ranks - 1
 
 
 def test_rows_and_events_are_the_timeline(tmp_path, allgather):

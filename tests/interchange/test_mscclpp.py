@@ -74,7 +74,7 @@ def test_offsets_fit_32_bits(tmp_path):
     ("network", "task", "limit"),
     [
         ("complete:64", "alltoall", "rank 0 would have 127 threadblocks, which wait for each other; a GPU of 108"),
-        ("fat-tree:k=2,h=2", "broadcast", "the ranks of MSCCL"),
+        ("fat-tree:k=2,h=2", "broadcast", "sends several copies of what comes to it, and a switch runs no rank"),
     ],
 )
 def test_a_limit_that_is_broken_is_named(tmp_path, network, task, limit):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.errors import ModelError, NetworkError
+from gossamer.errors import ModelError, NetworkError, NotApplicableError
 from gossamer.networks import Failed, Speeds, from_networkx, parse, read_edge_list, to_networkx
 from gossamer.networks.derived import cables, without
 
@@ -98,7 +98,7 @@ def test_hyphens_may_be_part_of_names():
         ("links", "what fails must be such as"),
         ("links:", "what fails must be such as"),
         ("links:0", "a link that fails must be two nodes such as 0-1"),
-        ("links:0-5", "has no link from node 0 to node 5"),
+        ("links:0-5", "has no link '0-5'; node 0 has links to 1, 3, 4, 12 "),
         ("links:0->5", "has no link from node 0 to node 5"),
         ("links:0-99", r"node 99 is outside 0\.\.15"),
         ("nodes:99", r"node 99 is outside 0\.\.15"),
@@ -134,3 +134,98 @@ def test_a_damaged_network_is_planned():
     found = gossamer.plan(parse("torus:4x4").without(links=[(0, 1)]), "allgather")
     assert found.verification.ok
     assert found.completion_time >= found.bound
+
+
+def test_ranges_and_lists_of_nodes_and_links(tmp_path):
+    ring, box = parse("ring:12"), parse("dgx-h100:2,gpus=4")
+
+    def gone(net, *words):
+        left = without(net, words).find(Failed)
+        return sorted(set(range(net.node_count)) - set(left.nodes.tolist()))
+
+    assert gone(ring, "nodes:4-7") == gone(ring, "nodes:[4-7]") == gone(ring, "nodes:4-6,7") == [4, 5, 6, 7]
+    assert gone(ring, "nodes:2", "nodes:0-1,5") == [0, 1, 2, 5]
+    assert gone(box, "nodes:box0.gpu1-3") == gone(box, "nodes:box0.gpu1-box0.gpu3") == [1, 2, 3]
+    assert gone(box, "nodes:box[0-1].gpu[0,3]") == [0, 3, 4, 7]
+    assert without(ring, ["terminals:8-11"]).terminal_count == 8
+    links = without(box, ["links:box[0-1].gpu0-rail0,box0.gpu1-rail1"])
+    assert links.link_count == box.link_count - 6
+    grid = parse("torus:4x4")
+    assert gone(grid, "nodes:(0,1),(2,3)") == [1, 11]
+    (tmp_path / "named.edges").write_text("n-1 n-2\nn-2 n-3\n4-7 n-1\nn-3 4-7\n")
+    named = read_edge_list(tmp_path / "named.edges")
+    assert gone(named, "nodes:4-7") == [named.node("4-7")]
+    assert without(named, ["links:n-1-n-2"]).link_count == named.link_count - 2
+
+
+def test_one_of_several_cables_fails():
+    net = parse("dgx-1:v100")  # links of capacity 2 are two cables
+    left = without(net, ["links:0-3*1"])
+    pairs = [net.link_between(*ends) for ends in ((0, 3), (3, 0))]
+    assert left.link_count == net.link_count
+    assert left.link_capacity.tolist() == [c - (i in pairs) for i, c in enumerate(net.link_capacity.tolist())]
+    assert left.spec == "dgx-1:v100 without link 0-3 (1 of 2)"
+    assert without(net, ["links:0-3*2"]) == without(net, ["links:0-3"]) == net.without(links=[(0, 3, 2)])
+    assert without(net, ["links:0-3*1,0-3*1"]) == without(net, ["links:0-3"])
+    twice = without(left, ["links:1-2*1"])
+    assert (twice.link_capacity == 2).sum() == (net.link_capacity == 2).sum() - 4
+    assert twice.find(Failed).sound is net
+    slower = gossamer.plan(left, "allgather", cost=gossamer.TimeCost("1MiB"))
+    assert slower.verification.ok
+    assert slower.seconds > gossamer.plan(net, "allgather", cost=gossamer.TimeCost("1MiB")).seconds
+
+
+def test_links_that_are_the_speed_of_several_cables_become_slower():
+    net = parse("mi250x:2")
+    left = without(net, ["links:box0.gcd0-box0.gcd1*3"])
+    link = net.link_between(0, 1)
+    assert net.find(Speeds).bandwidth[link] == 200e9
+    assert left.find(Speeds).bandwidth[link] == 50e9
+    assert (left.find(Speeds).bandwidth != net.find(Speeds).bandwidth).sum() == 2
+    assert without(left, ["links:box0.gcd0-box0.gcd1*1"]).link_count == net.link_count - 2
+    half = without(parse("dgx-h100"), ["links:gpu[0-7]-nvswitch*9"])
+    assert set(half.find(Speeds).bandwidth.tolist()) == {225e9}
+    plans = [gossamer.plan(each, "allgather") for each in (half, "dgx-h100:nvlinks=9")]
+    assert plans[0].seconds == pytest.approx(plans[1].seconds, rel=1e-6)
+    with pytest.raises(NetworkError, match="gcd0-gcd1 is 4 cables, so that 5 of them cannot fail"):
+        without(parse("mi250x"), ["links:0-1*5"])
+    with pytest.raises(NetworkError, match=r"cables that fail must be a whole number in 1\.\.2147483647, got 0"):
+        parse("mi250x").without(links=[(0, 1, 0)])
+    with pytest.raises(NetworkError, match="some of several cables fail both ways"):
+        without(net, ["links:0->1*1"])
+
+
+def test_of_parallel_links_the_fastest_cable_fails_first(tmp_path):
+    path = tmp_path / "a.edges"
+    path.write_text("columns source target capacity bandwidth\na b 2 1GB/s\na b 1 2GB/s\nb c 1 3GB/s\n")
+    net = read_edge_list(path)
+    left = without(net, ["links:a-b*2"])
+    kept = {(b, c) for b, c in zip(left.find(Speeds).bandwidth.tolist(), left.link_capacity.tolist(), strict=True)}
+    assert kept == {(1e9, 1), (3e9, 1)}
+
+
+def test_schedules_are_repaired_where_cables_of_a_capacity_fail():
+    sound = gossamer.plan("dgx-1:v100", "allgather", cost=gossamer.TimeCost("1MiB"))
+    left = without(sound.schedule.network, ["links:0-3*1"])
+    repaired = gossamer.replan(sound, left)
+    assert gossamer.verify(repaired.schedule).ok
+    assert repaired.seconds >= gossamer.plan("dgx-1:v100", "allgather", cost=gossamer.TimeCost("1MiB")).seconds
+    timed = gossamer.plan("mi250x", "broadcast", cost=gossamer.TimeCost("64kB"))
+    with pytest.raises(NotApplicableError, match="which makes links slower; plan again"):
+        gossamer.replan(timed, without(timed.schedule.network, ["links:0-1*1"]))
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("links:0-9", r"has no link '0-9'; node 0 has links to 1, 15 \(did you mean '0-1'\?\)"),
+        ("nodes:7-4", "a range must be such as 0-7, got '7-4'"),
+        ("nodes:[4-", r"brackets do not match in '\[4-'"),
+        ("nodes:4-99", r"node 16 is outside 0\.\.15"),
+        ("nodes:gpu[0-9999999]", "over 800,000 names"),
+        ("links:0-1*2", r"is 1 cable, so that 2 of them cannot fail"),
+    ],
+)
+def test_odd_ranges_are_refused(word, message):
+    with pytest.raises(NetworkError, match=message):
+        without(parse("ring:16"), [word])

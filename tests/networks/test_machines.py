@@ -32,7 +32,9 @@ SPECS = list(dict.fromkeys(
     [family.example for family in MACHINES] + [family.name for family in MACHINES if family.bare]
     + ["dgx-h100:4", "dgx-h100:2,spines=4,rails=2", "nvl72:chips=18", "dgx-a100:3,nic=400Gbit/s,latency=0s",
        "tpu-v5p:4x8x8", "tpu-v5p:8x8x16,twisted=yes", "tpu-v4:2x2x4", "tpu-v5e:8x16", "tpu-v5e:4x4,wraps=all",
-       "trainium2:4x4x4,outside=1GB/s", "mi300x:2,rails=1,xgmi=50GB/s", "bluegene-q:2x2x4x4x2"]
+       "trainium2:4x4x4,outside=1GB/s", "mi300x:2,rails=1,xgmi=50GB/s",
+       "dgx-a100:2,gpus=4", "mi250x:3,gpus=4,rails=2", "nvl72:gpus=36,chips=2", "mi300x:gpus=1",
+       "gaudi3:2,gpus=2,nic=25GB/s", "bluegene-q:2x2x4x4x2"]
 ))  # fmt: skip
 
 GB = 1e9
@@ -75,6 +77,9 @@ def test_a_spec_is_read_back_with_its_speeds(spec):
         ("vr-nvl72", 72, 73, 72, 1800, 0),
         ("mi300x", 8, 8, 28, 7 * 64, 0),
         ("mi300x:2", 16, 24, 56 + 16, 7 * 64, 50),
+        ("dgx-a100:2,gpus=4", 8, 14, 16, 300, 25),
+        ("mi300x:2,gpus=4", 8, 12, 12 + 8, 3 * 64, 50),
+        ("nvl72:gpus=36", 36, 37, 36, 900, 0),
         ("gaudi3", 8, 8, 28, 525, 0),
         ("gaudi3:2", 16, 17, 56 + 16, 525, 75),
         ("gaudi2", 8, 8, 28, 262.5, 0),
@@ -136,6 +141,31 @@ def test_boxes_are_joined_by_rails_and_spines():
     assert [tray.node_name(int(tray.link_target[tray.out_links(i)[-1]])) for i in range(5)] == [
         "rail0", "rail1", "rail2", "rail3", "rail0",
     ]  # fmt: skip
+
+
+def named_links(net):
+    """Return bandwidth and latency of each link, by the names of its ends."""
+    ends = [[net.node_name(int(v)) for v in side] for side in (net.link_source, net.link_target)]
+    speeds = net.find(Speeds)
+    told = zip(speeds.bandwidth.tolist(), speeds.latency.tolist(), strict=True)
+    return dict(zip(zip(*ends, strict=True), told, strict=True))
+
+
+def test_some_gpus_of_each_box_are_ranks():
+    """The others, and their adapters, are not there: each box is the subnetwork of the whole one."""
+    for spec in ("dgx-h100:3", "mi250x:2", "mi300x:2", "gaudi3:2", "dgx-b200"):
+        some, every = parse(f"{spec},gpus=4" if ":" in spec else f"{spec}:gpus=4"), parse(spec)
+        mine, whole = map(named_links, (some, every))
+        assert set(some.labels) <= set(every.labels)
+        assert mine == {ends: how for ends, how in whole.items() if set(some.labels).issuperset(ends)}
+        assert all(name[-1] in "0123" for name in some.labels[: some.terminal_count])
+    assert parse("dgx-a100:2,gpus=8").spec == "dgx-a100:2"
+    assert str(parse("dgx-a100:2,gpus=4").find(Assumptions).every[0].text).startswith("gpu0..gpu3 of 8 in each box")
+    half, whole = (gossamer.plan(spec, "allgather") for spec in ("dgx-a100:2,gpus=4", "dgx-a100:2"))
+    assert half.verification.ok
+    assert half.case.network.terminal_count == 8
+    assert half.seconds < whole.seconds
+    assert half.ratio < 1.1
 
 
 def test_slices_are_rings_where_the_machine_closes_them():
@@ -300,6 +330,9 @@ def test_old_words_keep_their_meaning():
         ("dgx-h100:nic=50gb/s", "'50gb/s' is 50GB/s or 50Gbit/s: say which"),
         ("dgx-h100:latency=2", "(did you mean '2us'?)"),
         ("dgx-h100:2,rails=9", "rails must be a whole number in 1..8, got 9"),
+        ("dgx-a100:2,gpus=9", "dgx-a100: gpus must be a whole number in 1..8, got 9"),
+        ("dgx-a100:2,gpus=4,rails=5", "rails must be a whole number in 1..4, got 5"),
+        ("mi250x:2,gpus=1", "the first adapter is that of gcd1, so gpus must be at least 2, got 1"),
         ("nvl72:chips=4", "18 links are not shared evenly by 4 chips"),
         ("dgx-h100:99999999999", "boxes must be at most"),
         ("dgx-h100:300000000", "the network would have"),
@@ -307,7 +340,7 @@ def test_old_words_keep_their_meaning():
         ("tpu-v5p:8x8", "3 sides are needed, such as tpu-v5p:8x8x8, got 8x8"),
         ("tpu-v5p:8x8x", "the sides must be whole numbers such as 4x4x8, got '8x8x'"),
         ("tpu-v5p:8x8x8,twisted=yes", "slices of sides n and 2n, multiples of 4, can be twisted, and 8x8x8 is none"),
-        ("tpu-v5p:8x8x8,twisted=maybe", "twisted must be yes or no, got 'maybe'"),
+        ("tpu-v5p:8x8x8,twisted=maybe", "twisted must be no or yes, got 'maybe'"),
         ("tpu-v6e:32x32", "a side must be a whole number in 1..16, got 32"),
         ("tofu-d:999999x999999x999999", "the network would have"),
         ("trainium2:4x4x3", "1 or 4 servers of 16 chips are joined, got 3"),

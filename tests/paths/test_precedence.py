@@ -60,3 +60,16 @@ def test_ways_that_make_a_circle_wait_for_each_other():
     assert scheduled(others, roads).start.tolist() == [0] * 6
     storing = roads._replace(cut=np.zeros(4, bool))
     assert scheduled(HopGraph.of_parents(link, packet, parent), storing).start.tolist() == [0, 1, 2, 0, 1, 2]
+
+
+@pytest.mark.parametrize("hops", [6, 70_000])
+def test_a_hop_may_wait_only_until_another_has_left(hops):
+    """As Python and compiled: over links of occupancy 3 and latency 5, on one link and on two in turns."""
+    roads = LinkResources.of(gossamer.network("ring:4").with_times(3, 5), Rules())
+    before, packet = np.arange(hops - 1), np.arange(hops, dtype=np.int32)
+    for link in (np.zeros(hops, np.int32), np.tile(np.array([0, 2], np.int32), hops // 2)):
+        for behind, apart in ((~(before + 1), 3), (before + 1, 8)):
+            graph = HopGraph.of_edges(link, packet, before, behind)
+            found = scheduled(graph, roads, rounds=0, orders=[np.arange(hops, dtype=float)])
+            np.testing.assert_array_equal(found.start, apart * np.arange(hops))
+            assert graph.need.tolist() == [0] + [1] * (hops - 1)

@@ -189,6 +189,23 @@ def test_what_is_no_picture_is_not_dressed(output, tmp_path, capsys):
     assert not (tmp_path / output).exists()
 
 
+def test_on_paper_stays_what_colors_mean_and_nothing_else():
+    paper = [text for text, *_ in visible_texts(plots.ranks_figure(planned("ring:5"), style="paper"))]
+    assert any(text.startswith("Blue, upper: the rank sends") for text in paper)
+    assert not any("allgather" in text for text in paper)
+
+
+def test_of_many_racks_a_few_are_drawn():
+    network = gossamer.network("dgx-h100:64")
+    shown = network_figure(network)
+    words = " ".join(text for text, *_ in visible_texts(shown))
+    assert "512 terminals (round) and 72 switches (square). Drawn are 24 terminals and 11 switches" in words.replace(
+        "\n", " "
+    )
+    assert "server 2" in words
+    assert "box3" not in words
+
+
 def test_a_style_within_another_does_not_keep_its_width():
     with plots.dressed_as("paper"), plots.dressed_as("screen"):
         assert plots.look() == plots.look("screen")

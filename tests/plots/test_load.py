@@ -189,6 +189,18 @@ def test_a_network_beyond_drawing_shows_the_load_of_each_dimension_and_direction
     assert "too large to draw its 131,544 links" in texts(figure)
 
 
+def test_many_racks_show_a_bar_for_each_tier_and_direction():
+    """A scatter in 20 racks of 20 sends 399 packets up the root's one link, and one down to each other host."""
+    schedule = gossamer.plan("leaf-spine:leaves=20,spines=4,hosts=20", "scatter").schedule
+    (axes,) = load_figure(schedule).axes
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    assert names[0] == "terminals to tier-1 switches"
+    assert len(names) == 4
+    load = percents(schedule)
+    hosts = schedule.network.link_source < 400
+    assert axes.patches[0].get_width() == pytest.approx(load[hosts].mean())
+
+
 def test_a_large_network_without_structure_shows_a_histogram():
     n = 20_001
     node = np.arange(n - 1)

@@ -1,4 +1,4 @@
-"""Load as TikZ: every node and link once, braces that close, commands that TikZ knows."""
+"""LaTeX: the load as TikZ, every node and link once, braces that close; tables no wider than a line."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import pytest
 
 import gossamer
+from gossamer.atomic_files import latex_table
 from gossamer.errors import NotApplicableError
 from gossamer.plots import draw, load_tikz
 from plots.irregular_networks import SAMPLES, network_of, planned, write_files
@@ -44,6 +45,39 @@ def test_every_node_and_link_is_there_once(sample, tmp_path):
     nodes = re.findall(r"\\node\[(?:terminal|switch)\] \(n(\d+)\)", "\n".join(lines))
     assert sorted(map(int, nodes)) == list(range(network.node_count))
     assert sum(line.strip().startswith(r"\draw[link,") for line in lines) == network.link_count
+
+
+def test_the_key_tells_loads_as_they_are():
+    """Of six nodes in a line 9 packets cross the middle cable each way, 8 the next ones and 5 the outer ones."""
+    text = load_tikz(gossamer.plan("array:6", "alltoall").schedule)
+    lines = checked(text)
+    loads = sorted({float(found) for found in re.findall(r"%.*: ([\d.]+) %$", text, re.MULTILINE)})
+    assert loads == pytest.approx([100 * 5 / 9, 100 * 8 / 9, 100], abs=0.05)
+    key = [line for line in lines if line.strip().startswith(r"\draw[key,")]
+    assert [line.split("{")[-1] for line in key] == [r"55.6 \%};", r"88.9 \%};", r"100 \%};"]
+
+
+def columns_of(text):
+    """Return the columns of a table in LaTeX, and its first row."""
+    return re.search(r"begin\{tabular\}\{(.*)\}", text)[1], text.split("\\toprule\n")[1].split("\n")[0]
+
+
+def test_times_of_a_column_have_one_unit():
+    text = latex_table(("name", "time", "bus"), [("a", "1.5 ms", "2 TB/s"), ("b", "250 us", "50 GB/s"), ("c", "", "")])
+    assert columns_of(text) == ("lrr", r"name & time (ms) & bus (TB/s) \\")
+    assert r"b & 0.25 & 0.05 \\" in text
+    mixed = latex_table(("name", "time"), [("a", "1.5 ms"), ("b", "4 steps")])
+    assert columns_of(mixed) == ("ll", r"name & time \\")
+
+
+def test_long_texts_are_paragraphs_that_fit_the_line():
+    words = "what must cross the cut " * 10
+    text = latex_table(("bound", "time", "why", "holds for"), [("cut", "2", words, words[:70])], "note")
+    shares = [float(share) for share in re.findall(r"p\{([\d.]+)\\linewidth\}", text)]
+    assert len(shares) == 2
+    assert 0.5 < sum(shares) < 0.95
+    assert r"\usepackage{booktabs,array}" in text
+    assert "p{" not in latex_table(("bound", "time"), [("cut", "2")], "note")
 
 
 def test_a_file_is_written_and_larger_networks_and_other_kinds_are_refused(tmp_path):

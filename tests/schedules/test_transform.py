@@ -206,6 +206,29 @@ def test_composition_keeps_phases_and_control_packets(seed, data):
     assert verify(both).ok, str(verify(both))
 
 
+def chunks(count, network="array:2", **how):
+    """Return a plan of an allgather in chunks."""
+    return gossamer.plan(network, gossamer.task("allgather", packets=count), **how).schedule
+
+
+@pytest.mark.parametrize("network", ["ring:5", "torus:3x3", "complete:4", "leaf-spine:2,2,2"])
+@pytest.mark.parametrize("count", [2, 5])
+@pytest.mark.parametrize("rules", [gossamer.Rules(), gossamer.Rules(ports="one"), gossamer.Rules(segmented=True)])
+def test_a_reversed_allgather_in_chunks_and_itself_are_an_allreduce(network, count, rules):
+    gather = chunks(count, network, rules=rules)
+    both = gather.reverse().then(gather)
+    assert both.task == gossamer.task("allreduce", packets=count)
+    assert both.completion_time == 2 * gather.completion_time
+    assert verify(both).ok, str(verify(both))
+
+
+def test_switches_of_what_is_composed_do_what_both_need():
+    gather = gossamer.plan("leaf-spine:2,2,2", "allgather").schedule
+    both = gather.reverse().then(gather)
+    assert (both.rules.replication, both.rules.reduction) == (True, True)
+    assert verify(both).ok
+
+
 def test_what_cannot_be_composed_says_why():
     line = gossamer.network("array:2")
     first, second = (build(0, line, gossamer.task(n)) for n in ("reduce-scatter", "multinode-broadcast"))
@@ -213,11 +236,12 @@ def test_what_cannot_be_composed_says_why():
     split = build(0, line, gossamer.task("allgather"), parts=2)
     for a, b, kind, message in (
         (second, first, TaskError, "multinode-broadcast then reduce-scatter is not a known task; "
-         "reduce-scatter then allgather, of messages of one packet, is"),
+         "reduce-scatter then allgather is"),
         (first, other, ScheduleError, "the schedules are on different networks, array:2 and ring:3"),
-        (first, split, ScheduleError, "the schedules have different rules, costs or numbers of parts"),
-        (first.replace(rules=split.rules), split, ScheduleError,
-         "the schedules have different rules, costs or numbers of parts"),
+        (first, split, ScheduleError, "the schedules have different rules"),
+        (first.replace(rules=split.rules), split, ScheduleError, "the schedules have different numbers of parts"),
+        (chunks(3).reverse(), chunks(2), TaskError,
+         "messages of 3 packets cannot be followed by messages of 2"),
     ):  # fmt: skip
         with pytest.raises(GossamerError) as error:
             a.then(b)

@@ -300,6 +300,12 @@ def test_the_limit_holds_for_every_kind(limit):
 def test_verification_speaks_in_one_line():
     good = verify(schedule("broadcast", *FLOOD))
     assert str(good) == "valid: 2 transfers checked, no violation"
+    everywhere = verify(gossamer.plan("torus:4x4", "allgather").schedule)
+    assert str(everywhere) == "valid: 240 transfers (15 checked, the rest by symmetry), no violation"
+    again = gossamer.plan("ring:4", "broadcast", cost=gossamer.TimeCost("1GiB", bandwidth="1GB/s"))
+    told = again.verification
+    assert told.transfers == again.schedule.hop_count > told.hops
+    assert told.checked == f"{told.transfers:,} transfers ({told.hops:,} checked, the rest by repetition)"
     assert good
     good.raise_if_invalid()
     bad = verify(SMALLEST["splitting"][0])

@@ -11,7 +11,10 @@ import gossamer
 import said
 from gossamer.cli import main
 from gossamer.errors import GossamerError
+from gossamer.networks.cable_orbits import cable_orbits
 from gossamer.networks.derived import cables
+from gossamer.questions.tasks import as_task
+from gossamer.studies.sweeps.link_failures import planned_failures
 
 
 def test_symmetric_failures_are_planned_once_and_counted_as_many():
@@ -33,11 +36,11 @@ def test_the_orbits_give_what_all_failures_give(spec):
     assert all(fault.time >= fault.bound for fault in found.planned)
 
 
-def test_a_task_with_a_root_is_planned_for_every_cable():
+def test_a_task_with_a_root_is_planned_once_for_cables_that_a_reflection_exchanges():
     found = gossamer.faults("ring:5", "broadcast")
-    assert len(found) == found.possible == 5
+    assert found.covered == found.possible == 5
     # the broadcast from node 0 then goes one way round from the failure: 4 hops at the most, 2 at the least
-    assert [fault.time for fault in found.planned] == [4, 4, 3, 3, 2]
+    assert [(fault.time, fault.stands_for) for fault in found.planned] == [(4, 2), (3, 2), (2, 1)]
     assert found.mean_slowdown == pytest.approx((4 + 4 + 3 + 3 + 2) / 5 / 2)
 
 
@@ -65,7 +68,35 @@ def test_an_interrupt_keeps_what_there_is():
 
     found = gossamer.faults("ring:5", "broadcast", progress=progress)
     assert len(found) == 2
-    assert found.stopped == "interrupted; 3 failures are not planned"
+    assert found.stopped == "interrupted; 1 failure is not planned"
+
+
+def test_pairs_of_cables_that_are_alike_are_planned_once():
+    found = gossamer.faults("ring:6", "allgather", links=2)
+    assert (found.covered, found.possible) == (15, 15)
+    assert sorted(fault.stands_for for fault in found.faults) == [3, 6, 6]  # 3, 1 or 2 cables apart
+    boxes = planned_failures(gossamer.network("dgx-h100:4"), as_task("allreduce"))
+    assert sorted(weight for _, weight in boxes) == [32, 32]  # a cable inside, one outside
+    assert len(planned_failures(gossamer.network("dgx-h100:4"), as_task("allreduce"), 2)) < 20
+    rooted = planned_failures(gossamer.network("complete:5"), as_task("broadcast"), 2)
+    assert sum(weight for _, weight in rooted) == 45
+    assert len(rooted) == 5
+    uneven = planned_failures(gossamer.network("ring:4"), gossamer.task("scatterv", counts=[1, 0, 3, 2]))
+    assert uneven == [((i,), 1) for i in range(4)]
+
+
+def test_each_of_the_failures_that_are_alike_takes_the_same_time():
+    for spec, task in (("mi250x", "allgather"), ("leaf-spine:2,2,2", "broadcast"), ("complete:4", "scatter")):
+        net = gossamer.network(spec)
+        orbit = cable_orbits(net, () if task == "allgather" else (0,))
+        bounds = {}
+        for of, (u, v) in zip(orbit.tolist(), cables(net).tolist(), strict=True):
+            try:
+                bound = gossamer.lower_bounds(net.without(links=[(u, v)]), task)[0].value
+            except GossamerError:  # it is cut off
+                bound = None
+            bounds.setdefault(of, set()).add(bound)
+        assert all(len(same) == 1 for same in bounds.values())
 
 
 def test_schedules_are_saved_and_are_those_of_the_damaged_network(tmp_path):
@@ -164,6 +195,6 @@ def test_the_table_has_times_as_the_lines_above_it(tmp_path, capsys):
     assert status == 0
     worst = re.search(r"worst +(\S+) us, ", out)[1]
     assert abs(float(worst) - 3 * 2**20 / 25e3) < 0.1  # what node d receives, or sends
-    assert re.search(rf"\nlink a-b +1 +{worst} us +{worst} us +1 ", out)
-    assert "failures 4 of 4 " in said.words(out)
+    assert re.search(rf"\nlink a-c +2 +{worst} us +{worst} us +1 ", out)
+    assert "failures 4 of 4, 3 of them different by symmetry" in said.words(out)
     assert re.search(r"not planned 1; without link c-d: .* is not connected", said.words(out))

@@ -77,7 +77,7 @@ def test_a_crossover_of_plans_is_one_of_the_times_on_both_sides(mesh):
 
 def test_the_command_tells_the_crossover(mesh, capsys):
     words = ["--bytes", "1MiB,4MiB", "--bandwidth", "50GB/s", "--latency", "5us"]
-    assert main(["compare", "array:3x5", "allreduce", *words, "--memory", "2GB"]) == 0
+    assert main(["compare", "array:3x5", "allreduce", *words, "--memory", "2GB", "--unsegmented"]) == 0
     told = capsys.readouterr().out
     (crossover,) = mesh[1].crossovers
     assert f"on {crossover.after} is faster than {crossover.before}" in told
@@ -133,7 +133,85 @@ def test_the_command_plans_several_sizes(given, tmp_path, capsys):
     ],
 )
 def test_what_cannot_be_planned_for_several_sizes_is_refused_in_one_line(words, said, capsys):
-    assert main(["plan", "ring:4", "allgather", "--bandwidth", "50GB/s", *words]) == 2
+    assert main(["plan", "ring:4", "allgather", "--bandwidth", "50GB/s", "--latency", "2us", *words]) == 2
     err = capsys.readouterr().err
     assert said in err
     assert err.count("\n") == 1
+
+
+@pytest.fixture(scope="module")
+def beside():
+    cost = {"bandwidth": "50GB/s", "latency": "2us", "overhead": "500ns"}
+    return cost, plan_sizes("ring:4", "allreduce", "1KiB,1MiB,64MiB", cost=cost, usual=True)
+
+
+def test_usual_algorithms_stand_beside_plans_with_the_chunks_that_take_least(beside):
+    _cost, found = beside
+    assert {"ring", "binomial tree", "halving and doubling"} <= set(found.usual)
+    for name, row in found.usual.items():
+        for size, each, outcome in zip(found.sizes, row, found.best, strict=True):
+            assert each.time >= outcome.bound_seconds, (name, size)
+    ring = found.usual["ring"]
+    assert ring[0].packets == 1 < ring[-1].packets  # each packet costs half a microsecond
+    # twice three rounds of a block each, one after the other, or quicker in parts
+    whole = 6 * (Fraction(2**18, 50 * 10**9) + Fraction(25, 10**7))
+    assert float(ring[1].time) <= float(whole) * 1.02
+    columns, rows = found.table()
+    assert columns[0] == "bytes"
+    assert columns[-3:] == ("plan", "bound", "plan / bound")
+    assert len(rows) == 3
+    assert rows[0][-1] == found.best[0].ratio_text
+    told = found.to_dict()
+    assert [row["usual"]["ring"] for row in told["sizes"]] == [float(each.time) for each in ring]
+
+
+def test_a_crossover_of_usual_algorithms_is_one_of_the_times_on_both_sides():
+    cost = {"bandwidth": "10GB/s", "latency": "5us", "overhead": "1us"}
+    found = plan_sizes("complete:8", "allgather", "1KiB,16MiB", cost=cost, usual=True)
+    first, last = (min(row, key=lambda each: (each.time is None, each.time)).name for row in found.beside)
+    if first == last:
+        assert not found.crossovers
+    for crossover in found.crossovers:
+        near = plan_sizes("complete:8", "allgather", [crossover.bytes], cost=cost, usual=True)
+        times = {name: row[0].time for name, row in near.usual.items()}
+        assert times[crossover.after] <= times[crossover.before]
+
+
+def test_a_comparison_of_one_size_has_the_times_and_bounds_of_the_table():
+    cost = {"bandwidth": "3GB/s", "latency": "2us", "overhead": "300ns"}
+    table = compare_sizes("array:2x3", "broadcast", [1000, 10**6], cost=cost)
+    for size, row in zip(table.sizes, table.comparisons, strict=True):
+        alone = gossamer.compare("array:2x3", "broadcast", cost=gossamer.TimeCost(size, **cost))
+        told = [[(o.algorithm, o.seconds, o.bound_seconds, o.among) for o in c.outcomes] for c in (row, alone)]
+        assert told[0] == told[1]
+
+
+def test_the_command_sets_usual_algorithms_beside_plans_and_draws_one_panel(tmp_path, capsys):
+    words = ["compare", "ring:4", "broadcast", "--bytes", "1KiB,1MiB", "--bandwidth", "50GB/s", "--latency", "2us"]
+    files = [str(tmp_path / name) for name in ("all.svg", "time.tex", "table.tex")]
+    assert main([*words, "-o", files[0], "-o", files[2]]) == 0
+    out = capsys.readouterr().out
+    assert "binomial tree" in out
+    assert "plan / bound" in out
+    assert main([*words, "--kind", "time", "-o", files[1]]) == 0
+    tikz, table = ((tmp_path / name).read_text() for name in ("time.tex", "table.tex"))
+    assert "\\begin{axis}" in tikz
+    assert tikz.count("\\addplot") == tikz.count("\\addlegendentry") >= 4
+    assert "\\begin{tabular}" in table
+    assert main([*words[:3], "--bytes", "1MiB", "--bandwidth", "50GB/s", "--kind", "time"]) == 2
+
+
+@pytest.mark.parametrize("kind", [None, "time", "bandwidth", "bound"])
+def test_a_key_covers_no_curve_and_names_every_one_once(beside, kind):
+    from gossamer.plots.curves import sizes_figure
+
+    figure = sizes_figure(beside[1], kind=kind)
+    figure.draw_without_rendering()
+    (key,) = figure.legends
+    names = [text.get_text() for text in key.get_texts()]
+    assert len(names) == len(set(names))
+    assert set(names) == {"plan", "lower bound", *beside[1].usual}
+    box = key.get_window_extent()
+    for panel in figure.axes:
+        assert not panel.get_window_extent().overlaps(box)
+        assert not panel.get_tightbbox().overlaps(box)

@@ -122,8 +122,7 @@ def test_plans_say_what_they_cost():
     assert rows["network"] == "torus:4x4: 16 nodes, 64 links"
     assert rows["time"] == "7,040 time units; 16.96 x the bound"
     assert rows["lower bound"] == (
-        "415 time units (steps and their channels: even in the best number of steps, 4, far messages take many "
-        "channels)"
+        "415 time units (steps and their channels: with the best number of steps, 4, far messages take many channels)"
     )
     assert rows["start-ups"] == "64"
     assert rows["by phase"].endswith("and 4 more phases")

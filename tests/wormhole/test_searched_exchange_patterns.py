@@ -59,10 +59,10 @@ def test_a_pattern_that_leaves_nodes_out_says_how_many_receipts_it_lacks():
 
 def test_what_it_declines():
     for asked, why in (
-        (case("torus:3x3", ports="one"), "sends on all ports at once"),
+        (case("torus:3x3", ports="one"), "is for all-port nodes"),
         (
             case("torus:3x3", cost=LinearCost(startup=1, message_bytes=4096)),
-            "needs start-ups that weigh beside the bytes",
+            "is of use only where start-ups take long beside the bytes",
         ),
         (case("torus:15x15"), "searches where nodes times messages are at most 40,000, not 50,625"),
     ):

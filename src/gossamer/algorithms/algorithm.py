@@ -30,10 +30,10 @@ def refuse_ports(rules: Rules, held: int | None = None) -> Refusal | None:
     """Refuse for an algorithm that needs all ports and may keep `held` packets at a node (None: any number), or not.
 
     >>> refuse_ports(Rules(ports="one")).why
-    "needs all ports at once, not ports 'one'"
+    'is for all-port nodes, not one-port'
     """
     if rules.ports != "all":
-        return Refusal(f"needs all ports at once, not ports {rules.ports!r}")
+        return Refusal(f"is for all-port nodes, not {rules.ports_text}")
     return refuse_buffers(rules, held)
 
 
@@ -41,9 +41,9 @@ def refuse_send_limit(rules: Rules) -> Refusal | None:
     """Refuse for an algorithm in which nodes send on many links at once, but receive on one, or not.
 
     >>> refuse_send_limit(Rules(ports="one-send")).why, refuse_send_limit(Rules(ports="one-receive"))
-    ("needs all ports at once, not ports 'one-send'", None)
+    ('is for all-port nodes, not one-port sending', None)
     """
-    return Refusal(f"needs all ports at once, not ports {rules.ports!r}") if rules.send_limited else None
+    return Refusal(f"is for all-port nodes, not {rules.ports_text}") if rules.send_limited else None
 
 
 def refuse_buffers(rules: Rules, held: int | None = None) -> Refusal | None:

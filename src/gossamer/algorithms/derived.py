@@ -27,6 +27,8 @@ from gossamer.questions.tasks import (
     ReduceScatter,
     Scatter,
     Task,
+    in_packets,
+    packets_of,
 )
 from gossamer.schedules import Schedule, then, torus_on_array
 from gossamer.schedules.torus_on_array import task_on_torus
@@ -47,6 +49,9 @@ DUALS: dict[type[Task], type[Task]] = {
 """What each task becomes when time is turned."""
 
 
+_HALVES = "reduce-scatter, then allgather: Chan, Heimlich, Purkayastha and van de Geijn 2007"
+
+
 def reversed_algorithm(algorithm: A, tasks: tuple[type[Task], ...], propose: Any, summary: str, **changes: Any) -> A:
     """Return the record of what runs the schedules of an algorithm, of any switching, backwards in time."""
     return replace(
@@ -62,14 +67,14 @@ def reversed_algorithm(algorithm: A, tasks: tuple[type[Task], ...], propose: Any
 
 def two_way_algorithm(algorithm: A, propose: Any, **changes: Any) -> A:
     """Return the record of the allreduce that runs a multinode broadcast backwards and then forwards."""
+    known: dict[str, Any] = {"tasks": (Allreduce,)}
     return replace(
         algorithm,
         name=f"two-way-{algorithm.name}",
-        tasks=(Allreduce,),
         propose=propose,
-        source=f"reduce-scatter, then allgather, both by: {algorithm.source}",
+        source=f"{_HALVES}; both by: {algorithm.source}",
         summary=f"runs {algorithm.name} backwards, combining, and then forwards",
-        **changes,
+        **(known | changes),
     )
 
 
@@ -77,7 +82,7 @@ def _reversed(offer: Offer[Schedule]) -> Offer[Schedule]:
     """Return the offer of the schedule of `offer` run backwards: reversal keeps the time and the optimum."""
     return Offer(
         lambda: offer.build().reverse(), offer.time, offer.at_most, offer.optimal, offer.effort, offer.least,
-        offer.options, proof=offer.proof, orbit=offer.orbit,
+        offer.options, offer.on_request, proof=offer.proof, orbit=offer.orbit,
         hop_bytes=1.5 * offer.hop_bytes, hop_seconds=1.5 * offer.hop_seconds,
     )  # fmt: skip
 
@@ -102,11 +107,17 @@ def dual(algorithm: Algorithm, kind: type[Task]) -> Algorithm:
 
 def allreduce_from(algorithm: Algorithm) -> Algorithm:
     """Return the allreduce that runs a multinode broadcast `algorithm` backwards and then forwards."""
-    backwards = dual(algorithm, ReduceScatter)
+    chunks = Chunked in algorithm.tasks
+    halves = {kind: dual(algorithm, kind) for kind in (ReduceScatter, Chunked)[: 1 + chunks]}
 
     def propose(case: Case) -> Offer[Schedule] | Refusal:
-        reduce = backwards.offers(case.related(task=ReduceScatter()))
-        gather = algorithm.offers(case.related(task=MultinodeBroadcast()))
+        packets = packets_of(case.task)
+        if not isinstance(case.task.task if isinstance(case.task, Chunked) else case.task, Allreduce):
+            return Refusal("is for allreduce")
+        reduce = halves[ReduceScatter if packets == 1 else Chunked].offers(
+            case.related(task=in_packets(ReduceScatter(), packets))
+        )
+        gather = algorithm.offers(case.related(task=in_packets(MultinodeBroadcast(), packets)))
         if isinstance(reduce, Refusal):
             return reduce
         if isinstance(gather, Refusal):
@@ -115,11 +126,12 @@ def allreduce_from(algorithm: Algorithm) -> Algorithm:
         time = None if first.time is None or second.time is None else first.time + second.time
         return Offer(
             lambda: then(first.build(), second.build()), time, first.at_most or second.at_most, effort=first.effort,
+            on_request=first.on_request or second.on_request or packets > 1,
             orbit=min(first.orbit, second.orbit), hop_bytes=first.hop_bytes,
             hop_seconds=first.hop_seconds + second.hop_seconds,
         )  # fmt: skip
 
-    return two_way_algorithm(algorithm, propose, timed=False)
+    return two_way_algorithm(algorithm, propose, tasks=(Allreduce, Chunked) if chunks else (Allreduce,), timed=False)
 
 
 def on_array(

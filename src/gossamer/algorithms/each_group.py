@@ -26,16 +26,10 @@ __all__ = ["each_group"]
 def each_group(algorithms: Callable[[Task], Sequence[Algorithm]]) -> Algorithm:
     """Return the algorithm that carries out a task in every group by the best algorithm for the group alone.
 
-    Parameters
-    ----------
-    algorithms : callable
-        ``task -> algorithms``: those asked for a case of each group, the links among its nodes and the task among its
-        ranks.
+    `algorithms`, callable: ``task -> algorithms``: those asked for a case of each group, the links among its nodes and
+    the task among its ranks.
 
-    Returns
-    -------
-    Algorithm
-        For tasks in disjoint groups, the nodes of each of which are connected among themselves.
+    Returns: for tasks in disjoint groups, the nodes of each of which are connected among themselves.
     """
 
     def propose(case: Case) -> Offer[Schedule] | Refusal:

@@ -19,20 +19,8 @@ from gossamer.errors import NotApplicableError
 from gossamer.jit import njit
 from gossamer.networks.network import IntArray, Levels, Network
 from gossamer.questions.cases import Case, Offer, Refusal
-from gossamer.questions.rules import Ports
+from gossamer.questions.rules import Ports, Rules
 from gossamer.schedules import Schedule
-
-__all__ = [
-    "Hops",
-    "Spans",
-    "by_slot",
-    "exchange_paths",
-    "levels_of",
-    "phase_starts",
-    "proposing",
-    "refuse_fat_tree",
-    "serve_queues",
-]
 
 
 @njit(cache=True, nogil=True)
@@ -161,7 +149,7 @@ def refuse_fat_tree(case: Case, ports: Ports) -> Refusal | None:
         return Refusal("needs a fat tree")
     if case.rules.ports != ports:
         why = ": a routing node receives from several children at once" if case.receive_limited else ""
-        return Refusal(f"needs ports {ports!r}{why}")
+        return Refusal(f"is for {Rules(ports=ports).ports_text} nodes{why}")
     return None
 
 
@@ -174,18 +162,10 @@ def proposing(
 ) -> Callable[[Case], Offer[Schedule] | Refusal]:
     """Return the `propose` of an algorithm for one setting of the ports.
 
-    Parameters
-    ----------
-    builder : callable
-        ``case -> schedule``.
-    ports : str
-    steps : callable
-        The steps that it takes in a fat tree of a shape; None for no promise.
-    optimal : callable
-        Whether no schedule of unsegmented messages takes less in a fat tree of a shape.
-    held : callable, optional
-        The most packets in transit at a node of a fat tree of a shape, where every leaf ends with all n messages and no
-        node holds more. Default: any number, so that limited buffers are refused.
+    `builder`, callable: ``case -> schedule``. `steps`, callable: the steps that it takes in a fat tree of a shape; None
+    for no promise. `optimal`, callable: whether no schedule of unsegmented messages takes less in a fat tree of a
+    shape. `held`, callable: the most packets in transit at a node of a fat tree of a shape, where every leaf ends with
+    all n messages and no node holds more. Default: any number, so that limited buffers are refused.
     """
 
     def propose(case: Case) -> Offer[Schedule] | Refusal:
@@ -258,26 +238,15 @@ class Spans:
 def phase_starts(lengths: Sequence[int]) -> list[int]:
     """Return the steps before each of the overlapping phases g = h, h-1, ..., 1.
 
-    Parameters
-    ----------
-    lengths : sequence of int
-        Item g-1: steps during which packets leave the leaves in phase g.
+    `lengths`: item g-1: steps during which packets leave the leaves in phase g.
 
-    Returns
-    -------
-    list of int
-        Item g is S_g: ``S_h = 0``, ``S_(g-1) = S_g + lengths[g-1] + 2``; item 0 is one step more than the whole time.
+    Returns: item g is S_g: ``S_h = 0``, ``S_(g-1) = S_g + lengths[g-1] + 2``; item 0 is one step more than the whole
+    time.
 
-    Notes
-    -----
     The last packets of phase g cross the branches below level g two steps before the first ones of phase g-1 get there.
 
-    References
-    ----------
-    Dimakopoulos 1996, sections 6.3.2.2 and 6.3.3.
+    Source: Dimakopoulos 1996, sections 6.3.2.2 and 6.3.3.
 
-    Examples
-    --------
     >>> phase_starts([1, 2, 4])
     [13, 10, 6, 0]
     """
@@ -299,26 +268,15 @@ def by_slot(rows: Sequence[tuple[npt.NDArray[Any], ...]]) -> Hops:
 def serve_queues(network: Network, waiting: IntArray, destination: IntArray | None, one_send: bool) -> Hops:
     """Run the tree: every link has a first-in first-out queue, and nodes pass on what comes as soon as they may.
 
-    Parameters
-    ----------
-    network : Network
-        A fat tree of n leaves.
-    waiting : int32[n, m]
-        The packets of each leaf in the order in which it sends them.
-    destination : int32[n*m] or None
-        The leaf to which each packet goes; None when every packet goes to all leaves: then a node puts it into the
-        queues of all links but the one back.
-    one_send : bool
-        Whether a node sends one packet a slot: upwards if something waits there, else to its children in turn,
-        skipping those for which nothing waits. If not, each link carries as many as its capacity allows.
+    `network`: a fat tree of n leaves. `waiting`, int32[n, m]: the packets of each leaf in the order in which it sends
+    them. `destination`, int32[n*m] or None: the leaf to which each packet goes; None when every packet goes to all
+    leaves: then a node puts it into the queues of all links but the one back. `one_send`: whether a node sends one
+    packet a slot: upwards if something waits there, else to its children in turn, skipping those for which nothing
+    waits. If not, each link carries as many as its capacity allows.
 
-    Returns
-    -------
-    slot, link, packet : int32[H]
-        In a slot by sender and link. Of packets that come in the same slot the one over the lower link queues first.
+    Returns: `slot`, `link`, `packet`, int32[H]: in a slot by sender and link. Of packets that come in the same slot the
+    one over the lower link queues first.
 
-    Notes
-    -----
     O(H + slots * links) time; 16 bytes a hop.
     """
     spans = Spans(network)
@@ -344,22 +302,12 @@ def serve_queues(network: Network, waiting: IntArray, destination: IntArray | No
 def exchange_paths(network: Network, start: npt.NDArray[np.int64], rest: npt.NDArray[np.int64] | None = None) -> Hops:
     """Return the hops of a total exchange in which packets wait nowhere but where they turn downwards.
 
-    Parameters
-    ----------
-    network : Network
-        A fat tree of n leaves.
-    start : int64[n, n]
-        The slot in which each leaf (row) sends to each (column). The diagonal means nothing.
-    rest : int64[n, n], optional
-        Slots that the packets wait at the lowest common ancestor of origin and destination. Default: 0.
+    `network`: a fat tree of n leaves. `start`, int64[n, n]: the slot in which each leaf (row) sends to each (column).
+    The diagonal means nothing. `rest`, int64[n, n]: slots that the packets wait at the lowest common ancestor of origin
+    and destination. Default: 0.
 
-    Returns
-    -------
-    slot, link, packet : int32[H]
-        In a slot by packet.
+    Returns: `slot`, `link`, `packet`, int32[H]: in a slot by packet.
 
-    Notes
-    -----
     O(H + slots) time.
     """
     spans, levels = Spans(network), levels_of(network)

@@ -143,6 +143,7 @@ _FORWARD: tuple[_Line, ...] = (
     _line("total_exchange.orbit_paths:ORBIT_PATHS", TotalExchange),
     _line("any_network.mpi_library_algorithms:EXCHANGES", TotalExchange, Chunked),
     _line("any_network.mpi_library_algorithms:HALVING_SCATTER", Scatter, Chunked),
+    _line("any_network.mpi_library_algorithms:BROADCASTS", Broadcast, Chunked),
     _line("partial_exchange.rows_and_columns:ROWS_AND_COLUMNS", PartialExchange),
     _line("partial_exchange.balanced_orders:BALANCED_ORDERS", PartialExchange, TotalExchange),
     _line("partial_exchange.spread_then_deliver:SPREAD", PartialExchange),
@@ -182,7 +183,8 @@ _AS_THEY_ARE: tuple[_Line, ...] = (
     _line("any_network.overlapped_allreduce:OVERLAPPED_TREES", Allreduce, Chunked),
     _line("any_network.free_root_trees:FREE_ROOT_TREES", PartialSumAllreduce, Chunked, Grouped),
     _line("allreduce.staged_allreduce:STAGED_ALLREDUCES", PartialSumAllreduce, Chunked, Grouped),
-    _line("overlapped_allreduce_halves:OVERLAPPED_HALVES", Allreduce),
+    _line("allreduce.staged_allreduce:TREE_ALLREDUCES", PartialSumAllreduce, Chunked),
+    _line("any_network.overlapped_allreduce:OVERLAPPED_HALVES", Allreduce),
     _line("any_network.dependent_collectives:TREES_TOGETHER", *_GENERAL),
 )
 
@@ -230,8 +232,9 @@ def _alone(kind: type[Task] | None) -> Iterator[Algorithm]:
     """Yield what each group may use: all but solvers, for a kind of task, or for all."""
     yield from _of((*_FORWARD, *_ONE_WAY, *_AS_THEY_ARE), kind)
     yield from _duals(_TURNED, kind)
-    if kind is None or issubclass(kind, Allreduce):
-        yield from (_two_way(a) for a in _of(_FORWARD, MultinodeBroadcast))
+    if kind is None or issubclass(kind, Allreduce | Chunked):
+        lines = [line for line in _FORWARD if kind is not Chunked or Chunked in line.tasks]
+        yield from (_two_way(a) for a in _of(lines, MultinodeBroadcast))
 
 
 def algorithms_for(kind: type[Task] | None) -> tuple[Algorithm, ...]:

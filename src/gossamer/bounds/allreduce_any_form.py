@@ -21,7 +21,7 @@ import numpy as np
 
 from gossamer.atomic_files import quantity
 from gossamer.bounds.bound import Bound
-from gossamer.bounds.concurrent_flow import ROUNDINGS, Flows, Resources, paid, resources_of, room_used
+from gossamer.bounds.concurrent_flow import ROUNDINGS, Flows, Resources, paid, priced_text, resources_of, room_used
 from gossamer.bounds.earliest_arrivals import searches, spread
 from gossamer.bounds.grid_cuts import Floats
 from gossamer.bounds.proofs import CallPrices, Load, Mask, Partition, QuickestFlow, served
@@ -510,11 +510,10 @@ def _call_bound(asked: _Asked, prices: list[Floats], parts: list[Counts], quick:
     _, load, length, price = best
     told = np.zeros(asked.case.network.link_count, np.int64)
     told[links.number] = length
-    what = f"what crosses between parts with {asked.names}" if parted else f"what {asked.names} exchange"
-    most, of = int(told.max()), quantity(int(np.count_nonzero(told)), "link")
-    unit = "hops of a packet" if most == 1 else f"in lengths of links, up to {most:,}"
-    offered = int((load.capacity / load.occupancy).sum())
-    text = f"in any form, {what} takes {load.needed:,} {unit}, and {of} offer {offered:,} a step"
+    times = asked.case.network.node_count if asked.case.invariant else 1  # `load` is of all nodes
+    offered = float((load.capacity / load.occupancy).sum()) / times
+    due = Fraction(load.needed, times)
+    text = "in any form, " + priced_text(asked.case, told, due, f"sums among {asked.names} move", offered)
     return Bound.of(
         "calls in any form", CallPrices.by(load, length=told, parted=parted, each=price), text, "load", _SOURCE
     )
@@ -636,6 +635,7 @@ def _part_bound(asked: _Asked, parts: list[Counts]) -> Bound | None:
     packets = asked.sums[0].packets
     into = asked.switches == "copy"
     best: tuple[Fraction, Load, Counts] | None = None
+    crossed = np.zeros(0, np.int64)
     alone = np.full(links.node_count, -1, np.int64)
     alone[members] = members
     head = links.travel(members).depart
@@ -651,16 +651,17 @@ def _part_bound(asked: _Asked, parts: list[Counts]) -> Bound | None:
         for load in served(links, some, 2 * packets * (count - 1), head[some], tail[some]):
             time = load.time
             if time is not None and (best is None or time > best[0]):
-                best = time, load, mine
+                best, crossed = (time, load, mine), links.number[some]
     if best is None:
         return None
     _, load, part = best
     count = np.unique(part[part >= 0]).size
     verb = "enter" if into else "leave"
     what = f"the {count:,} {'ranks' if count == members.size else 'groups of ranks'}"
+    each = asked.case.units.amount_text(packets)
     text = (
-        f"in any form, 2 x ({count:,} - 1){f' x {packets:,}' * (packets > 1)} = {quantity(load.needed, 'packet')} "
-        f"must {verb} {what}, over {quantity(load.capacity.size, 'link')}"
+        f"in any form, 2 x ({count:,} - 1) x {each} = {asked.case.units.amount_text(load.needed)} must {verb} {what} "
+        f"over {asked.case.links_text(crossed)}"
     )
     proof = Partition.by(load, part=part)
     return Bound.of("parts in any form", proof, text, "cut", _SOURCE)
@@ -810,8 +811,8 @@ def _flow_bound(asked: _Asked, parts: list[Counts], quick: bool) -> Bound | None
     _, proof, u, v = best
     case = asked.case
     text = (
-        f"in any form, what node {case.name(u)} contributes must get to node {case.name(v)}: "
-        f"{quantity(proof.packets, 'packet')}, over all links at their speeds and latencies"
+        f"in any form, the {case.units.amount_text(proof.packets)} that node {case.name(u)} contributes must get to "
+        f"node {case.name(v)}, over all paths at once{', with the latencies on them' * bool(links.latency.any())}"
     )
     return Bound.of("quickest flow", proof, text, "cut", "Ford and Fulkerson 1958; Lin and Jaillet 2015")
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from gossamer.atomic_files import quantity
 from gossamer.bounds.bound import Bound, around_text
-from gossamer.bounds.earliest_arrivals import spread, takes_time
+from gossamer.bounds.earliest_arrivals import spread
 from gossamer.bounds.grid_cuts import Floats, thin_cuts
 from gossamer.bounds.proofs import Load, Mask, Partition, Region, least_cut
 from gossamer.questions.cases import Case
@@ -329,28 +329,33 @@ def _between(
         )
         use = np.flatnonzero(leaves | enters)
         capacity, occupancy, wait = links.capacity[across][use], links.occupancy[across][use], wait[use]
-        what = quantity(use.size, "link")
+        what = case.links_text(links.number[across][use])
         if limited:
             order = np.argsort(server[use], kind="stable")
             first = np.flatnonzero(np.diff(server[use][order], prepend=-1))
             occupancy, wait = (np.minimum.reduceat(x[order], first) for x in (occupancy, wait))
-            capacity, what = np.ones(first.size, np.int64), f"{quantity(first.size, 'port')} one at a time"
+            capacity = np.ones(first.size, np.int64)
+            what = f"{quantity(use.size, 'link')} of {quantity(first.size, 'node')}, one each at a time"
         needed = int(amount[crowd.leaves].sum() + amount[crowd.enters].sum())
         proof = Partition(
             needed, capacity, occupancy, wait, case.whole, region, np.flatnonzero(crowd.leaves & (amount > 0)),
             np.flatnonzero(crowd.enters & (amount > 0)),
         )  # fmt: skip
-        least, unit = int(wait.min()), "slot" if takes_time(case) else "step"
-        around = f", at least {quantity(least, unit)} before and after together" if least > 0 else ""
-        yield proof.value, proof, f"{_moves(crowd, amount > 0, n * packets)}: {needed:,} hops over {what}{around}"
+        least = int(wait.min())
+        around = f", plus at least {case.time_text(least)} before and after together" if least > 0 else ""
+        told = f"{_moves(crowd, amount > 0, n * packets)}, {case.packets_text(needed, 'hop')} over {what}{around}"
+        yield proof.value, proof, told
 
 
 def _moves(crowd: Crowd, held: Mask, packets: int) -> str:
     """Return which packets leave and enter which regions, in words."""
     regions, out, into = (int(mask.sum()) for mask in (held, crowd.leaves, crowd.enters))
     if out == into == regions:
-        return f"each of {packets:,} packets leaves {regions - 1:,} of {regions:,} regions and enters as many"
-    return f"contributions leave {out:,} of {regions:,} regions and results enter {into:,}, those of other regions"
+        return f"each of {packets:,} packets must leave {regions - 1:,} of {regions:,} regions and enter as many"
+    if not out or not into:
+        moved = f"results must enter {into:,}" if into else f"contributions must leave {out:,}"
+        return f"{moved} of {regions:,} regions, those of other regions"
+    return f"contributions must leave {out:,} of {regions:,} regions, and results of others enter {into:,}"
 
 
 def _deepest(away: Counts, region: Counts, ends: Counts, terminals: int) -> Counts:
@@ -395,10 +400,12 @@ def _around(case: Case, ways: _TerminalDistances, inside: Mask, packets: int) ->
     if best is None:
         return None
     time, load, early, late = best
+    few = np.flatnonzero(inside if 2 * int(inside.sum()) <= inside.size else ~inside)
+    way = "leave" if inside[few[0]] else "enter"
+    side = case.set_text(few.size, case.names(few))
     text = (
-        f"{quantity(load.needed, 'packet')} must leave {quantity(int(inside.sum()), 'node')} over "
-        f"{quantity(out.size, 'link')}, as contributions or results"
-        f"{around_text(int(early), int(late), 'slot' if takes_time(case) else 'step')}"
+        f"{case.packets_text(load.needed, 'packet')} must {way} {side} over {case.links_text(links.number[out])}, as "
+        f"contributions or results{around_text(case.units, int(early), int(late))}"
     )
     deepest = np.flatnonzero(mine)[np.argmax(ways.since[mine][:, source].min(axis=1))]
     furthest = np.flatnonzero(~mine)[np.argmax(ways.to[target][:, ~mine].min(axis=0))]

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Self
 
-from gossamer.atomic_files import html_table, quantity
+from gossamer.atomic_files import html_table
 from gossamer.bounds.proofs import Proof
+from gossamer.questions.costs import StepCost
 
 __all__ = ["Bound", "Bounds", "around_text", "asked_first", "largest", "largest_first"]
 
@@ -117,14 +118,15 @@ def asked_first(bounds: Iterable[Bound], scopes: Collection[str]) -> tuple[Bound
     return tuple(sorted(bounds, key=lambda bound: (bool(bound.scope) and bound.scope not in scopes, -bound.value)))
 
 
-def around_text(before: int, after: int, unit: str) -> str:
+def around_text(cost: StepCost, before: int, after: int) -> str:
     """Return for a witness what passes at least before the first and after the last crossing; nothing if no time does.
 
-    >>> around_text(2, 1, "step"), around_text(0, 54, "slot"), around_text(0, 0, "step")
-    (', at least 2 steps before and 1 step after', ', at least 54 slots after', '')
+    >>> from gossamer.questions.costs import Clock, StepCost
+    >>> around_text(StepCost(), 2, 1), around_text(Clock(), 0, 54), around_text(StepCost(), 0, 0)
+    (', plus at least 2 steps before and 1 step after', ', plus at least 54 s after', '')
     """
-    told = [f"{quantity(time, unit)} {when}" for time, when in ((before, "before"), (after, "after")) if time]
-    return f", at least {' and '.join(told)}" if told else ""
+    told = [f"{cost.time_text(time)} {when}" for time, when in ((before, "before"), (after, "after")) if time]
+    return f", plus at least {' and '.join(told)}" if told else ""
 
 
 class Bounds(tuple[Bound, ...]):
@@ -137,6 +139,10 @@ class Bounds(tuple[Bound, ...]):
     """
 
     __slots__ = ()
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{b.name} {b.value_text}" for b in self[:3])
+        return f"<Bounds: {told}{', ...' if len(self) > 3 else ''}>" if self else "<Bounds: none>"
 
     def _repr_html_(self) -> str:
         rows = [(b.name, b.value_text, b.unit, b.witness,

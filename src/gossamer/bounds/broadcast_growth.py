@@ -219,13 +219,27 @@ def _distances(case: Case, root: int, others: Counts, outward: bool) -> Counts:
     return case.metric.between(start, others) if outward else case.metric.between(others, start)
 
 
+def _goal(case: Case, what: str, verb: str, node: int) -> str:
+    """Return what must reach nodes, or where their contributions must come together."""
+    return (
+        f"the {what} of node {case.name(node)} must reach"
+        if verb == "reach"
+        else f"node {case.name(node)} needs the sum of"
+    )
+
+
+def _way(case: Case, outward: bool) -> str:
+    """Return how often a node passes on, or takes in, what spreads."""
+    return f"a node {'passes it on' if outward else 'takes in one'} at most once {case.units.rate_text}"
+
+
 def _spread(case: Case, what: str, outward: bool, spreads: list[Spread]) -> Iterator[Bound]:
     verb = "reach" if outward else "come from"
-    way = "passing it on once a step" if outward else "taking in one a step"
+    way = _way(case, outward)
     doubling = max((*doubling_time(profile), node) for node, profile, _ in spreads)
     steps, distance, count, node = doubling
     far = f" at least {distance} hops away" if distance else ", itself included"
-    text = f"the {what} of node {case.name(node)} must {verb} {quantity(count, 'node')}{far}, {way}"
+    text = f"{_goal(case, what, verb, node)} {quantity(count, 'node')}{far}; {way}"
     yield Bound.of(
         "doubling", Growth(count, distance), text, "broadcast",
         "Dimakopoulos 1996, Theorem 3.3, which includes ceil(log2 n) and Fraigniaud and Lazard's e+1",
@@ -233,7 +247,8 @@ def _spread(case: Case, what: str, outward: bool, spreads: list[Spread]) -> Iter
     trees = [(tree_time(case, node, targets), -node) for node, _, targets in spreads[:4]]
     steps, node = max((s, v) for s, v in trees)
     if steps:
-        text = f"on a tree, the {what} of node {case.name(-node)} takes exactly {quantity(steps, 'step')}, {way}"
+        told = f"the {what} of" if outward else "what comes to"
+        text = f"on a tree, {told} node {case.name(-node)} takes exactly {case.time_text(steps)}; {way}"
         yield Bound("tree broadcast", Fraction(steps), text, "broadcast", "Dimakopoulos 1996, (6.1)")
 
 
@@ -430,7 +445,7 @@ def spread_bounds(case: Case) -> Iterator[Bound]:
         known = max(doubling_time(profile)[0] for _, profile, _ in spreads)
         yield from _few_neighbors(case, demand.what, demand.outward, known, spreads)
         verb = "reach" if demand.outward else "come from"
-        way = "passing it on once a step" if demand.outward else "taking in one a step"
+        way = _way(case, demand.outward)
         yield from _furthest(case, demand.what, verb, way, spreads)
         yield from _closed_form(case, demand.what, verb, way, spreads)
         yield from _tree_level(case, demand.what, verb, way, spreads)
@@ -441,8 +456,8 @@ def _furthest(case: Case, what: str, verb: str, way: str, spreads: list[Spread])
     if twins:
         steps, count, node = max(twins)
         text = (
-            f"the {what} of node {case.name(node)} must {verb} {quantity(count, 'node')} "
-            f"{quantity(steps - 1, 'hop')} away, {way}: only one of them without a wait"
+            f"{_goal(case, what, verb, node)} {quantity(count, 'node')} "
+            f"{quantity(steps - 1, 'hop')} away; {way}, so only one of them without a wait"
         )
         proof = Chain((Fraction(steps - 1), Fraction(1)))
         yield Bound.of("two furthest nodes", proof, text, "broadcast", "Fraigniaud and Lazard 1994")
@@ -457,8 +472,8 @@ def _closed_form(case: Case, what: str, verb: str, way: str, spreads: list[Sprea
     if found:
         _, distance, count, node = max(found)
         text = (
-            f"the {what} of node {case.name(node)} must {verb} {quantity(count, 'node')} at least "
-            f"{quantity(distance, 'hop')} away, {way}"
+            f"{_goal(case, what, verb, node)} {quantity(count, 'node')} at least "
+            f"{quantity(distance, 'hop')} away; {way}"
         )
         proof = ClosedForm(count, distance)
         yield Bound.of("doubling, closed form", proof, text, "broadcast", "Dimakopoulos 1996, Corollary 3.4")
@@ -474,8 +489,8 @@ def _tree_level(case: Case, what: str, verb: str, way: str, spreads: list[Spread
     if found:
         _, distance, count, node = max(found)
         text = (
-            f"on a tree, the {what} of node {case.name(node)} must {verb} {quantity(count, 'node')} exactly "
-            f"{quantity(distance, 'hop')} away, {way}"
+            f"on a tree, {_goal(case, what, verb, node)} {quantity(count, 'node')} exactly "
+            f"{quantity(distance, 'hop')} away; {way}"
         )
         proof = LevelGrowth(count, distance)
         yield Bound.of("tree level", proof, text, "broadcast", "Dimakopoulos 1996, Corollary 3.5")
@@ -495,8 +510,8 @@ def _few_neighbors(case: Case, what: str, outward: bool, known: int, spreads: li
     far = f" at least {distance} hops away" if distance else ", itself included"
     verb = "reach" if outward else "come from"
     text = (
-        f"the {what} of node {case.name(node)} must {verb} {quantity(count, 'node')}{far}, "
-        f"and each node {'passes it on' if outward else 'takes it in'} once a step, at most {quantity(links, 'time')}"
+        f"{_goal(case, what, verb, node)} {quantity(count, 'node')}{far}; {_way(case, outward)}, "
+        f"{'to' if outward else 'from'} at most {quantity(links, 'neighbor')}"
     )
     source = "Bermond, Hell, Liestman and Peters 1992; Dimakopoulos 1996, Theorem 3.3"
     proof = DegreeGrowth(count, distance, int(degrees[node]), links)
@@ -541,9 +556,10 @@ def _informed(case: Case, demand: Demand, links: Links) -> Iterator[Bound]:
     count = demand.terminal_count if isinstance(demand, HubDemand) else 1 + int(np.diff(demand.first).max())
     if informed_time(count, at_once, every, delay) is not None:
         verb = "starts" if demand.outward else "takes in"
+        does, what = ("copy messages", "copy") if demand.outward else ("combine contributions", "sum")
         text = (
-            f"{quantity(count, 'terminal')} inform each other: each {verb} at most {quantity(at_once, 'copy')} "
-            f"every {quantity(every, 'step')}, which take {quantity(delay, 'step')} or more"
+            f"only terminals {does}: each of {quantity(count, 'terminal')} {verb} at most {quantity(at_once, what)} "
+            f"every {case.time_text(every)}, and each takes {case.time_text(delay)} or more on its way"
         )
         proof = DelayedGrowth(count, at_once, every, delay)
         yield Bound.of("terminals inform terminals", proof, text, "broadcast", "folklore: doubling with delays")
@@ -611,10 +627,11 @@ def _spreading(case: Case, demand: Demand, links: Links) -> Iterator[Bound]:
     time, distance, count, root = best
     if time:
         verb = "reach" if demand.outward else "come from"
-        far = f" {quantity(distance, 'step')} or more away" if distance else ", itself included"
+        far = f" {case.time_text(distance)} or more away" if distance else ", itself included"
+        begins = "starts to pass it on" if demand.outward else "takes one in"
         text = (
-            f"the {demand.what} of node {case.name(root)} must {verb} {quantity(count, 'node')}{far}, one at a time, "
-            f"every {quantity(every, 'step')} at the most"
+            f"{_goal(case, demand.what, verb, root)} {quantity(count, 'node')}{far}; a node {begins} "
+            f"at most every {case.time_text(every)}"
         )
         proof = Growth(count, distance, least, most, every)
         yield Bound.of("doubling", proof, text, "broadcast", "Dimakopoulos 1996, Theorem 3.3, with times of links")
@@ -680,8 +697,9 @@ def _late_copies(case: Case, demand: Demand, links: Links) -> Iterator[Bound]:
     else:
         holders, targets = np.unique(demand.origin), np.unique(demand.target)
     best: tuple[LateCopies, str] | None = None
-    verb, way = ("serves", "out of") if demand.outward else ("brings those of", "into")
-    what = "copy" if demand.outward else "sum"
+    way, each = "out of", "copy serves only terminals that one terminal can still reach"
+    if not demand.outward:
+        way, each = "into", "sum has only contributions that one terminal can still collect"
     count = _LATE_WORK // (links.terminal_count * links.source.size)
     for nodes in islice(_sets_to_leave(links, spread(holders, _ROOTS)), count):
         mine, others = holders[nodes[holders]], targets[~nodes[targets]]
@@ -694,9 +712,9 @@ def _late_copies(case: Case, demand: Demand, links: Links) -> Iterator[Bound]:
             load = _served_late(links, nodes, mine, others, across, needed)
             if best is None or load.value > best[0].value:
                 text = (
-                    f"what crosses {quantity(across.size, 'link')} {way} a set of {quantity(int(nodes.sum()), 'node')} "
-                    f"is for {quantity(others.size, 'terminal')} outside; a {what} {verb} only those that one terminal "
-                    "reaches in the time that is left"
+                    f"what goes {way} {quantity(int(nodes.sum()), 'node')} over "
+                    f"{case.links_text(links.number[across])} is for {quantity(others.size, 'terminal')} outside; each "
+                    f"{each} in the time left"
                 )
                 proof = LateCopies.by(load, nodes=np.flatnonzero(nodes), enter=not demand.outward)
                 best = proof, text

@@ -40,6 +40,7 @@ __all__ = [
     "concurrent_flow_bounds",
     "flows_of",
     "paid",
+    "priced_text",
     "resources_of",
     "room_used",
     "sending_price_bounds",
@@ -102,8 +103,8 @@ def sending_price_bounds(case: Case) -> Iterator[Bound]:
     >>> network = gossamer.networks.from_networkx(nx.complete_bipartite_graph(2, 5))
     >>> for bound in sending_price_bounds(Case(network, gossamer.task("allgather"), gossamer.Rules(ports="one"))):
     ...     print(bound.value, bound.witness)  # doctest: +NORMALIZE_WHITESPACE
-    15 5 sets of nodes with weights: what must enter them is worth 30, and
-    nodes that send one packet a step (0, 1) pass on 2 a step
+    15 weighting 5 sets of nodes, what must enter them comes to 30, and the nodes
+    0, 1, sending one packet each at a time, bring in at most 2 a step
     """
     net = case.network
     if case.invariant or net.grid is not None or net.levels is not None:
@@ -253,10 +254,10 @@ def _sending_bound(case: Case, found: _Weighted, outward: bool) -> Bound:
     dear = np.flatnonzero(price)
     dear = dear[np.argsort(-price[dear], kind="stable")]
     names = ", ".join(case.name(int(v)) for v in dear[:3]) + (", ..." if dear.size > 3 else "")
-    verb, way = ("send", "enter") if outward else ("receive", "leave")
+    verb, way, side = ("sending", "enter", "in") if outward else ("receiving", "leave", "out")
     text = (
-        f"{quantity(weight.size, 'set')} of nodes with weights: what must {way} them is worth {worth:,}, and "
-        f"nodes that {verb} one packet a step ({names}) pass on {offered:,} a step"
+        f"weighting {quantity(weight.size, 'set')} of nodes, what must {way} them comes to {worth:,}, and the nodes "
+        f"{names}, {verb} one packet each at a time, bring {side} at most {offered:,} {case.units.rate_text}"
     )
     source = "gossamer: linear programming duality, and Edmonds 1973 on branchings"
     sets = tuple(np.flatnonzero(row) for row in inside)
@@ -318,13 +319,14 @@ class Resources(NamedTuple):
 class Price(NamedTuple):
     """A time that is needed because messages must pay so much for links of these prices, int64[L] a slot.
 
-    `each` has the prices of the resources, int64[R].
+    `toll` int64[L] is what a packet pays on each link; `each` has the prices of the resources, int64[R].
     """
 
     time: Fraction
     load: Load
     offered: int
     price: Counts
+    toll: Counts
     each: Counts
 
 
@@ -465,7 +467,7 @@ def best_price(case: Case, flows: Flows, resources: Resources, prices: list[Floa
             load = Load(needed, worth, resources.occupancy, resources.wait, case.whole)
             time = load.time if needed > 0 else None
             if time is not None and (best is None or time > best.time):
-                best = Price(time, load, offered, price[resources.use].sum(axis=0), price)
+                best = Price(time, load, offered, price[resources.use].sum(axis=0), each, price)
     return best
 
 
@@ -550,6 +552,48 @@ def concurrent_flow_bounds(case: Case) -> Iterator[Bound]:
         yield _bound(case, flows, best)
 
 
+def priced_text(case: Case, toll: Counts, needed: Fraction, moved: str, offered: float) -> str:
+    """Return what must pay for links, and what links can have taken, for a witness.
+
+    Parameters
+    ----------
+    case : Case
+    toll : int64[L]
+        What a packet pays on each link of the network.
+    needed : Fraction
+        What must be paid; of each node, as what is offered, where the case is invariant.
+    moved : str
+        What pays, with a verb.
+    offered : float
+        What links, or ports, take a step.
+    """
+    priced = np.flatnonzero(toll)
+    least, times = int(toll[priced].min()), case.network.node_count if case.invariant else 1
+    amount = case.units.amount_text(needed * times / least)
+    dear = priced[toll[priced] == toll.max()]
+    names = ", ".join(case.network.link_name(int(e)) for e in dear[:3]) + (", ..." if dear.size > 3 else "")
+    if dear.size == priced.size:
+        all_links = priced.size == case.network.link_count
+        where = f"{'all ' * all_links}{case.links_text(priced)}{'' if all_links else f' ({names})'}"
+        if case.limited:
+            where += f", of which one-port nodes use at most {case.units.throughput_text(offered * times / least)}"
+        return f"{moved} at least {amount} over {where}"
+    kinds, counts = np.unique(toll[priced], return_counts=True)
+    shares = [f"{kind / least:.4g}" for kind in kinds[::-1].tolist()]
+    prices = f"from {shares[-1]} to {shares[0]}"
+    if kinds.size <= _TOLD:
+        each = zip(shares, counts[::-1].tolist(), strict=True)
+        prices = ", ".join(f"{share} ({quantity(count, 'link')})" for share, count in each)
+    return (
+        f"weighting links by prices, {prices}, highest for {names}, {moved} at least {amount} x price, and at most "
+        f"{case.units.throughput_text(offered * times / least)} x price can be carried"
+    )
+
+
+_TOLD = 4
+"""Different prices that are told one by one."""
+
+
 def _prices(case: Case, flows: Flows, resources: Resources) -> Floats:
     """Solve the linear program and return the dual price of each resource."""
     import scipy.sparse as sparse
@@ -595,18 +639,8 @@ def _prices(case: Case, flows: Flows, resources: Resources) -> Floats:
 
 
 def _bound(case: Case, flows: Flows, found: Price) -> Bound:
-    net, length = case.network, np.zeros(case.network.link_count, np.int64)
-    length[flows.links.number] = found.price
-    long = np.flatnonzero(length == length.max())
-    names = ", ".join(net.link_name(int(e)) for e in long[:3]) + (", ..." if long.size > 3 else "")
-    most = int(length.max())
-    lengths = f"of length {most}" if np.all((length == 0) | (length == most)) else f"of lengths up to {most:,}"
-    where = "from each node " if case.invariant else ""
-    text = (
-        f"{quantity(int(np.count_nonzero(length)), 'link')} {lengths} (longest: {names}) offer {found.offered:,} a step"
-        f"{' and node' if case.invariant else ''}; all messages {where}have {found.load.needed:,} to travel"
-    )
-    if not net.plain:
-        text += ", each link as often as its occupancy" + ("" if net.shared_ports is None else ", ports included")
+    length, toll = np.zeros((2, case.network.link_count), np.int64)
+    length[flows.links.number], toll[flows.links.number] = found.price, found.toll
+    text = priced_text(case, toll, Fraction(found.load.needed), "all messages together move", found.offered)
     source = "gossamer: linear programming duality of concurrent flows"
     return Bound.of("concurrent flow", Prices.by(found.load, price=length, each=found.each), text, "load", source)

@@ -185,15 +185,14 @@ def _text(
     copies: int, size: int,
 ) -> str:  # fmt: skip
     start = network.node_name(source)
-    what = quantity(cut.messages, case.what)
-    across = quantity(cut.capacity, "packet") + " a step across"
+    what = case.packets_text(cut.messages)
+    across = f"at most {quantity(cut.capacity, 'packet')} {case.units.rate_text}"
     if not layered:
         inside = cut.low + 1 if upward else size - 1 - cut.low
         verb = "leave" if upward else "enter"
-        total = case.network.node_count
-        near = f"the {quantity(inside, 'node')} {where}first reached from node {start}"
-        sizes = f"{near} | {total - inside * copies:,} nodes" if copies == 1 else f"{near}, in all {copies:,} copies"
-        return f"{sizes}, {across}: {what} must {verb}"
+        near = f"the {quantity(inside, 'node')} {where}nearest to node {start}"
+        sizes = near if copies == 1 else f"{near}, in all {copies:,} copies"
+        return f"{what} must {verb} {sizes}, {across}"
     low, high = (cut.low, cut.high) if upward else (size - 1 - cut.low, size - 1 - cut.high)
     near, far = ("at most", "at least") if upward else ("at least", "at most")
     return (
@@ -262,7 +261,7 @@ def separator_bounds(case: Case) -> Iterator[Bound]:
                 continue
             swept = Swept(network, distance, stride, copies)
             if descends_by_one(swept):
-                where = f"{{}} hops {f'of {name} ' if name else ''}from node {network.node_name(source)}"
+                where = f"at distance {{}} {f'in {name} ' if name else ''}from node {network.node_name(source)}"
                 yield from _layers(case, swept.line(case), np.bincount(distance) * copies, where)
 
 
@@ -291,11 +290,11 @@ def _layers(case: Case, line: NodeLine, size: Counts, where: str, far: bool = Fa
             verb = "send" if send else "receive"
             text = (
                 f"{quantity(int(size[i]), 'node')} {where.format(i)} must {verb} "
-                f"{quantity(int(count[i]), case.what)}, one a step each"
+                f"{case.packets_text(int(count[i]))}, {'each ' * (int(size[i]) > 1)}one at a time{case.each_text(1)}"
             )
             if rest[i]:
                 left = quantity(int(rest[i]), "hop")
-                text += f", and the last has {left} left" if send else f", and the first has {left} behind it"
+                text += f", and the last has {left} more to go" if send else f", and the first comes {left}"
             between = np.flatnonzero(line.place(np.arange(case.network.node_count)) == i)
             load = Load.of(count[i], size[i], int(rest[i]), case.whole)
             proof = Separator.by(load, nodes=between, send=send)
@@ -441,9 +440,8 @@ def cluster_bounds(case: Case) -> Iterator[Bound]:
     capacity = across * (1 if case.limited else net.uniform_capacity)
     names = ", ".join(case.name(int(v)) for v in np.sort(nodes)[:4]) + (", ..." if count > 4 else "")
     text = (
-        f"{quantity(count, 'node')} {names}, {hubs:,} of them active | {net.node_count - count:,} nodes, "
-        f"{quantity(across, 'link')} across: {quantity(messages, case.what)} "
-        f"must {'leave' if demand.outward else 'enter'}"
+        f"{case.packets_text(messages)} must {'leave' if demand.outward else 'enter'} {case.set_text(count, names)}"
+        f"{f', {hubs:,} of them active,' * (hubs < count)} over {quantity(across, 'link')}"
     )
     cut = Cut.of(messages, capacity, whole=case.whole)
     proof = Cut.by(cut, nodes=np.sort(nodes), enter=not demand.outward)
@@ -535,15 +533,16 @@ def _busiest(case: Case, branches: Branches, send: bool) -> Iterator[Bound]:
         steps, v, some, tail = late
         verb, end = ("send", "the last needs") if send else ("receive", "the first needed")
         text = (
-            f"node {case.name(v)} must {verb} {quantity(some, case.what)} of its branches, one a step, and {end} "
-            f"{quantity(tail, 'step')} {'more' if send else 'before'} in its branch"
+            f"node {case.name(v)} must {verb} {case.packets_text(some)} of its branches one at a time"
+            f"{case.each_text(1)}, and {end} {case.time_text(tail)} {'more' if send else 'before'} in its branch"
         )
         proof = Separator.by(Load.of(some, 1, steps - some), nodes=np.array([v]), send=send)
         yield Bound.of(f"cut node {verb}s", proof, text, "separator", JACKSON)
     elif count[v]:
         verb = "send" if send else "receive"
         wait = int(idle[v])  # it has nothing to send in the first step, or must still pass on what it received last
-        text = f"node {case.name(v)} must {verb} {quantity(int(count[v]), case.what)} of its branches, one a step"
+        text = f"node {case.name(v)} must {verb} {case.packets_text(int(count[v]))} of its branches one at a time"
+        text += case.each_text(1)
         proof = Separator.by(Load.of(count[v], 1, wait, case.whole), nodes=np.array([v]), send=send)
         yield Bound.of(f"cut node {verb}s", proof, text, "separator", SEPARATOR_SOURCE)
 

@@ -188,8 +188,8 @@ def fat_tree_time_bounds(case: Case) -> Iterator[Bound]:
     if best is None:
         return
     text = (
-        f"with a price for each of {slots - 1:,} slots of the branches of each level, all messages must pay "
-        f"{best.needed:,}, and all slots are worth {best.offered:,}"
+        f"if each step of the branches of each level has a price, all messages together pay {best.needed:,}, and "
+        f"{quantity(slots - 1, 'step')} of all branches are worth only {best.offered:,}"
     )
     yield Bound.of("prices of slots", best, text, "load", _SOURCE)
 
@@ -312,8 +312,8 @@ def cut_over_time_bounds(case: Case) -> Iterator[Bound]:
     if cut is not None:
         owner = f"{'of' if demand.outward else 'for'} node {case.name(hub)}"
         text = (
-            f"{quantity(cut.messages, 'message')} {owner} must cross a cut of links and slots that lets "
-            f"{quantity(cut.room, 'packet')} through in {quantity(slots - 1, 'step')}"
+            f"{case.packets_text(cut.messages, 'message')} {owner} must pass a bottleneck that lets "
+            f"{case.packets_text(cut.room, 'packet')} through within {case.time_text(slots - 1)}"
         )
         yield Bound.of("cut over time", cut, text, "cut", "Ford and Fulkerson 1958")
 
@@ -332,8 +332,8 @@ def target_over_time_bounds(case: Case) -> Iterator[Bound]:
     if best is not None:
         hub, before, cut = best
         text = (
-            f"{quantity(cut.messages, case.what)} {'for' if demand.outward else 'of'} node {case.name(hub)} must cross "
-            f"a cut of links and slots that lets {quantity(cut.room, 'packet')} through in {quantity(before, 'step')}"
+            f"{case.packets_text(cut.messages)} {'for' if demand.outward else 'of'} node {case.name(hub)} must pass a "
+            f"bottleneck that lets {case.packets_text(cut.room, 'packet')} through within {case.time_text(before)}"
         )
         yield Bound.of("cut over time", cut, text, "cut", "Ford and Fulkerson 1958")
 

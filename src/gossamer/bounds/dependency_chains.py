@@ -71,8 +71,8 @@ def sequence_bounds(case: Case, best: Callable[[Case], Bound]) -> Iterator[Bound
     reduce, broadcast = best(case.related(task=Reduce(root))), best(case.related(task=Broadcast(root)))
     yield Bound.of(
         "reduce, then broadcast", Chain((reduce, broadcast)),
-        f"the block of root {case.name(root)} takes {reduce.value} to reduce (by {reduce.name}) and then "
-        f"{broadcast.value} to broadcast (by {broadcast.name})",
+        f"the block of root {case.name(root)} takes {case.time_text(reduce.value)} to reduce ({reduce.name}) and then "
+        f"{case.time_text(broadcast.value)} to broadcast ({broadcast.name})",
         "sequence", _SEQUENCE_SOURCE,
     )  # fmt: skip
     for whole, first, last, name in (
@@ -81,10 +81,12 @@ def sequence_bounds(case: Case, best: Callable[[Case], Bound]) -> Iterator[Bound
     ):
         bound = best(case.related(task=chunked(whole, packets)))
         least = _least(case, far if first else near, first)
-        single = "one more broadcast" if last else "a first reduction"
+        first_half = whole.name.replace("-", " ") if first else whole.name
+        single = "the last block must still be broadcast" if last else "a first block must be reduced before"
         yield Bound.of(
             name, Chain((bound, least)),
-            f"{bound.value} for the {whole.name} (by {bound.name}: {bound.witness}) and at least {least} for {single}",
+            f"the {first_half} takes {case.time_text(bound.value)} ({bound.witness}), and {single}, at least "
+            f"{case.time_text(least)}",
             "sequence", _SEQUENCE_SOURCE,
         )  # fmt: skip
 
@@ -309,9 +311,10 @@ def chain_bounds(case: Case, best: Callable[[Case], Bound]) -> Iterator[Bound]:
     at = int(np.argmax(whole))
     if whole[at]:
         node, end, unit = int(forth.start[at]), int(forth.end[at]), forth.unit
+        ends = f"from node {case.name(node)} to node {case.name(end)}"
         text = (
-            f"from node {case.name(node)} to node {case.name(end)} something takes {_steps(forth.time[at], unit)}, "
-            f"with {_steps(before[at], unit)} before, for what it waits for, and {_steps(behind[at], unit)} after"
+            f"a message takes {_time(case, forth.time[at], unit)} {ends}, "
+            f"what it waits for {_time(case, before[at], unit)}, and what waits for it {_time(case, behind[at], unit)}"
         )
         proof = Chain(tuple(_fraction(time[at], unit) for time in (before, forth.time, behind)))
         yield Bound.of("chain", proof, text, "sequence", _SOURCE)
@@ -325,8 +328,8 @@ def _fraction(time: int, unit: int) -> Fraction:
     return Fraction(int(time), unit)
 
 
-def _steps(time: int, unit: int) -> str:
-    return quantity(int(time), "step") if unit == 1 else f"{float(Fraction(int(time), unit)):.4g} steps"
+def _time(case: Case, time: int, unit: int) -> str:
+    return case.time_text(_fraction(time, unit))
 
 
 def _nodes(case: Case, way: _Way, arrive: Counts, late: Counts, verb: str) -> Iterator[Bound]:
@@ -344,12 +347,10 @@ def _nodes(case: Case, way: _Way, arrive: Counts, late: Counts, verb: str) -> It
                 best = time, v, least
     if best is not None:
         time, node, least = best
-        taken, around = _steps(time - least, way.unit), _steps(least, way.unit)
-        side = ("before", "after") if verb == "receive" else ("after", "before")
-        text = (
-            f"node {case.name(node)} must {verb} so much that it takes {taken}, what comes {side[0]} among them, and "
-            f"{around} more {side[1]}"
-        )
+        taken, around = _time(case, time - least, way.unit), _time(case, least, way.unit)
+        text = f"node {case.name(node)} has what it must receive after {taken}, and what waits for that takes {around}"
+        if verb == "send":
+            text = f"what node {case.name(node)} must send takes {taken} to its targets, and what it waits for {around}"
         proof = Chain((_fraction(time - least, way.unit), _fraction(least, way.unit)), node=node)
         yield Bound.of(f"node {verb}s in a chain", proof, text, "sequence", _SOURCE)
 
@@ -380,10 +381,10 @@ def _subsets(
         around = int(early[some].min()), int(late[some].min())
         proof = Chain((bound, *(_fraction(time, forth.unit) for time in around)))
         if found is None or proof.value > found.value:
-            times = [_steps(time, forth.unit) for time in around]
+            early_text, late_text = (_time(case, time, forth.unit) for time in around)
             text = (
-                f"{quantity(some.size, 'message')} of them take {bound.value} (by {bound.name}: {bound.witness}), with "
-                f"at least {times[0]} before and {times[1]} after"
+                f"{quantity(some.size, 'message')} take {case.time_text(bound.value)} ({bound.witness}), plus at least "
+                f"{early_text} before and {late_text} after"
             )
             found = Bound.of("one after the other", proof, text, "sequence", _SOURCE)
     if found is not None:

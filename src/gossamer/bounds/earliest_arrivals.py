@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gossamer.atomic_files import quantity
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.proofs import Chain, Cut, Load
 from gossamer.questions.cases import Case
@@ -81,10 +80,9 @@ def _ways(case: Case) -> Iterator[Bound]:
         time, start, end = best
         if 0 < time < FAR:
             start, end = (start, end) if outward else (end, start)
-            text = (
-                f"a {demand.what} of node {case.name(start)} takes {quantity(time, 'step')} to node {case.name(end)}"
-                f"{'' if case.whole else ' in latencies alone'}"
-            )
+            what = f"a {demand.what} takes" if case.whole else "latencies alone take"
+            ends = f"from node {case.name(start)} to node {case.name(end)}"
+            text = f"{what} {case.time_text(time)} {ends} on the fastest path"
             name = "eccentricity" if demand.shared else "distance"
             yield Bound.of(
                 name, Chain((Fraction(time),)), text, "distance", "folklore: occupancies and latencies on the way"
@@ -119,15 +117,13 @@ def _nodes(case: Case, incoming: bool) -> Iterator[Bound]:
     if plain and (messages < fewest or since <= 1):  # no more than distances say, or numbers
         return
     verb = "receive" if incoming else "send"
-    text = f"node {case.name(node)} must {verb} {quantity(messages, case.what)}"
+    text = f"node {case.name(node)} must {verb} {case.packets_text(messages)}"
+    mine = case.network.link_target if incoming else case.network.link_source
+    text += " one at a time" if limited else f" over {case.links_text(np.flatnonzero(mine == node))}"
     if since:
         one = messages == 1
-        text += (
-            f" that arrive{'s' * one} in step {since:,} or later"
-            if incoming
-            else f" that take{'s' * one} {quantity(since, 'step')} or more"
-        )
-    text += ", one at a time" if limited else f" over {quantity(int(np.count_nonzero(ends == node)), 'link')}"
+        way = f"arrive in less than {case.time_text(since)}"
+        text += f", {'which' if one else 'none of which'} can{'not' * one} {way}"
     ways = (case.links.turned if incoming else case.links).travel(np.array([node])).usable
     far = np.flatnonzero(ways >= best.since)
     proof = Cut.by(

@@ -56,11 +56,12 @@ def branch_bounds(case: Case) -> Iterator[Bound]:
             if best is not None and cut.value <= best.value:
                 continue
             text = (
-                f"{'1 leaf' if leaves == 1 else f'{leaves:,} leaves'} below a level-{i} branch of capacity "
-                f"{capacity:,}: {quantity(number, case.what)} must {verb}"
+                f"{case.packets_text(number)} must {verb} the "
+                f"{'leaf' if leaves == 1 else f'{leaves:,} leaves'} below a level-{i} branch, at most "
+                f"{quantity(capacity, 'packet')} {case.units.rate_text}"
             )
             if case.whole:
-                text += f", {quantity(wait, 'more step')} before and after"
+                text += f", plus {case.time_text(wait)} before and after"
             best = Bound.of("branch cut", cut, text, "cut", "Dimakopoulos 1996, (6.4), for every level")
     if best is not None:
         yield best
@@ -80,9 +81,10 @@ def routing_node_bounds(case: Case) -> Iterator[Bound]:
                 load = Load.of(count, 1, wait, case.whole)
                 if best is None or load.value > best.value:
                     verb = "send" if sends else "receive"
-                    text = f"a level-{i} node must {verb} {quantity(count, demand.what)}, one a step"
+                    text = f"a level-{i} node must {verb} {case.packets_text(count, demand.what)} one at a time"
+                    text += case.each_text(1)
                     if case.whole:
-                        text += f", {quantity(wait, 'more step')} before and after"
+                        text += f", plus {case.time_text(wait)} before and after"
                     best = Bound.of(
                         f"routing node {verb}s", load, text, "separator",
                         "Dimakopoulos 1996, Theorems 6.3 and 6.6, for every level",
@@ -200,14 +202,15 @@ def leaf_bounds(case: Case) -> Iterator[Bound]:
     h, n = levels.height, demands[0].terminal_count
     capacity = 1 if case.limited else levels.capacities[0]
     text = (
-        f"each leaf sends and receives {quantity(n - 1, 'message')}, at most {capacity:,} a step, "
-        f"and its messages go {_distances(levels):,} hops in all"
+        f"each leaf sends and receives {case.packets_text(n - 1, 'message')}, at most {capacity:,} "
+        f"{case.units.rate_text}, and its messages go {_distances(levels):,} hops in all"
     )
     yield Bound.of("time on the way", _ways(levels, capacity), text, "load", "gossamer")
     steps, level = max((least_with_holes(levels, i, capacity), -i) for i in range(1, h + 1))
     missed = quantity(max(capacity * (steps - 1) - n + 1, 0), "reception")
     text = (
-        f"{quantity(n - levels.leaves[h + level], 'message')} of each leaf need {2 * (h + level + 1)} steps or more, "
-        f"and in {steps - 1} steps each leaf misses only {missed}"
+        f"{case.packets_text(n - levels.leaves[h + level], 'message')} of each leaf take "
+        f"{case.time_text(2 * (h + level + 1))} or more, and within {case.time_text(steps - 1)} each leaf can "
+        f"miss only {missed}"
     )
     yield Bound("idle leaves", Fraction(steps), text, "load", "Dimakopoulos 1996, Theorem 6.10, with (6.6) corrected")

@@ -19,12 +19,23 @@ from gossamer.bounds.bound import Bound
 from gossamer.bounds.earliest_arrivals import spread
 from gossamer.bounds.ports import axis_capacity
 from gossamer.bounds.proofs import Cut, Mask, least_cut
+from gossamer.networks.structures import Speeds
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand, NodeLine, PairDemand
 from gossamer.questions.cases.distances import Axis, axes_of
 from gossamer.questions.cases.links import Links
 
-__all__ = ["SOURCE", "Floats", "LayerCut", "amounts", "cut_bounds", "layer_cut", "prefix_cut", "thin_cuts"]
+__all__ = [
+    "SOURCE",
+    "Floats",
+    "LayerCut",
+    "across_text",
+    "amounts",
+    "cut_bounds",
+    "layer_cut",
+    "prefix_cut",
+    "thin_cuts",
+]
 
 # Sets of nodes that most messages must leave for the links that lead out, found by maximum flows.
 #
@@ -216,6 +227,21 @@ def layer_cut(case: Case, line: NodeLine, capacity: Counts) -> LayerCut | None:
     )
 
 
+def across_text(case: Case, capacity: int) -> str:
+    """Return for a witness over how many links a cut is crossed, or how many packets cross it a step.
+
+    >>> import gossamer
+    >>> across_text(Case(gossamer.network("ring:4"), gossamer.task("alltoall")), 4)
+    ' over 4 links'
+    """
+    if case.limited or case.network.uniform_capacity != 1:
+        return f", at most {quantity(capacity, 'packet')} {case.units.rate_text}"
+    found = case.network.find(Speeds)
+    speeds = None if found is None or not capacity else np.full(capacity, found.bandwidth.max())
+    alike = found is None or np.ptp(found.bandwidth) == 0
+    return f" over {quantity(capacity, 'link')}{case.units.speed_text(np.ones(capacity), speeds) if alike else ''}"
+
+
 def cut_bounds(case: Case) -> Iterator[Bound]:
     """Yield the best cut across each dimension that is a line or a ring."""
     for axis in axes_of(case.metric):
@@ -232,7 +258,7 @@ def _line(case: Case, axis: Axis) -> NodeLine:
 
 def _array(case: Case, axis: Axis) -> Bound | None:
     line = _line(case, axis)
-    n, area = case.network.node_count, case.network.node_count // axis.size
+    area = case.network.node_count // axis.size
     width = area * axis_capacity(case, axis)
     capacity = np.full(axis.size - 1, width, np.int64)
     up = layer_cut(case, line, capacity)
@@ -246,18 +272,15 @@ def _array(case: Case, axis: Axis) -> Bound | None:
         cut, low, high, below, above = down, axis.size - 1 - down.low, axis.size - 1 - down.high, ">=", "<="
     x = axis.name.replace("dimension ", "x_") if axis.network is None and "factor" not in axis.name else "place"
     nodes = (cut.low + 1) * area
-    what = quantity(cut.messages, case.what)
+    what, across = case.packets_text(cut.messages), across_text(case, cut.capacity)
     if cut.high == cut.low + 1:
-        text = (
-            f"{quantity(nodes, 'node')} {x} {below} {low} | {quantity(n - nodes, 'node')}, "
-            f"{quantity(cut.capacity, 'link')} across: {what} must cross"
-        )
+        text = f"{what} must leave {case.set_text(nodes, f'{x} {below} {low}')}{across}"
     else:
         text = (
             f"{what} must get from {x} {below} {low} to {x} {above} {high}, {quantity(cut.high - cut.low, 'hop')} "
-            f"apart, {quantity(cut.capacity, 'link')} across"
+            f"apart{across}"
         )
-    place = axis.place(np.arange(n))
+    place = axis.place(np.arange(case.network.node_count))
     proof = cut.proof(case, place if cut is up else axis.size - 1 - place)
     return Bound.of(f"cut across {axis.name}", proof, text, "cut", SOURCE)
 
@@ -294,13 +317,11 @@ def _ring(case: Case, axis: Axis) -> Bound | None:
     where = f"{x} = {first}" if first == last else f"{first} <= {x} <= {last}"
     if last < first:
         where = f"{x} >= {first} or {x} <= {last}"
-    across = quantity(capacity, "packet" if case.limited else "link")
     text = (
-        f"{quantity(int(lengths[k]) * area, 'node')} {where} | {quantity(n - int(lengths[k]) * area, 'node')}, "
-        f"{across} {'a step ' if case.limited else ''}across: {quantity(messages, case.what)} must "
-        f"{'enter' if way else 'leave'}"
+        f"{case.packets_text(messages)} must {'enter' if way else 'leave'} "
+        f"{case.set_text(int(lengths[k]) * area, where)}{across_text(case, capacity)}"
     )
-    inside = (axis.place(np.arange(n)) - first) % s < lengths[k]
+    inside = (axis.place(np.arange(case.network.node_count)) - first) % s < lengths[k]
     cut = Cut.by(Cut.of(messages, capacity, whole=case.whole), side=np.flatnonzero(inside != bool(way)))
     return Bound.of(f"cut across {axis.name}", cut, text, "cut", SOURCE)
 

@@ -19,7 +19,7 @@ import numpy as np
 from gossamer.atomic_files import quantity
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.earliest_arrivals import takes_time
-from gossamer.bounds.grid_cuts import MAX_POSITIONS, SOURCE
+from gossamer.bounds.grid_cuts import MAX_POSITIONS, SOURCE, across_text
 from gossamer.bounds.ports import axis_capacity
 from gossamer.bounds.proofs import Cut, Load, Partition, served
 from gossamer.questions.cases import Case
@@ -180,11 +180,11 @@ class _Boxes:
                 spans.append(f"{first}" if length == 1 else f"{first}..{last}")
             else:
                 spans.append("*")
-        across = quantity(capacity, "packet") + " a step" if self.case.limited else quantity(capacity, "link")
+        active, where = int(hubs.item()), f"in the box ({','.join(spans)})"
         text = (
-            f"{quantity(nodes, 'node')} in the box ({','.join(spans)}), {int(hubs.item()):,} of them active | "
-            f"{self.case.network.node_count - nodes:,} nodes, {across} across: "
-            f"{quantity(count, self.case.what)} must {'enter' if entering else 'leave'}"
+            f"{self.case.packets_text(count)} must {'enter' if entering else 'leave'} "
+            f"{self.case.set_text(nodes, where)}"
+            f"{f', {active:,} of them active,' * (active < nodes)}{across_text(self.case, capacity)}"
         )
         every = np.arange(self.case.network.node_count)
         inside = np.ones(every.size, np.bool_)
@@ -248,15 +248,15 @@ def moves_between(demand: Demand, part: Counts, copies: bool, combines: bool) ->
     return Moves(once if combines else many, many)
 
 
-def time_between(case: Case, part: Counts, enter: bool) -> tuple[Fraction, Load, int] | None:
-    """Return the time that messages need to enter (or leave) parts, what they load, and over how many links; or None.
+def time_between(case: Case, part: Counts, enter: bool) -> tuple[Fraction, Load, Counts] | None:
+    """Return the time that messages need to enter (or leave) parts, what they load, and over which links; or None.
 
     Examples
     --------
     >>> import gossamer
     >>> case = Case(gossamer.network("fat-tree:k=2,h=2"), gossamer.task("reduce-scatter"))
     >>> time, load, links = time_between(case, np.array([0, 1, 2, 3, -1, -1, -1]), True)
-    >>> time, load.needed, links
+    >>> time, load.needed, links.size
     (Fraction(4, 1), 12, 4)
     """
     links = case.links
@@ -271,7 +271,7 @@ def time_between(case: Case, part: Counts, enter: bool) -> tuple[Fraction, Load,
     head = links.travel(terminals).depart[across]
     tail = links.turned.travel(terminals).depart[links.turned_place[across]]
     time, load = max(((load.value, load) for load in served(links, across, messages, head, tail)), key=lambda f: f[0])
-    return time, load, int(across.size)
+    return time, load, links.number[across]
 
 
 def part_bounds(case: Case) -> Iterator[Bound]:
@@ -294,11 +294,11 @@ def part_bounds(case: Case) -> Iterator[Bound]:
                 continue
             time, load, links = found
             count = int(part.max()) + 1
-            parts = "each terminal" if count == net.terminal_count else f"each of {quantity(count, 'part')}"
             size = int(np.bincount(part[part >= 0]).max())
-            of = "" if count == net.terminal_count else f" of up to {quantity(size, 'node')}"
-            way, many = "enter" if enter else "leave", quantity(load.needed, case.what)
-            text = f"what must {way} {parts}{of} comes to {many} in all, over {quantity(links, 'link')}"
+            parts = f"{quantity(count, 'part')} of up to {quantity(size, 'node')}"
+            parts = quantity(count, "terminal") if count == net.terminal_count else parts
+            way = "enter" if enter else "leave"
+            text = f"{case.packets_text(load.needed)} in all must {way} {parts}, over {case.links_text(links)}"
             best = time, Partition.by(load, part=part), text
     if best is not None:
         yield Bound.of("between parts", *best[1:], "cut", "folklore: all cuts around parts, counted together")

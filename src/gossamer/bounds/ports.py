@@ -76,7 +76,7 @@ def distance_bounds(case: Case) -> Iterator[Bound]:
         name = "eccentricity" if demand.shared else "distance"
         text = (
             f"a {demand.what} of node {case.name(start)} must reach node {case.name(end)}, "
-            f"{quantity(steps, 'hop')} away"
+            f"{quantity(steps, 'hop')} away{case.each_text(1)}"
         )
         source = "Dimakopoulos 1996, section 3.1" if demand.shared else "folklore: a step a hop"
         yield Bound.of(name, Chain((Fraction(steps),)), text, "distance", source)
@@ -93,7 +93,7 @@ def load_bounds(case: Case) -> Iterator[Bound]:
     yield Bound.of(
         "total hops",
         Load.of(hops, capacity, whole=case.whole),
-        f"all messages together need {quantity(hops, 'hop')}, made {text}",
+        f"all messages together need {case.packets_text(hops, 'hop')}, and {text}",
         "load",
         "Dimakopoulos 1996, (4.4), (4.5)" if case.limited else "folklore: hops needed over links",
     )
@@ -105,9 +105,9 @@ def load_bounds(case: Case) -> Iterator[Bound]:
         if not axis.links:
             continue
         links = axis.links * (n // axis.size) * axis_capacity(case, axis)
-        capacity, text = links, f"over {quantity(links, 'link')} along it"
+        capacity, maker = links, f"{quantity(links, 'link')} along it"
         if case.limited and n < links:
-            capacity, text = n, f"by {quantity(n, 'node')}, one each a step"
+            capacity, maker = n, f"{quantity(n, 'node')}, each using one link at a time,"
         hops = 0
         for demand in case.demands:
             if isinstance(demand, HubDemand):
@@ -118,7 +118,8 @@ def load_bounds(case: Case) -> Iterator[Bound]:
                 origin = demand.origin[demand.message]
                 hops += int(axis.metric.between(axis.place(origin), axis.place(demand.target)).sum())
         if hops:
-            text = f"all messages together need {quantity(hops, 'hop')} along {axis.name}, made {text}"
+            text = f"all messages together need {case.packets_text(hops, 'hop')} along {axis.name}, and {maker} "
+            text += case.units.carry_text(capacity)
             yield Bound.of(
                 f"hops along {axis.name}", Load.of(hops, capacity, whole=case.whole), text, "load",
                 "folklore: hops needed over links; Dimakopoulos 1996, Theorem 5.1",
@@ -159,9 +160,9 @@ def shared_port_bounds(case: Case) -> Iterator[Bound]:
     >>> full = gossamer.network("complete:6")
     >>> pairs = gossamer.networks.SharedPorts(full.link_source // 2, full.link_target // 2)
     >>> print(*shared_port_bounds(Case(full.with_ports(pairs), gossamer.task("allgather"))), sep="\n")
-    10 steps, port receives: port p0, all links into nodes 0, 1, must pass 10 messages, one at a time
-    2 steps, port sends: port p0, all links out of nodes 0, 1, must pass 2 messages, one at a time
-    10 steps, total hops: all messages together need 30 hops, made through 3 ports
+    10 steps, port receives: 10 messages must pass p0, shared by all links into nodes 0, 1, one at a time
+    2 steps, port sends: 2 messages must pass p0, shared by all links out of nodes 0, 1, one at a time
+    10 steps, total hops: all messages together need 30 hops through 3 shared NICs or uplinks
     """
     if case.network.shared_ports is None or not case.demands or case.invariant:
         return
@@ -184,8 +185,9 @@ def shared_port_bounds(case: Case) -> Iterator[Bound]:
         )
         totals.append((load.value, needed, int(np.count_nonzero(waits < FAR)), alone.size, load))
     _, needed, used, alone_count, load = max(totals, key=lambda total: total[:4])
-    others = f" and over {quantity(alone_count, 'link')}" if alone_count else ""
-    text = f"all messages together need {quantity(needed, 'hop')}, made through {quantity(used, 'port')}{others}"
+    others = f" and over {quantity(alone_count, 'other link')}" if alone_count else ""
+    used_text = "1 shared NIC or uplink" if used == 1 else f"{used:,} shared NICs or uplinks"
+    text = f"all messages together need {case.packets_text(needed, 'hop')} through {used_text}{others}"
     yield Bound.of("total hops", load, text, "load", _SOURCE)
 
 
@@ -225,11 +227,11 @@ def _behind(case: Case, ports: Shares, incoming: bool, waits: Counts) -> Iterato
     more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
     at_once, held = int(ports.capacity[p]), int(ports.occupancy[p])
     pace = "one at a time" if at_once == 1 else f"{at_once:,} at a time"
-    pace += f", {quantity(held, 'slot')} each" if held > 1 else ""
+    pace += case.each_text(held)
     shared = case.network.shared_ports
     name = (shared.names or ())[p] if shared is not None else str(p)
-    text = f"port {name}, all links {'into' if incoming else 'out of'} {told}{more}, must pass "
-    text += f"{quantity(int(behind[p]), case.what)}, {pace}"
+    text = f"{case.packets_text(int(behind[p]))} must pass {name}, shared by all links "
+    text += f"{'into' if incoming else 'out of'} {told}{more}, {pace}"
     yield Bound.of(f"port {'receives' if incoming else 'sends'}", load, text, "ports", _SOURCE)
 
 
@@ -281,19 +283,17 @@ def port_bounds(case: Case) -> Iterator[Bound]:
 def _bound(case: Case, found: _Found, capacity: int, incoming: bool) -> Bound:
     demand = case.demands[0]
     verb, preposition = ("receive", "from") if incoming else ("send", "to")
-    links = int(case.degrees(incoming)[found.node])
-    over = f"over {quantity(links, 'link')}"
-    if capacity < links:
-        over = "one a step"
-    elif capacity > links:
-        over += f" of capacity {capacity:,}"
+    net = case.network
+    over = f"over {case.links_text(np.flatnonzero((net.link_target if incoming else net.link_source) == found.node))}"
+    if capacity < int(case.degrees(incoming)[found.node]):
+        over = f"one at a time{case.each_text(1)}"
     far = f" {preposition} nodes at least {found.distance} hops away" if found.distance > 1 else ""
     source = "Dimakopoulos 1996, (3.3) and Theorem 3.6"
     if demand.shared:
         source = "Varvarigos and Bertsekas 1994, (3a), (3b), (4a), (4b)"
     if found.distance > 1:
         source += "; with the steps of the nearest of them"
-    text = f"node {case.name(found.node)} must {verb} {quantity(found.messages, case.what)}{far}, {over}"
+    text = f"node {case.name(found.node)} must {verb} {case.packets_text(found.messages)}{far} {over}"
     load = Load.of(found.messages, capacity, found.distance - 1, case.whole)
     ends: dict[str, Counts] = {}
     if found.distance > 1:

@@ -73,6 +73,10 @@ def relaxed_bounds(case: Case, families: tuple[Callable[[Case], Iterator[Bound]]
             if case.whole and not other.whole:  # parts need as long as some whole step
                 proof = None if bound.proof is None else Chain((bound.proof,), whole=True)
                 bound = replace(bound, value=Fraction(-(-bound.value // 1)), proof=proof)
+            if other.network is not case.network:
+                slot = f"a slot of {case.time_text(1)}" if isinstance(case.cost, Clock) else case.time_text(1)
+                told = f"even if every link took only {slot} for a packet: {bound.witness}"
+                bound = replace(bound, witness=told)
             yield bound
 
 
@@ -84,7 +88,7 @@ def best_bound(case: Case) -> Bound:
     >>> import gossamer
     >>> case = Case(gossamer.network("hypercube:4"), gossamer.task("alltoall"), gossamer.Rules(ports="one"))
     >>> print(best_bound(case))
-    32 steps, total hops: all messages together need 512 hops, made by 16 nodes that send one packet a step each
+    32 steps, total hops: all messages together need 512 hops, and 16 nodes, sending one each, make at most 16 a step
     """
     return bounds(case)[0]
 
@@ -287,8 +291,8 @@ def bounds(case: Case, *, quick: bool = False) -> tuple[Bound, ...]:
     >>> import gossamer
     >>> for bound in bounds(Case(gossamer.network("ring:8"), gossamer.task("alltoall")))[:2]:
     ...     print(bound)
-    8 steps, total hops: all messages together need 128 hops, made over 16 links
-    8 steps, cut across dimension 0: 4 nodes 0 <= x_0 <= 3 | 4 nodes, 2 links across: 16 messages must leave
+    8 steps, total hops: all messages together need 128 hops, and 16 links make at most 16 a step
+    8 steps, cut across dimension 0: 16 messages must leave the 4 nodes 0 <= x_0 <= 3 over 2 links
     """
     general = list(any_form_bounds(case, quick=quick))
     if not case.demands:
@@ -323,10 +327,10 @@ def _rooted(case: Case, general: Fraction, quick: bool) -> Iterator[Bound]:
             for i in dict.fromkeys((int(tried[np.argmax(far)]), int(tried[np.argmin(rate)]))):
                 task: Task = Grouped(root(i), (row,)) if members.size < case.network.terminal_count else root(row[i])
                 best = largest_first(_found(case.related(task=chunked(task, each.packets)), quick))[0]
-                verb = "is broadcast to" if root is Broadcast else "is the sum of what comes from"
+                name = case.name(row[i])
+                part = f"all need what node {name} has" if root is Broadcast else f"node {name} needs what all have"
                 proof = None if best.proof is None else OfTask(best.proof, chunked(task, each.packets))
-                text = f"what node {case.name(row[i])} has {verb} all: {best.witness}"
-                told = replace(best, witness=text, proof=proof)
+                told = replace(best, witness=f"{part}: {best.witness}", proof=proof)
                 yield told.within(whole_scope(case) if best.value > general else "")
 
 

@@ -110,11 +110,10 @@ def port_set_bounds(case: Case) -> Iterator[Bound]:
                 continue
             load = Load.of(need[nodes].sum(), neighbors, whole=case.whole)
             if best is None or load.value > best.value:
-                verb, other = ("receive", "send") if incoming else ("send", "receive")
+                verb, does = ("receive", "send") if incoming else ("send", "take")
                 text = (
-                    f"{f'{int(nodes.sum()):,} {what}'} must {verb} "
-                    f"{quantity(int(need[nodes].sum()), case.what)}, and have {quantity(neighbors, 'neighbor')}, "
-                    f"of which each can {other} one a step"
+                    f"{int(nodes.sum()):,} {what} must {verb} {case.packets_text(int(need[nodes].sum()))}, but have "
+                    f"only {quantity(neighbors, 'neighbor')} to {does} them, one each at a time"
                 )
                 beside = np.unique(net.link_source[nodes[net.link_target]])  # links are two-way
                 proof = Separator.by(load, nodes=beside, send=incoming, alone=np.flatnonzero(nodes))
@@ -307,23 +306,22 @@ def _one_message(case: Case) -> bool:
 
 
 def _bound(case: Case, found: Crossing, inside: Mask) -> Bound:
-    count = int(inside.sum())
-    total = inside.size
-    near = count <= total - count
-    names = [case.name(int(v)) for v in np.flatnonzero(inside == near)[:4]]
-    listed = ", ".join(names) + (", ..." if min(count, total - count) > 4 else "")
-    side = f"{quantity(count, 'node')} {listed} | {total - count:,} others"
-    if not near:
-        side = f"{quantity(count, 'node')} | {quantity(total - count, 'node')} {listed}"
-    text = f"{side}, {quantity(found.links, 'link')} across: {quantity(found.load.needed, case.what)} must cross"
-    shared = case.links.ports
-    if shared is not None:
-        out = np.flatnonzero(inside[case.links.source] & ~inside[case.links.target])
-        used = max(np.unique(side[out][side[out] >= 0]).size for side in (shared.sending, shared.receiving))
-        if used:
-            ports = "1 shared NIC or uplink" if used == 1 else f"{used:,} shared NICs or uplinks"
-            text = text.replace(" across:", f" across through {ports}:", 1)
-    text += around_text(int(found.before), int(found.after), "slot" if takes_time(case) else "step")
+    near = 2 * int(inside.sum()) <= inside.size
+    few = np.flatnonzero(inside == near)
+    side = case.set_text(few.size, case.names(few))
+    out = np.flatnonzero(inside[case.links.source] & ~inside[case.links.target])
+    way, over = "leave" if near else "enter", case.links_text(case.links.number[out])
+    shared, known = case.links.ports, case.network.shared_ports
+    if shared is not None and known is not None:
+        rate = shared.capacity / shared.occupancy
+        sides = (np.unique(port[out][port[out] >= 0]) for port in (shared.sending, shared.receiving))
+        used = min((s for s in sides if s.size), key=lambda s: float(rate[s].sum()), default=None)
+        if used is not None:
+            speeds = None if known.bandwidth is None else np.asarray(known.bandwidth)[used] * shared.capacity[used]
+            ports = "1 shared NIC or uplink" if used.size == 1 else f"{used.size:,} shared NICs or uplinks"
+            over = f"{quantity(out.size, 'link')} through {ports}{case.units.speed_text(rate[used], speeds)}"
+    text = f"{case.packets_text(found.load.needed)} must {way} {side} over {over}"
+    text += around_text(case.units, int(found.before), int(found.after))
     sources, targets = np.flatnonzero(found.sources), np.flatnonzero(found.targets)
     proof = Cut.by(found.load, nodes=np.flatnonzero(inside), sources=sources, targets=targets)
     return Bound.of("cut around nodes", proof, text, "cut", SOURCE)

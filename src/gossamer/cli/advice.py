@@ -15,7 +15,14 @@ from pathlib import Path
 
 from gossamer.cli.command_group import EXAMPLES
 from gossamer.cli.command_line import OF_SCHEDULES, OF_TASKS, CommandLine, Words, msccl_ranks, understood
-from gossamer.cli.old_spellings import COMMANDS_MEANT, FORMATS_MEANT, OPTIONS_MEANT, VALUES_MEANT, meant_network
+from gossamer.cli.old_spellings import (
+    COMMANDS_MEANT,
+    FORMATS_MEANT,
+    NCCL_TESTS,
+    OPTIONS_MEANT,
+    VALUES_MEANT,
+    meant_network,
+)
 from gossamer.errors import (
     FileFormatError,
     GossamerError,
@@ -48,6 +55,12 @@ _LONG_TEXT = 240
 """Characters from which on a text with many reasons tells a few of them."""
 _LIKE = 0.85
 """How alike the names of a file that is missing and of one that is there must be, from 0 to 1."""
+_LIKE_OPTION = 0.7
+"""The same of the names of options, without dashes."""
+_BY_SUFFIX = {".xml": "msccl-xml", ".json": "json", ".csv": "csv", ".goal": "goal"}
+"""Formats of files by their suffixes."""
+_EXPORTED = {"json": "plan.json", "csv": "plan.csv", "goal": "plan.goal", "perfetto": "plan.json", "chakra": "traces"}
+"""Files or folders of formats, for proposals."""
 _FIELDS = {
     "--active": ("--active", "all"),
     "--pattern": ("--pattern", "random"),
@@ -125,6 +138,10 @@ def _typed(words: Sequence[str]) -> str:
 
 def _meant(text: str, line: CommandLine) -> Iterator[Words]:
     yield from _commands_meant(line)
+    yield from _of_nccl_tests(line)
+    if "unknown parameter" in text or re.search(r": \w+ must be a whole number in", text):  # of a network
+        yield from _misspelt(text, line)
+        yield from _values_meant(text, line)
     yield from _options_meant(text, line)
     yield from _with_extra(text, line)
     yield from _subjects_meant(line)
@@ -139,11 +156,32 @@ def _meant(text: str, line: CommandLine) -> Iterator[Words]:
 def _commands_meant(line: CommandLine) -> Iterator[Words]:
     """Yield the command that a word which is none is used for elsewhere."""
     if not line.name and line.words:
+        if line.words[0].endswith("_perf"):  # a program of nccl-tests
+            words = ["plan", "dgx-h100", *line.words]
+            yield from _of_nccl_tests(CommandLine(words))
+            yield words[:3]
+        if line.words[0] == "man" and line.words[1:2] and line.words[1] in EXAMPLES:
+            yield [line.words[1], "-h"]
         meant = COMMANDS_MEANT.get(line.words[0].lower().replace("_", "-"))
         if meant is not None:
             yield [*meant.split(), *line.words[1:]]
             yield from _subjects_meant(CommandLine([*meant.split(), *line.words[1:]]))
             yield [*meant.split(), "-h"]
+
+
+def _of_nccl_tests(line: CommandLine) -> Iterator[Words]:
+    """Yield the line with the sizes that the options of nccl-tests say, and without its other options."""
+    said: dict[str, str] = {}
+    words = list(line.words)
+    for place in range(len(words) - 1, 0, -1):
+        name = words[place].lstrip("-")
+        if words[place].startswith("-") and name in NCCL_TESTS and words[place] not in line.options:
+            said[NCCL_TESTS[name]] = next(iter(words[place + 1 : place + 2]), "")
+            del words[place : place + 2]
+    sizes = [said[name] for name in ("first", "last") if name in said]
+    if sizes:
+        yield [*words, "--bytes", ":".join(dict.fromkeys(sizes)), "--bandwidth", "50GB/s"]
+        yield [*words, "--bytes", ":".join(dict.fromkeys(sizes))]
 
 
 def _options_meant(text: str, line: CommandLine) -> Iterator[Words]:
@@ -152,6 +190,9 @@ def _options_meant(text: str, line: CommandLine) -> Iterator[Words]:
     if found is None:
         return
     wrong = found[1]
+    if len(wrong) == 2:  # a word with one dash is taken for several letters
+        long = [w.partition("=")[0] for w in line.words if re.match(rf"{wrong}\w", w)]
+        wrong = next(iter(long), wrong)
     place = next((i for i, word in enumerate(line.words) if word == wrong or word.startswith(f"{wrong}=")), None)
     if place is None:
         return
@@ -160,6 +201,7 @@ def _options_meant(text: str, line: CommandLine) -> Iterator[Words]:
     meant = OPTIONS_MEANT.get(key)
     near = nearest(wrong, [o for o in line.options if o.startswith("--")])
     others = [m[1] for m in [re.search(r"'(--[^']+)'", near)] if m]
+    others = [o for o in others if difflib.SequenceMatcher(None, key, o[2:]).ratio() >= _LIKE_OPTION]
     others += [o for o in line.options if o.startswith(f"--{key}") or o == f"--{key}s"]
     for new in [*([] if meant is None else meant.split("|")), *others]:
         if not new:
@@ -169,13 +211,21 @@ def _options_meant(text: str, line: CommandLine) -> Iterator[Words]:
         elif new.startswith("="):  # an argument, not an option
             yield _as_argument(line, wrong, value, new[1:])
         else:
-            yield line.changed({place: line.words[place].replace(wrong, new, 1)})
-            example = {"--bytes": ("--bandwidth", "50GB/s")}.get(new)
-            if example:
-                changed = CommandLine(line.changed({place: line.words[place].replace(wrong, new, 1)}))
-                yield changed.with_option(*example)
+            changed = CommandLine(line.changed({place: line.words[place].replace(wrong, new, 1)}))
+            yield changed.words
+            if new == "--algorithm":
+                yield from _short_names(changed, value)
+            number = re.fullmatch(r"([0-9.]+)[a-z]+", value)
+            if number:
+                yield from _replaced(changed, value, number[1])
+            if new == "--bytes":
+                yield changed.with_option("--bandwidth", "50GB/s")
     yield line.without_option(wrong)
     yield _only(line, wrong)
+    rest = line
+    for word in [w for w in line.words if w.startswith("-") and w.partition("=")[0] not in line.options]:
+        rest = CommandLine(rest.without_option(word.partition("=")[0]))
+    yield rest.words
 
 
 def _only(line: CommandLine, option: str) -> Words:
@@ -240,6 +290,7 @@ def _fields_meant(text: str, line: CommandLine) -> Iterator[Words]:
     if "Missing option" in text:
         yield from _option_missing(text, line)
     if "requires an argument" in text:
+        yield line.words[:-1]
         yield _only(line, line.words[-1])
     if "a network goes with algorithms" in text:
         yield line.words[:2]
@@ -257,16 +308,54 @@ def _with_extra(text: str, line: CommandLine) -> Iterator[Words]:
     for place, word in enumerate(line.words[1:], 1):
         if word == extra[0] and re.fullmatch(r"\d+(\.\d+)?", line.words[place - 1]):
             yield [*line.words[: place - 1], line.words[place - 1] + word, *line.words[place + 1 :]]
+    rest = [word for place, word in enumerate(line.words) if place not in line.places[-len(extra) :]]
+    first = extra[-1].rpartition("=")[2]
     if line.name in OF_SCHEDULES and Path(extra[0]).is_file() and "--network" not in line.words:
         yield [*(word for word in line.words if word not in extra), "--network", extra[0]]
+    if line.name in OF_SCHEDULES and Path(str(line.argument(1))).is_file() and "--network" in line.options:
+        second = str(line.argument(1))
+        for network in (str(line.argument(0)), msccl_ranks(second) or "none"):
+            yield [line.words[0], second, "--network", network]
+    if "--bytes" in line.options and re.fullmatch(r"\d+(\.\d+)?([kKMGT]i?)?B", first):
+        yield [*rest, "--bytes", first]
+    if "--root" in line.options and first.isdecimal():
+        yield [*rest, "--root", first]
+    if "--output" in line.options and re.fullmatch(r"[\w./-]+\.(svg|png|pdf|parquet|txt|html|csv|json)", first):
+        yield [*rest, "-o", first]
+    if line.name == "sweep run" and len(extra) == 1 and line.argument(0):
+        spec = re.sub(r"(\d+)\.\.(\d+)", r"{\1..\2}", str(line.argument(0)))
+        yield ["sweep", "--network", spec, "--task", first, "-o", "results.parquet"]
+    names = [line.argument(i) or "" for i in range(len(line.places))]
+    if len(names) > 1 and line.takes_network:
+        more = line.words[line.places[1] + 1 :]
+        numbers = [n for n in names if n.isdecimal()]
+        for spec in (
+            *(f"{name}:{numbers[0]}" for name in names[:2] if numbers and not name.isdecimal()), "-".join(names[:2])
+        ):  # fmt: skip
+            for kept in (more, more[1:]):
+                yield [*line.words[: line.places[0]], spec, *kept]
+    for place in reversed(line.places):
+        yield [*line.words[:place], *line.words[place + 1 :]]
 
 
 def _option_missing(text: str, line: CommandLine) -> Iterator[Words]:
     """Yield the line with an option that it must have: as its other words say, or as in the example."""
     output = next((line.words[i + 1] for i, w in enumerate(line.words[:-1]) if w in ("-o", "--output")), "")
-    to = {".xml": "msccl-xml", ".json": "json", ".csv": "csv", ".goal": "goal"}.get(Path(output).suffix.lower())
+    to = _BY_SUFFIX.get(Path(output).suffix.lower())
     if to and "--to" in text:
         yield line.with_option("--to", to)
+    second = line.argument(1)
+    if second and line.name == "export" and "-o" not in line.words:
+        kind = to or next((line.words[i + 1] for i, w in enumerate(line.words[:-1]) if w == "--to"), "")
+        kind = kind or {".xml": "msccl-xml", ".json": "json", ".csv": "csv", ".goal": "goal"}.get(
+            Path(second).suffix, ""
+        )
+        rest = CommandLine([word for word in line.words if word != second])
+        yield [*rest.with_option("--to", kind), "-o", second]
+    if second and line.name == "import" and "--network" in text:
+        rest = CommandLine([word for word in line.words if word != second])
+        for spec in (second, *filter(None, [msccl_ranks(line.argument(0))])):
+            yield [*rest.words, "--network", spec, *([] if "-o" in rest.words else ["-o", "back.parquet"])]
     example = shlex.split(EXAMPLES.get(line.name, ""))[1:]
     words = list(line.words)
     for place, word in enumerate(example[:-1]):
@@ -275,6 +364,8 @@ def _option_missing(text: str, line: CommandLine) -> Iterator[Words]:
             value = example[place + 1]
             if line.name == "import" and word == "--network":
                 value = msccl_ranks(line.argument(0)) or value
+            if line.name == "export" and word == "-o" and "--to" in words[:-1]:
+                value = _EXPORTED.get(words[words.index("--to") + 1], value)
             words += [word, value]
     yield words
 
@@ -293,8 +384,24 @@ def _values_meant(text: str, line: CommandLine) -> Iterator[Words]:
                 yield from _replaced(line, given, new)
     if "what fails" in text:
         for given in got:
+            numbered = re.fullmatch(r"(?:(node|link)s?[=:]?)?(\d+)(?:[:,](\d+))?", given.lower())
+            if numbered:
+                new = f"links:{numbered[2]}-{numbered[3]}" if numbered[3] else f"nodes:{numbered[2]}"
+                yield from _replaced(line, given, new)
             kind, colon, rest = given.partition(":")
             yield from _replaced(line, given, f"{kind.rstrip('s')}s:{rest}" if colon else f"links:{given}")
+    if "a link that fails must be" in text:
+        for word in [w for w in line.words if re.fullmatch(r"links:\d+,\d+", w)]:
+            yield from _replaced(line, word, word.replace(",", "-"))
+    unit = re.search(r"must be a number; got '([0-9.]+)[a-z]+'", text)
+    if unit:
+        yield from _replaced(line, re.findall(r"got '([^']+)'", text)[0], unit[1])
+    if "bytes" in text:
+        for word in line.words:
+            if re.fullmatch(r"(--bytes=)?\d{1,3}(,\d{3})+", word):
+                yield from _replaced(line, word, word.replace(",", ""))
+            if re.fullmatch(r"\d+\w*-\d+\w*", word):
+                yield from _replaced(line, word, word.replace("-", ":"))
     such_as = _SUCH_AS.search(text)
     if such_as:
         yield from _replaced(line, such_as[2], such_as[1])
@@ -314,11 +421,18 @@ def _algorithms_meant(text: str, line: CommandLine) -> Iterator[Words]:
     """Yield the line with an algorithm that a short name stands for."""
     found = re.search(r"no .*algorithm '([^']+)' for", text)
     if found:
-        from gossamer.planning.explaining.algorithms import SHORT_NAMES
+        yield from _short_names(line, found[1])
 
-        for name in SHORT_NAMES.get(found[1].lower(), ()):
-            for prefix in ("", "reversed-", "two-way-"):
-                yield from _replaced(line, found[1], f"{prefix}{name}")
+
+def _short_names(line: CommandLine, given: str) -> Iterator[Words]:
+    """Yield the line with the algorithms that a short name stands for in its place."""
+    from gossamer.planning.explaining.usual_algorithms import names_of
+
+    for name in names_of(given):
+        for words in _replaced(line, given, name):
+            yield words
+            if "allreduce" in words:  # of whole buffers, where ranks exchange sums
+                yield ["partial-sum-allreduce" if word == "allreduce" else word for word in words]
 
 
 def _formats_meant(text: str, line: CommandLine) -> Iterator[Words]:
@@ -326,7 +440,7 @@ def _formats_meant(text: str, line: CommandLine) -> Iterator[Words]:
     found = re.search(r"unknown format '([^']+)'", text)
     if found:
         output = next((line.words[i + 1] for i, w in enumerate(line.words[:-1]) if w in ("-o", "--output")), "")
-        by_suffix = {".xml": "msccl-xml", ".json": "json", ".csv": "csv"}.get(Path(output).suffix.lower())
+        by_suffix = _BY_SUFFIX.get(Path(output).suffix.lower())
         meant = FORMATS_MEANT.get(found[1].lower(), None if "did you mean" in text else by_suffix)
         if meant:
             yield from _replaced(line, found[1], meant)
@@ -355,6 +469,9 @@ def _subjects_meant(line: CommandLine) -> Iterator[Words]:
     subject = line.argument(0)
     if line.name in OF_SCHEDULES and subject and Path(subject).suffix.lower() in (".parquet", ".txt"):
         yield line.without_option("--network")
+    together = re.fullmatch(r"(.+?)[/;](\w[\w-]*)", spec)
+    if task is None and together and line.name in OF_TASKS:
+        yield [*line.words[:place], together[1], together[2], *line.words[place + 1 :]]
     specs = [spec] if _is_network(spec) else meant_network(spec)
     if line.name in ("import", "verify") and specs != [spec]:
         specs = [*filter(None, [msccl_ranks(line.argument(0))]), *specs]
@@ -409,8 +526,19 @@ def _files_meant(text: str, line: CommandLine) -> Iterator[Words]:
     if missing is not None:
         path = Path(missing[1])
         folder = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
-        for name in difflib.get_close_matches(path.name, folder, cutoff=_LIKE):
+        here = [name for name in folder if Path(name).stem == path.name]
+        if path.suffix.lower() in (".xml", ".json", ".goal"):
+            here += sorted(name for name in folder if Path(name).suffix == path.suffix)
+        if "*" in path.name:
+            here += sorted(name for name in folder if path.with_name(name).match(path.name))
+        names = [*difflib.get_close_matches(path.name, folder, cutoff=_LIKE), *here]
+        for name in names:
             yield from _replaced(line, missing[1], str(path.with_name(name)))
+        for name in names:
+            yield _imported(str(path.with_name(name)))
+    if line.name == "explain" and "--algorithm" in line.words and subject is None:
+        yield [*line.words, "ring:8"]
+        yield from _short_names(CommandLine([*line.words, "ring:8"]), line.words[line.words.index("--algorithm") + 1])
     if line.name in OF_SCHEDULES and subject is not None and "--algorithm" not in line.words:
         yield from _schedules_meant(line, subject)
     if line.name in OF_SCHEDULES and subject is None:
@@ -424,9 +552,10 @@ def _files_meant(text: str, line: CommandLine) -> Iterator[Words]:
     kind = re.search(r"'([^']+)' is of no known kind|the page '([^']+)' must end", text)
     if kind and Path(kind[1] or kind[2]).suffix.lower() not in (".xml", ".json"):
         path = Path(kind[1] or kind[2])
-        for suffix in (".html",) if kind[2] else (".parquet", ".svg", ".csv", ".html"):
+        for suffix in (".html",) if kind[2] else (".parquet", ".svg", ".csv", ".html", ".tex"):
             if f"{suffix}" in text:
-                yield from _replaced(line, str(path), str(path.with_suffix(suffix)))
+                new = path.with_suffix(suffix) if path.name else Path(f"plan{suffix}")
+                yield from _replaced(line, kind[1] or kind[2], str(new))
 
 
 def _schedules_meant(line: CommandLine, subject: str) -> Iterator[Words]:

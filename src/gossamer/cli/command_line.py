@@ -17,8 +17,6 @@ OF_TASKS = ("plan", "compare", "bounds", "faults", "demands")
 """The commands whose first words are a network and a task."""
 OF_SCHEDULES = ("verify", "certify", "draw", "explore", "explain", "run", "export", "replan", "simulate schedule")
 """The commands whose first word is a schedule."""
-_EXPLAINED_NODES = 64
-"""Nodes up to which an algorithm is tried before it is proposed."""
 _MOST_NODES, _MOST_LINKS = 1100, 12_000
 """Size of the networks that are proposed."""
 
@@ -140,17 +138,24 @@ def _sensible(name: str, given: dict[str, Any]) -> bool:
     from gossamer.networks.files import suffixes
 
     if name == "explain" and given.get("algorithm"):
-        from gossamer.planning.explaining.algorithms import explain_algorithm
+        from gossamer.planning.explaining.usual_algorithms import example_network, meant
 
-        large = network_size(str(given["file"])).nodes > _EXPLAINED_NODES
-        return large or bool(explain_algorithm(given["algorithm"], str(given["file"]), given.get("of")))
+        if given.get("file") is None:
+            return bool(example_network(given["algorithm"], given.get("of")))
+        spec = str(given["file"])
+        return network_size(spec).nodes > _MOST_NODES or bool(
+            meant(given["algorithm"], as_network(spec), given.get("of"))
+        )
     files = [given[key] for key in ("file", "study") if given.get(key) is not None]
     if not all(Path(path).is_file() for path in [*files, *(given.get("files") or [])]):
         return False
     foreign = [p for p in files if Path(p).suffix.lower() not in (".parquet", ".txt", ".toml")]
-    if foreign and name in OF_SCHEDULES and not given.get("network"):
+    also = given.get("on") or given.get("of")  # the network of a schedule of another tool, as an argument
+    if also and not foreign:
         return False
-    named = given.get("network") or given.get("networks")
+    if foreign and name in OF_SCHEDULES and not (given.get("network") or also):
+        return False
+    named = given.get("network") or given.get("networks") or also
     for spec in [named] if isinstance(named, str) else named or []:
         if not (Path(spec).suffix.lower() in suffixes() or "{" in spec):
             size = network_size(spec)
@@ -175,14 +180,17 @@ def _asks(given: dict[str, Any], network: Any) -> bool:
     """Return whether there is a task, with rules and costs that go with each other, and an algorithm for it."""
     from dataclasses import fields
 
+    from gossamer.cli.options import OF_SECONDS
     from gossamer.planning.planner import rules_and_cost
     from gossamer.planning.switching import SWITCHINGS, named
-    from gossamer.questions.costs import USUAL_BYTES, TimeCost
+    from gossamer.questions.costs import TimeCost
     from gossamer.questions.tasks.parsing import TaskWords, asked_task
 
     told = {key: getattr(value, "value", value) for key, value in given.items() if value is not None}
-    if "bandwidth" in told and not told.get("steps"):
-        told.setdefault("bytes", USUAL_BYTES)
+    if told.get("steps") and told.keys() & OF_SECONDS:
+        return False
+    if isinstance(told.get("bytes"), str):  # of several sizes, the first
+        told["bytes"] = re.split(r"[:,]|\.\.", told["bytes"])[0]
     own = {field.name for field in fields(TaskWords)}
     task = asked_task(given["task"], {k: v for k, v in told.items() if k in own}, network, told.get("seed", 0))
     switching = told.get("switching", "store-and-forward")

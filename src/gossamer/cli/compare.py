@@ -9,7 +9,18 @@ import typer
 
 from gossamer.cli.console import print_entries, print_json, print_rows, print_summary, progress, width
 from gossamer.cli.files import check_certificate
-from gossamer.cli.options import Certificate, Json, Options, Question, Words, asks, pictured, planner_words, written
+from gossamer.cli.options import (
+    Certificate,
+    Json,
+    Options,
+    Question,
+    SizesKind,
+    Words,
+    asks,
+    pictured,
+    planner_words,
+    written,
+)
 from gossamer.cli.plan import algorithm_options, print_sizes, several_sizes
 
 if TYPE_CHECKING:
@@ -38,17 +49,23 @@ def compare(
     spread: dict[str, Any],
     options: Options = None,
     output: SizesOutput = None,
+    kind: SizesKind = None,
     json: Json = False,
 ) -> None:
-    """Rank every algorithm that covers a task, and say why the others do not; for each of several --bytes the best."""
+    """Rank every algorithm that covers a task; of several --bytes, usual rings and trees, the plan and the bound."""
     from gossamer.atomic_files import check_writable, write_latex
     from gossamer.planning import planner
     from gossamer.studies.reproductions.table import Table
 
     how = {"options": algorithm_options(options), "seed": question.seed, **search}
     if several_sizes(question):
-        print_sizes(question, "compare_sizes", {**how, **spread}, output or [], json)
+        if question.rules.get("segmented") is False:
+            print_sizes(question, "compare_sizes", {**how, **spread}, output or [], json, kind)
+        else:
+            print_sizes(question, "plan_sizes", {**how, **spread, "usual": True}, output or [], json, kind)
         return
+    if kind is not None:
+        raise typer.BadParameter("a picture is of several sizes, such as --bytes 1KiB:1GiB", param_hint="'--kind'")
     if spread:
         raise typer.BadParameter("several --bytes can be compared at once, such as 1KiB:1GiB", param_hint="'--jobs'")
     for path in output or []:

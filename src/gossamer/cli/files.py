@@ -7,10 +7,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from gossamer.cli.console import hush_libraries
+from gossamer.cli.console import hush_libraries, print_error
 from gossamer.errors import FileFormatError, ModelError, ScheduleError, shown
 
 __all__ = [
+    "FOREIGN",
     "check_certificate",
     "check_other_than",
     "check_outputs",
@@ -18,8 +19,10 @@ __all__ = [
     "check_pages",
     "check_plan",
     "check_schedule",
+    "is_certificate",
     "is_picture",
     "message_sizes",
+    "network_of",
     "pages",
     "read_schedule",
     "save_plan",
@@ -28,6 +31,8 @@ __all__ = [
 ]
 
 _SCHEDULES = (".parquet", ".txt")
+FOREIGN = (".xml", ".json", ".goal")
+"""The suffixes of schedules of other tools, as `gossamer.interchange.READERS` has them."""
 
 
 def is_picture(path: Path) -> bool:
@@ -155,6 +160,16 @@ def save_plan(found: Any, output: list[Path], stage: Callable[[str], None], cert
             write_certificate(found.certificate(), certificate)
 
 
+def is_certificate(file: Path) -> bool:
+    """Return whether a file is a certificate, by its name or by how it begins."""
+    if file.name.lower().endswith(".cert.json"):
+        return True
+    if file.suffix.lower() != ".json" or not file.is_file():
+        return False
+    with file.open("rb") as begun:
+        return b'"gossamer-certificate"' in begun.read(200)
+
+
 def message_sizes(text: str) -> list[int]:
     """Return the sizes that a text such as ``1kB,1MB`` or ``1KiB:1MiB`` names; ScheduleError if it names none, or 0."""
     from gossamer.reading.quantities import sizes
@@ -171,11 +186,17 @@ def read_schedule(
     """Read a schedule file, or, on a network, one that another tool made; one in seconds as for other bytes."""
     if network is None and task is not None:
         raise FileFormatError("--task goes with --network, for a schedule of another tool")
-    if network is not None and other_bytes is not None:
-        raise FileFormatError("--bytes goes with a plan in seconds, not with a schedule of another tool")
     if network is None:
         from gossamer.planning import switching
 
+        if file.suffix.lower() in FOREIGN and file.is_file():
+            from gossamer.interchange.msccl import program_ranks
+
+            known = f" a program of {program_ranks(file)} ranks" if file.suffix.lower() == ".xml" else ""
+            raise FileFormatError(
+                f"{shown(str(file), 200)} is{known} of another tool, which is judged on a network: name it, "
+                f"with as many ranks"
+            )
         found = switching.load(file)
         if other_bytes is None:
             return found
@@ -183,8 +204,25 @@ def read_schedule(
 
         return resized(found, other_bytes)
     from gossamer.interchange import import_schedule
+    from gossamer.networks import as_network
+    from gossamer.networks.network import has_speeds
+    from gossamer.networks.structures import Assumption, Assumptions
 
-    return import_schedule(file, network, task)
+    judged_on = as_network(network)
+    known = judged_on.find(Assumptions)
+    assumed = [] if known is None else [*known.every]
+    if other_bytes is None and has_speeds(judged_on):
+        assumed.append(Assumption("64 MiB, as no --bytes is given", "--bytes SIZE"))
+    for line in assumed:
+        print_error(f"assumed: {line}")
+    return import_schedule(file, judged_on, task, other_bytes)
+
+
+def network_of(network: str | None, also: str | None) -> str | None:
+    """Return the network of a schedule of another tool, named by an option or as an argument; refuse two."""
+    if network is not None and also is not None and network != also:
+        raise ScheduleError(f"a schedule is of one network, not of {also!r} and --network {network!r}")
+    return network if also is None else also
 
 
 def write_json(value: Any, path: Path, indent: int = 2) -> None:

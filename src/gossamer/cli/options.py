@@ -25,11 +25,13 @@ from gossamer.errors import ModelError
 __all__ = [
     "AT_FIRST",
     "HEADINGS",
+    "OF_SECONDS",
     "BytesOfPlan",
     "Certificate",
     "Collective",
     "Engine",
     "Foreign",
+    "ForeignToo",
     "Json",
     "Limit",
     "NetworkArgument",
@@ -38,6 +40,7 @@ __all__ = [
     "ScheduleFile",
     "Scheduler",
     "Seed",
+    "SizesKind",
     "SizesOfPlan",
     "SwitchingOption",
     "TaskArgument",
@@ -201,6 +204,12 @@ Foreign = Annotated[
         rich_help_panel="Network",
     ),
 ]
+ForeignToo = Annotated[
+    str | None,
+    typer.Argument(
+        help="Network of a schedule of another tool, as --network.", metavar="[NETWORK]", show_default=False
+    ),
+]
 Collective = Annotated[
     str | None,
     typer.Option(
@@ -223,7 +232,8 @@ OtherBytes = Annotated[
     str | None,
     typer.Option(
         "--bytes",
-        help="Of a plan in seconds: for another number of bytes, without planning again.",
+        help="Of a plan in seconds: for another number of bytes, without planning again. Of a schedule of another tool "
+        "where links have speeds: its bytes, 64MiB by default.",
         metavar="SIZE",
     ),
 ]
@@ -325,7 +335,7 @@ TASK = (Words("questions/tasks/parsing.py", "TaskWords", heading="Task"),)
 RULES = Words("questions/rules.py", "Rules", heading="Rules")
 COSTS = (
     Words("questions/costs.py", "StepCost", heading="Time"),
-    Words("questions/costs.py", "TimeCost", ("bytes", "counting", "bandwidth", "latency", "form"), "Time"),
+    Words("questions/costs.py", "TimeCost", ("bytes", "counting", "bandwidth", "latency", "overhead", "form"), "Time"),
     Words("questions/costs.py", "LinearCost", heading="Time of wormhole messages"),
 )
 
@@ -459,8 +469,8 @@ _WITHOUT = Annotated[
     list[str] | None,
     typer.Option(
         "--without",
-        help="What fails: links:0-1,5-6, nodes:17, terminals:17 (they stay as switches), random-links:2%, "
-        "random-nodes:1; may be repeated.",
+        help="What fails: links:0-1,5-6, links:0-1*1 (one of the cables of a link), nodes:17, nodes:4-7, "
+        "links:gpu[0-3]-leaf0, terminals:17 (they stay as switches), random-links:2%, random-nodes:1; may be repeated.",
         metavar="WHAT",
         rich_help_panel="Network",
     ),
@@ -501,17 +511,23 @@ class Question(NamedTuple):
 
     def read(self, **other: Any) -> dict[str, Any]:
         """Return it as `gossamer.plan` takes it: network, task, switching, rules and cost; with `other` rules."""
+        from gossamer.networks.structures import Assumptions
         from gossamer.planning.planner import as_usual, rules_and_cost
         from gossamer.questions.tasks.parsing import asked_task
 
-        network = read_network(self.network, say=not self.steps)
+        network = read_network(self.network, say=False)
         task = asked_task(self.task, self.task_words, network, self.seed)
         rules = {**self.rules, **other}
+        known = network.find(Assumptions)
+        say_assumed([] if known is None or self.steps else known.beside_latencies.every)
         if self.switching == "store-and-forward":
             rules |= as_usual(network, rules) | self._bytes(network, rules)
         if self.task_words.get("chunks") == 1 and "bytes" in rules:
             rules.setdefault("segmented", False)
-        return {"network": network, "task": task, **rules_and_cost(self.switching, rules)}
+        asked = {"network": network, "task": task, **rules_and_cost(self.switching, rules)}
+        if "bytes" in rules and self.switching == "store-and-forward":
+            _say_latency(network, rules)
+        return asked
 
     def _bytes(self, network: Any, rules: dict[str, Any]) -> dict[str, Any]:
         """Return the bytes of a question in seconds that does not say how many, and say so; none of one in steps."""
@@ -519,7 +535,7 @@ class Question(NamedTuple):
         from gossamer.networks.structures import Assumption
         from gossamer.questions.costs import USUAL_BYTES
 
-        given = [f"--{name}" for name in _OF_SECONDS if name in rules]
+        given = [f"--{name}" for name in OF_SECONDS if name in rules]
         if self.steps:
             if given:
                 raise ModelError(f"--steps counts steps; leave out {', '.join(given)}")
@@ -531,7 +547,28 @@ class Question(NamedTuple):
         return {"bytes": USUAL_BYTES}
 
 
-_OF_SECONDS = ("bytes", "counting", "bandwidth", "latency", "form")
+def _say_latency(network: Any, rules: dict[str, Any]) -> None:
+    """Say that links of a question in seconds have no latency, and what follows for packets, where nobody gave one."""
+    from gossamer.atomic_files import seconds_text
+    from gossamer.networks.network import has_speeds
+    from gossamer.networks.structures import Assumptions, Speeds, no_latency
+    from gossamer.questions.costs import LEAST_PACKET
+
+    if "latency" in rules or not (has_speeds(network) or "bandwidth" in rules):
+        return
+    speeds, known = network.find(Speeds), network.find(Assumptions)
+    if "overhead" not in rules and (speeds is None or not speeds.latency.any()):
+        links = f"links taken as 0, and packets as {seconds_text(LEAST_PACKET)} long or longer"
+        options = "--latency TIME, such as --latency 2us, or --overhead TIME, of each packet"
+        say_assumed([f"latency of {links}; to change it: {options}"])
+    elif speeds is None:
+        say_assumed([no_latency()])
+    elif known is not None:
+        say_assumed(each for each in known.every if each not in known.beside_latencies.every)
+
+
+OF_SECONDS = ("bytes", "counting", "bandwidth", "latency", "overhead", "form")
+"""Options of questions in seconds."""
 
 
 def read_network(value: Any, say: bool = True) -> Any:
@@ -623,6 +660,22 @@ _DRESS = {
 }
 
 
+class SizeKind(StrEnum):
+    """What is drawn over several numbers of bytes."""
+
+    bound = "bound"
+    time = "time"
+    bandwidth = "bandwidth"
+
+
+SizesKind = Annotated[
+    SizeKind | None,
+    typer.Option(
+        "--kind", help="Of several --bytes: one panel instead of three, in .tex as TikZ instead of the table.", **_PANEL
+    ),
+]
+
+
 def pictured(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command that draws pictures, into the files of its ``output`` or its ``folder``, what dresses them."""
 
@@ -633,13 +686,13 @@ def pictured(command: Callable[..., None]) -> Callable[..., None]:
         if style is None and width is None and title is None:
             return command(**given)
         from gossamer import plots
-        from gossamer.cli.files import is_picture
         from gossamer.errors import FileFormatError
+        from gossamer.plots.picture_files import FORMATS
         from gossamer.reading.quantities import inches
 
         asked = given.get("output") or []
         files = [asked] if isinstance(asked, Path) else asked
-        pictures = any(is_picture(path) or path.suffix.lower() == ".tex" for path in files)
+        pictures = any(path.suffix.lower().removeprefix(".") in (*FORMATS, "tex") for path in files)
         if not pictures and given.get("folder") is None:
             raise FileFormatError("--style, --width and --title go with a picture: --output FILE.svg, .png or .pdf")
         wide = None if width is None else inches(width, "--width", error=FileFormatError)

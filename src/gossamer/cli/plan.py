@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import shlex
 from collections.abc import Iterable
 from contextlib import suppress
@@ -11,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gossamer.cli.console import print_json, print_rows, print_summary, progress, typed
+from gossamer.cli.console import print_error, print_json, print_rows, print_summary, progress, typed
 from gossamer.cli.files import check_certificate, check_plan, is_picture, save_plan, write_json
 from gossamer.cli.options import (
     Certificate,
@@ -20,6 +21,7 @@ from gossamer.cli.options import (
     Question,
     ScheduleFile,
     Seed,
+    SizesKind,
     Verbose,
     Words,
     asks,
@@ -34,6 +36,8 @@ __all__ = ["algorithm_options", "faults", "plan", "print_sizes", "replan", "seve
 
 _SHOWN = 10
 """Failures that are printed."""
+_MANY = 20
+"""Failures from which on their number is said before they are planned."""
 _ROOM = 94
 """Characters that a command which is proposed has beside its label, so that a comment is added."""
 
@@ -65,6 +69,7 @@ def plan(
     search: dict[str, Any],
     options: Options = None,
     output: PlanOutput = None,
+    kind: SizesKind = None,
     certificate: Certificate = None,
     verbose: Verbose = False,
     json: Json = False,
@@ -82,8 +87,10 @@ def plan(
         return
     if several_sizes(question):
         how = {"options": algorithm_options(options), "seed": question.seed, **search}
-        print_sizes(question, "plan_sizes", how, output or [], json)
+        print_sizes(question, "plan_sizes", how, output or [], json, kind)
         return
+    if kind is not None:
+        raise ModelError("--kind goes with several --bytes, such as 1KiB:1GiB; 'gossamer draw' has other pictures")
     asked = question.read()
     how = {"options": algorithm_options(options), "seed": question.seed, **search}
     if (output or certificate) and search.get("stream"):
@@ -167,9 +174,11 @@ def several_sizes(question: Question) -> bool:
     return bool(set(text) & set(":,")) or ".." in text
 
 
-def print_sizes(question: Question, function: str, how: dict[str, Any], output: list[Path], json: bool) -> None:
+def print_sizes(
+    question: Question, function: str, how: dict[str, Any], output: list[Path], json: bool, kind: str | None = None
+) -> None:
     """Plan or compare for several numbers of bytes, print what is best for each and where that changes."""
-    from gossamer.atomic_files import check_writable, write_latex
+    from gossamer.atomic_files import check_writable, whole_file, write_latex
     from gossamer.plots.picture_files import picture_format
     from gossamer.studies.reproductions.table import Table
     from gossamer.studies.sweeps import message_sizes
@@ -181,7 +190,7 @@ def print_sizes(question: Question, function: str, how: dict[str, Any], output: 
         if path.suffix.lower() != ".tex":
             picture_format(path)
         check_writable(path)
-    fields = ("counting", "bandwidth", "latency", *(("form", "whole") if function == "plan_sizes" else ()))
+    fields = ("counting", "bandwidth", "latency", "overhead", *(("form", "whole") if function == "plan_sizes" else ()))
     asked["cost"] = {name: getattr(asked["cost"], name) for name in fields}
     with progress() as stage:
         make = getattr(message_sizes, function)
@@ -190,13 +199,16 @@ def print_sizes(question: Question, function: str, how: dict[str, Any], output: 
         what = question.task if function == "plan_sizes" else case.task.describe()
         title = f"{what} on {case.network.spec}"
         for path in output:
-            from gossamer.plots.curves import draw_results, sizes_figure
+            from gossamer.plots.curves import draw_results, sizes_figure, sizes_tikz
 
             stage(f"writing {path}")
-            if path.suffix.lower() == ".tex":
+            if path.suffix.lower() != ".tex":
+                draw_results(functools.partial(sizes_figure, kind=kind), found, path, title)
+            elif kind is None:
                 write_latex(path, [found.table()], title)
             else:
-                draw_results(sizes_figure, found, path, title)
+                with whole_file(path) as part:
+                    part.write_text(sizes_tikz(found, title, kind), encoding="utf-8")
     if json:
         print_json(found.to_dict())
         return
@@ -252,15 +264,16 @@ def _plan_job(question: Question, output: list[Path], json: bool, verbose: bool,
         raise ModelError("a job takes no options of a task, no --stream, and goes with store-and-forward switching")
     if "bytes" in given:
         raise ModelError("a job says itself how many bytes its collectives have; leave --bytes out")
-    known = {field.name for field in dataclasses.fields(Rules)} | {"bandwidth", "latency"}
+    speeds = ("bandwidth", "latency", "overhead")
+    known = {field.name for field in dataclasses.fields(Rules)} | set(speeds)
     if other := [f"--{name.replace('_', '-')}" for name in given if name not in known]:
-        raise ModelError(f"a job takes rules, --bandwidth and --latency; leave out {', '.join(other)}")
+        raise ModelError(f"a job takes rules, --bandwidth, --latency and --overhead; leave out {', '.join(other)}")
     if any(path.suffix.lower() == ".html" for path in output):
         raise FileFormatError("a job is shown by no page; write its schedule with -o, and explore that")
     files = check_plan(output)
     net = read_network(question.network)
     job = read_job(question.task, net)
-    cost = {name: value for name, value in given.items() if name in ("bandwidth", "latency")}
+    cost = {name: value for name, value in given.items() if name in speeds}
     rules = Rules(**{name: value for name, value in given.items() if name not in cost}, **as_usual(net, given))
     with progress() as stage:
         found = plan_job(net, job, cost=cost, rules=rules, seed=question.seed, progress=stage, **search)
@@ -333,14 +346,24 @@ def faults(
     from gossamer.studies.reproductions.table import Table
     from gossamer.studies.sweeps import TABLE_FORMATS, table_format, write_table
     from gossamer.studies.sweeps.link_failures import faults as plan_faults
+    from gossamer.studies.sweeps.link_failures import planned_failures
 
     files = output or []
     for path in files:
         table_format(path, (*TABLE_FORMATS, "json"))
         check_writable(path)
     how = {"options": algorithm_options(options), "seed": question.seed, **failing, **search}
+    asked = question.read()
     with progress() as stage:
-        found = plan_faults(**question.read(), **how, progress=stage)
+        stage("looking for failures that are alike")
+        sets = {name: value for name, value in failing.items() if name in ("links", "sample")}
+        chosen = planned_failures(asked["network"], asked["task"], **sets, seed=question.seed)
+        if len(chosen) >= _MANY:
+            covered = sum(weight for _, weight in chosen)
+            alike = f", which stand for {covered:,}" if covered > len(chosen) else ""
+            sentence = f"{len(chosen):,} failures to plan{alike}; Ctrl-C ends the search and shows what was found"
+            print_error(f"gossamer: note: {sentence}")
+        found = plan_faults(**asked, **how, progress=stage)
         with written_together():
             for path in files:
                 stage(f"writing {path}")

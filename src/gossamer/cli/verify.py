@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from gossamer.cli.console import hush_libraries, print_json, print_summary, print_written, progress
-from gossamer.cli.files import check_schedule, message_sizes, read_schedule
-from gossamer.cli.options import Collective, Foreign, Json, Limit, OtherBytes, ScheduleFile, written
-from gossamer.errors import FileFormatError, ScheduleError
+from gossamer.cli.console import hush_libraries, print_error, print_json, print_summary, print_written, progress
+from gossamer.cli.files import FOREIGN, check_schedule, is_certificate, message_sizes, network_of, read_schedule
+from gossamer.cli.options import Collective, Foreign, ForeignToo, Json, Limit, OtherBytes, ScheduleFile, written
+from gossamer.errors import FileFormatError, ScheduleError, TaskError
 
 __all__ = ["explain", "verify"]
 
 
 def verify(
     file: ScheduleFile,
+    on: ForeignToo = None,
+    *,
     limit: Limit = 20,
     network: Foreign = None,
     task: Collective = None,
@@ -28,20 +31,28 @@ def verify(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Check a schedule file, one in seconds for any number of bytes, or a certificate; exit status 1 if invalid."""
-    if file.suffix.lower() == ".json" and network is None:
-        if compare or bytes is not None or output is not None or task is not None:
+    """Check a schedule file, the program of another tool on a network, or a certificate; exit status 1 if invalid."""
+    if is_certificate(file):
+        if (
+            on is not None
+            or network is not None
+            or compare
+            or bytes is not None
+            or output is not None
+            or task is not None
+        ):
             raise ScheduleError("a certificate is checked by itself; it takes no option but --json")
         raise typer.Exit(_certified(file, json))
     from gossamer.atomic_files import seconds_text
     from gossamer.planning import planner, switching
     from gossamer.planning.outcome import measured_text
     from gossamer.planning.plan_resizing import least_seconds
-    from gossamer.questions.costs import Clock
+    from gossamer.questions.costs import Clock, TimeCost
     from gossamer.questions.tasks import in_packets
     from gossamer.reading import whole
 
     whole(limit, "--limit", 1, None, error=ScheduleError)
+    network = network_of(network, on)
     if output is not None and bytes is None:
         raise ScheduleError("--output goes with --bytes: it is the plan for so many")
     if output is not None:
@@ -50,7 +61,7 @@ def verify(
     if several[1:]:
         if compare or output is not None:
             raise ScheduleError("--compare and --output go with one number of --bytes")
-        raise typer.Exit(0 if _sizes(file, several, json) else 1)
+        raise typer.Exit(0 if _sizes(file, several, json, network, task) else 1)
     with progress() as stage:
         stage(f"reading {file}")
         schedule = read_schedule(file, network, task, bytes)
@@ -58,14 +69,18 @@ def verify(
         kind = switching.of(schedule)
         stage("verifying")
         found = kind.verify(schedule, limit)
-        bound = planner.lower_bounds(**asked)[0] if network is not None or compare else None
-        if compare:
-            stage("planning the same")
-        own = planner.plan(**asked).schedule if compare else None
-        least = None
-        if bytes is not None:
+        timed = network is not None and isinstance(schedule.cost, Clock)
+        bound = least = None
+        if bytes is not None or timed:
             stage("computing lower bounds")
             least = least_seconds(schedule)
+        if (network is not None or compare) and not (timed and least is not None):
+            bound = planner.lower_bounds(**asked)[0]
+        if compare:
+            stage("planning the same")
+        if timed:  # in any number of packets
+            asked |= {"task": in_packets(schedule.task, 1), "cost": TimeCost(schedule.cost.asked_bytes)}
+        own = planner.plan(**asked).schedule if compare else None
         if output is not None:
             stage(f"writing {output}")
             schedule.save(output)
@@ -118,8 +133,10 @@ def verify(
             print(f"{text}, however messages are segmented")
         if own is not None and found.ok:
             took, best = schedule.completion_time, own.completion_time
+            if isinstance(own.cost, Clock):
+                took, best = schedule.cost.seconds(took), own.cost.seconds(best)
             word = "the same time as" if took == best else "faster than" if took < best else "slower than"
-            print(f"{word} what is planned here: {kind.time_text(own.cost, best)} by {own.algorithm}")
+            print(f"{word} what is planned here: {kind.time_text(own.cost, own.completion_time)} by {own.algorithm}")
     raise typer.Exit(0 if found.ok else 1)
 
 
@@ -137,9 +154,10 @@ def _certified(file: Path, json: bool) -> int:
     return int(bool(refused))
 
 
-def _sizes(file: Path, sizes: list[int], json: bool) -> bool:
-    """Print what a plan in seconds takes for several numbers of bytes, beside bounds; whether all are valid."""
+def _sizes(file: Path, sizes: list[int], json: bool, network: str | None, task: str | None) -> bool:
+    """Print what a schedule in seconds takes for several numbers of bytes, beside bounds; whether all are valid."""
     from gossamer.atomic_files import bandwidth_text, bytes_text, seconds_text
+    from gossamer.interchange import import_schedule
     from gossamer.planning import switching
     from gossamer.planning.plan_resizing import least_seconds, resized
     from gossamer.questions.costs import Clock
@@ -148,10 +166,10 @@ def _sizes(file: Path, sizes: list[int], json: bool) -> bool:
     rows: list[dict[str, Any]] = []
     with progress() as stage:
         stage(f"reading {file}")
-        plan = read_schedule(file)
+        plan = read_schedule(file, network, task, None if network is None else str(sizes[0]))
         for count in sizes:
             stage(f"{bytes_text(count)}: repeating, verifying and bounding")
-            schedule = resized(plan, count)
+            schedule = resized(plan, count) if network is None else import_schedule(file, network, task, count)
             clock, slots, least = schedule.cost, schedule.completion_time, least_seconds(schedule)
             assert isinstance(clock, Clock)
             time, rate = clock.seconds(slots), clock.bandwidth(slots)
@@ -198,24 +216,36 @@ def _in_seconds(cost: Any, time: Fraction) -> dict[str, Any]:
 
 def explain(
     file: Annotated[
-        Path,
-        typer.Argument(help="Schedule file that plan --output wrote; with --algorithm a network.", metavar="FILE"),
-    ],
+        Path | None,
+        typer.Argument(
+            help="Schedule file that plan --output wrote, or of another tool; with --algorithm a network, by default a"
+            " small one.",
+            metavar="FILE",
+        ),
+    ] = None,
     of: Annotated[
         str | None,
-        typer.Argument(help="With --algorithm: the task; by default the first that it covers.", metavar="[TASK]"),
+        typer.Argument(
+            help="Network of a schedule of another tool; with --algorithm the task, by default the first it covers.",
+            metavar="[NETWORK]",
+        ),
     ] = None,
     algorithm: Annotated[
         str | None,
         typer.Option(
-            help="Explain this algorithm on a network instead: idea, first slots, bound, source, steps of the code. "
+            help="Explain this algorithm on a network instead: idea, some slots, bound, source, steps of the code. "
             "A name of 'gossamer list algorithms', or ring, tree, bruck, rabenseifner, ...",
             metavar="NAME",
         ),
     ] = None,
     slot: Annotated[
-        int | None,
-        typer.Option("--slot", "--step", help="Who sends what to whom in this slot, or wormhole step.", metavar="N"),
+        str | None,
+        typer.Option(
+            "--slot",
+            "--step",
+            metavar="N",
+            help="Who sends what to whom in this slot, or wormhole step; also several, such as 1-8 or 0,7.",
+        ),
     ] = None,
     rank: Annotated[
         str | None,
@@ -224,7 +254,9 @@ def explain(
         ),
     ] = None,
     message: Annotated[int | None, typer.Option(help="The way of the message of this number.", metavar="N")] = None,
-    slots: Annotated[bool, typer.Option("--slots", help="What happens slot by slot.")] = False,
+    slots: Annotated[
+        bool, typer.Option("--slots", help="What happens slot by slot; --slots 1-8 is --slot 1-8.")
+    ] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Plan no changes, and compare no usual algorithms.")] = False,
     budget: Annotated[
         float | None,
@@ -244,10 +276,16 @@ def explain(
 ) -> None:
     """Say what limits a schedule, where its time goes and what would help; or how an algorithm works."""
     if algorithm is not None:
-        _explain_algorithm(algorithm, str(file), of or task, output, json)
+        from gossamer.planning.explaining import MOST_SLOTS
+
+        shown = MOST_SLOTS if slots else 4 if slot is None else slot
+        _explain_algorithm(algorithm, None if file is None else str(file), of or task, shown, output, json)
         return
-    if of is not None:
+    if file is None:
+        raise ScheduleError("Missing argument 'FILE': a schedule that plan -o wrote")
+    if of is not None and file.suffix.lower() not in FOREIGN:
         raise ScheduleError(f"{of!r} goes with --algorithm; a schedule is explained by its file alone")
+    network = network_of(network, of)
     from gossamer.atomic_files import check_writable
     from gossamer.planning import explaining
     from gossamer.reading import whole
@@ -268,12 +306,13 @@ def explain(
             raise FileFormatError(f"{str(output)!r} is of no known kind; a page is .html, .md or .txt")
         check_writable(output)
         hush_libraries()
+    numbers = None if slot is None else explaining.slots_asked(slot)
     with progress() as stage:
         stage(f"reading {file}")
         schedule = read_schedule(file, network, task, bytes)
         stage("explaining")
         found = explaining.explain(
-            schedule, slot=slot, rank=rank, message=message, slots=slots, quick=quick, budget=budget, progress=stage
+            schedule, slot=numbers, rank=rank, message=message, slots=slots, quick=quick, budget=budget, progress=stage
         )
         if output is not None and isinstance(found, explaining.Advice):
             stage(f"writing {output}")
@@ -311,16 +350,27 @@ def explain(
     print("\n".join(found.why))
 
 
-def _explain_algorithm(name: str, network: str, task: str | None, output: Path | None, json: bool) -> None:
+def _explain_algorithm(
+    name: str, network: str | None, task: str | None, slots: int | str, output: Path | None, json: bool
+) -> None:
     """Explain an algorithm on a network, in the terminal or as a page."""
     from gossamer.atomic_files import check_writable
     from gossamer.planning.explaining.algorithms import explain_algorithm
+    from gossamer.planning.explaining.usual_algorithms import example_network
+    from gossamer.questions.tasks.parsing import kind_of
 
     if output is not None:
         check_writable(output)
+    if network is not None and task is None and not Path(network).exists():
+        with suppress(TaskError):  # a task alone
+            network, task = (None, network) if kind_of(network) else (network, None)
     with progress() as stage:
         stage(f"explaining {name}")
-        found = explain_algorithm(name, network, task)
+        if network is None:
+            network = example_network(name, task)
+            words = " ".join(filter(None, ["gossamer explain --algorithm", name, "NETWORK", task]))
+            print_error(f"assumed: {network}, as no network is named; to change it: {words}")
+        found = explain_algorithm(name, network, task, slots=slots)
         if output is not None:
             from gossamer.plots import write_page
 

@@ -17,16 +17,7 @@ from gossamer.errors import NotApplicableError, ScheduleError, TaskError, shown
 from gossamer.graphs.edge_coloring import color_edges
 from gossamer.programs import REDUCE, SEND, Operations, Program, lower
 from gossamer.programs.layout import plain_task
-from gossamer.questions.tasks import (
-    Allreduce,
-    Broadcast,
-    Grouped,
-    MultinodeBroadcast,
-    PartialSumAllreduce,
-    ReduceScatter,
-    Task,
-    TotalExchange,
-)
+from gossamer.questions import tasks
 from gossamer.schedules import Schedule, reverse
 
 __all__ = ["Prepared", "all_gather", "all_reduce", "all_to_all", "broadcast", "prepare", "reduce_scatter", "run"]
@@ -118,7 +109,7 @@ class Prepared:
 
         NotApplicableError if the reversed schedule brings nothing back for some of what a device brings.
         """
-        if isinstance(self.collective, Allreduce | PartialSumAllreduce):
+        if isinstance(self.collective, tasks.Allreduce | tasks.PartialSumAllreduce):
             return self
         back = Prepared(reverse(self.schedule))
         for mine, other in zip(self.program, back.program, strict=True):
@@ -130,13 +121,13 @@ class Prepared:
     def groups(self) -> tuple[tuple[int, ...], ...]:
         """The devices of each group; all in one where the task has no groups."""
         task = plain_task(self.schedule.task)
-        return task.groups if isinstance(task, Grouped) else (tuple(range(self.program.ranks)),)
+        return task.groups if isinstance(task, tasks.Grouped) else (tuple(range(self.program.ranks)),)
 
     @property
-    def collective(self) -> Task:
+    def collective(self) -> tasks.Task:
         """What is carried out, in each group."""
         task = plain_task(self.schedule.task)
-        return plain_task(task.task) if isinstance(task, Grouped) else task
+        return plain_task(task.task) if isinstance(task, tasks.Grouped) else task
 
     @property
     def parts(self) -> int:
@@ -146,7 +137,7 @@ class Prepared:
     @property
     def root(self) -> int:
         """The root of a broadcast or reduction, in groups a rank of each, else 0."""
-        return int(getattr(self.collective, "root", 0)) if isinstance(self.collective, Broadcast) else 0
+        return int(getattr(self.collective, "root", 0)) if isinstance(self.collective, tasks.Broadcast) else 0
 
 
 def prepare(schedule: Any) -> Prepared:
@@ -239,7 +230,7 @@ def all_gather(x: Array, axis_name: Any, schedule: Any, *, axis: int = 0, tiled:
     """
     import jax.numpy as jnp
 
-    ready, n = _ready(schedule, MultinodeBroadcast, axis_name)
+    ready, n = _ready(schedule, tasks.MultinodeBroadcast, axis_name)
     everyone = _carried(ready, axis_name, x.reshape(1, -1)).reshape(n, *x.shape)
     moved = jnp.moveaxis(everyone, 0, axis)
     if not tiled:
@@ -264,7 +255,7 @@ def all_to_all(
     """
     import jax.numpy as jnp
 
-    ready, n = _ready(schedule, TotalExchange, axis_name)
+    ready, n = _ready(schedule, tasks.TotalExchange, axis_name)
     size = x.shape[split_axis]
     if size % n or (not tiled and size != n):
         raise TaskError(f"axis {split_axis} of x has {size} entries for {n} devices")
@@ -290,7 +281,7 @@ def reduce_scatter(
     """
     import jax.numpy as jnp
 
-    ready, n = _ready(schedule, ReduceScatter, axis_name)
+    ready, n = _ready(schedule, tasks.ReduceScatter, axis_name)
     size = x.shape[scatter_dimension]
     if size % n or (not tiled and size != n):
         raise TaskError(f"axis {scatter_dimension} of x has {size} entries for {n} devices")
@@ -303,9 +294,9 @@ def all_reduce(x: Array, axis_name: Any, schedule: Any) -> Array:
     """Return the sum over all devices, like ``jax.lax.psum`` of an array."""
     import jax.numpy as jnp
 
-    ready, n = _ready(schedule, (Allreduce, PartialSumAllreduce), axis_name)
+    ready, n = _ready(schedule, (tasks.Allreduce, tasks.PartialSumAllreduce), axis_name)
     flat = x.reshape(-1)
-    blocks = isinstance(ready.collective, Allreduce)
+    blocks = isinstance(ready.collective, tasks.Allreduce)
     width = -(-flat.size // (min(map(len, ready.groups)) if blocks else 1))
     messages = n if blocks else 1
     rows = jnp.pad(flat, (0, messages * width - flat.size)).reshape(messages, width)
@@ -314,7 +305,7 @@ def all_reduce(x: Array, axis_name: Any, schedule: Any) -> Array:
 
 def broadcast(x: Array, axis_name: Any, schedule: Any) -> Array:
     """Return the array of the device that is the schedule's root; those of the others do not matter."""
-    ready, _ = _ready(schedule, Broadcast, axis_name)
+    ready, _ = _ready(schedule, tasks.Broadcast, axis_name)
     return _carried(ready, axis_name, x.reshape(1, -1)).reshape(x.shape)
 
 
@@ -342,7 +333,9 @@ def run(x: Array, axis_name: Any, schedule: Any) -> Array:
     return _carried(ready, axis_name, x.reshape(most, -1)).reshape(-1, *x.shape[1:])
 
 
-def _ready(schedule: Any, kind: type[Task] | tuple[type[Task], ...], axis_name: Any) -> tuple[Prepared, int]:
+def _ready(
+    schedule: Any, kind: type[tasks.Task] | tuple[type[tasks.Task], ...], axis_name: Any
+) -> tuple[Prepared, int]:
     """Return a schedule made ready, and the size of its largest group."""
     ready = prepare(schedule)
     if not isinstance(ready.collective, kind):

@@ -24,19 +24,8 @@ from gossamer.planning.plan_resizing import least_seconds, resized
 from gossamer.planning.planner import lower_bounds
 from gossamer.programs import SEND, Program, lower
 from gossamer.programs.layout import plain_task
+from gossamer.questions import tasks
 from gossamer.questions.costs import Clock, unclocked
-from gossamer.questions.tasks import (
-    Allreduce,
-    Broadcast,
-    Gather,
-    MultinodeBroadcast,
-    PartialSumAllreduce,
-    Reduce,
-    ReduceScatter,
-    Scatter,
-    Task,
-    TotalExchange,
-)
 from gossamer.reading import number
 from gossamer.schedules import Schedule
 
@@ -204,48 +193,50 @@ class Own(NamedTuple):
 
 
 _REDUCTION = " 0"  # computing takes no time
-_KNOWN: dict[type[Task], Own] = {
-    MultinodeBroadcast: Own(
+_KNOWN: dict[type[tasks.Task], Own] = {
+    tasks.MultinodeBroadcast: Own(
         "allgather", lambda n, size, root: f"allgather {size} {size}",
         ("ring", "rdb", "bruck", "pair", "NTSLR", "NTSLR_NB", "GB", "rhv", "spreading_simple", "loosely_lr",
          "ompi_neighborexchange"),
     ),
-    TotalExchange: Own(
+    tasks.TotalExchange: Own(
         "alltoall", lambda n, size, root: f"alltoall {size} {size}",
         ("basic_linear", "pair", "ring", "bruck", "rdb", "2dmesh", "3dmesh", "pair_light_barrier", "pair_one_barrier",
          "ring_light_barrier", "mvapich2_scatter_dest"),
     ),
-    Allreduce: Own(
+    tasks.Allreduce: Own(
         "allreduce", lambda n, size, root: f"allreduce {n * size}{_REDUCTION}",
         ("lr", "rab1", "rab2", "rab", "rab_rdb", "rdb", "redbcast", "ompi_ring_segmented", "mvapich2_rs",
          "smp_binomial", "smp_rdb", "smp_rsag", "smp_rsag_lr"),
     ),
-    ReduceScatter: Own(
+    tasks.ReduceScatter: Own(
         "reduce_scatter", lambda n, size, root: f"reducescatter {' '.join([str(size)] * n)}{_REDUCTION}",
         ("mpich_pair", "mpich_rdb", "mpich_noncomm", "ompi_basic_recursivehalving", "ompi_ring"),
     ),
-    Broadcast: Own(
+    tasks.Broadcast: Own(
         "bcast", lambda n, size, root: f"bcast {size} {root}",
         ("binomial_tree", "flattree", "flattree_pipeline", "scatter_LR_allgather", "scatter_rdb_allgather",
          "ompi_pipeline", "ompi_split_bintree", "SMP_binary", "SMP_linear"),
     ),
-    Reduce: Own(
+    tasks.Reduce: Own(
         "reduce", lambda n, size, root: f"reduce {size}{_REDUCTION} {root}",
         ("binomial", "flat_tree", "scatter_gather", "ompi_chain", "ompi_pipeline", "ompi_binary", "rab"),
     ),
-    Gather: Own(
+    tasks.Gather: Own(
         "gather", lambda n, size, root: f"gather {size} {size} {root}",
         ("ompi_basic_linear", "ompi_binomial", "ompi_linear_sync"),
     ),
-    Scatter: Own(
+    tasks.Scatter: Own(
         "scatter", lambda n, size, root: f"scatter {size} {size} {root}",
         ("ompi_basic_linear", "ompi_binomial"),
     ),
 }  # fmt: skip
-_KNOWN[PartialSumAllreduce] = _KNOWN[Allreduce]._replace(action=lambda n, size, root: f"allreduce {size}{_REDUCTION}")
+_KNOWN[tasks.PartialSumAllreduce] = _KNOWN[tasks.Allreduce]._replace(
+    action=lambda n, size, root: f"allreduce {size}{_REDUCTION}"
+)
 
 
-def own_collective(task: Task) -> Own:
+def own_collective(task: tasks.Task) -> Own:
     """Return what MPI has for a task; NotApplicableError if there is no such thing.
 
     >>> import gossamer
@@ -303,7 +294,7 @@ def smpi_time(
 
 def smpi_own_times(
     network: Network,
-    task: Task,
+    task: tasks.Task,
     message_bytes: int,
     *,
     bandwidth: npt.ArrayLike | None = None,
@@ -580,5 +571,5 @@ def _of_plan(schedule: Schedule, sizes: Iterable[int] | None) -> Iterator[_Repla
 
 def _links_of_plan(network: Network, clock: Clock) -> tuple[Network, tuple[npt.ArrayLike | None, float | None]]:
     """Return the network of a plan in seconds without its slots, and the speeds that the plan was made for, if any."""
-    found, _, speed, lag = unclocked(network, clock, clock.packet_bytes)
+    found, _, speed, lag, _ = unclocked(network, clock, clock.packet_bytes)
     return found, (None, None) if speed is None else (float(speed) / found.link_occupancy, float(lag))

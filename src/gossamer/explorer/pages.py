@@ -23,11 +23,10 @@ from gossamer.explorer.scenes import (
     busy,
     check_nodes,
     drawn,
-    exact,
     plain_head,
     scene,
+    schedule_head,
     stay_columns,
-    witness_nodes,
 )
 from gossamer.planning import planner, switching
 from gossamer.planning.outcome import Outcome
@@ -38,8 +37,6 @@ from gossamer.schedules import CONTROL, Schedule
 from gossamer.simulation.flits.recording import FlitRecording, record_run
 from gossamer.simulation.flits.schedule_run import ScheduleRun
 from gossamer.simulation.random_arrivals.recording import Recording
-
-__all__ = ["MOST_HOPS", "MOST_ROWS", "aggregated", "embedded", "explore", "flit_scene", "page", "queue_scene"]
 
 # Schedules of too many hops to be shown one by one: how much each link carries in each part of the time.
 
@@ -52,24 +49,13 @@ _LARGEST = 65_535
 def aggregated(schedule: Schedule, bounds: Sequence[Bound] = (), facts: Sequence[tuple[str, str]] = ()) -> Scene:
     """Return what the explorer shows of a schedule of many hops: loads of links over time, and no single hop.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        Valid, explicit or invariant, with slots of one length.
-    bounds, facts
-        As for `gossamer.explorer.scene`.
+    `schedule`: valid, explicit or invariant, with slots of one length. `bounds`, `facts`: as for
+    `gossamer.explorer.scene`.
 
-    Raises
-    ------
-    NotApplicableError
-        If it has more than `MOST_HOPS` hops, slots of several lengths, or too many nodes.
+    Raises NotApplicableError if it has more than `MOST_HOPS` hops, slots of several lengths, or too many nodes.
 
-    Notes
-    -----
     O(hops) time and memory; a page of up to `_CELLS` numbers.
 
-    Examples
-    --------
     >>> import gossamer
     >>> shown = aggregated(gossamer.plan("torus:4x4", "allgather").schedule)
     >>> int(shown.columns["crossed"].sum()), shown.columns["frames"].reshape(4, -1).sum(axis=1).tolist()
@@ -110,22 +96,11 @@ def aggregated(schedule: Schedule, bounds: Sequence[Bound] = (), facts: Sequence
         "frames": np.minimum(frames, _LARGEST).astype(np.int32),
         **drawn(network, pairs),
     }
-    bound = bounds[0] if bounds else None
-    head = plain_head(network) | {
-        "task": schedule.task.describe(),
-        "algorithm": schedule.algorithm or "unnamed",
-        "switching": schedule.switching,
+    head = schedule_head(schedule, bounds, facts, float(next(iter(lengths), 1))) | {
         "ticks": slots,
-        "tick": float(next(iter(lengths), 1)),
-        "unit": "step",
-        "time": exact(schedule.completion_time),
-        "bound": None if bound is None else exact(bound.value),
-        "witness": None if bound is None else bound.text,
-        "marked": [] if bound is None else witness_nodes(network, bound),
         "rows": schedule.hop_count,
         "held_peak": -1,
         "each": each,
-        "facts": [list(fact) for fact in facts],
     }
     return Scene(head, columns)
 
@@ -138,13 +113,8 @@ Column = npt.NDArray[Any]
 def queue_scene(recording: Recording) -> Scene:
     """Return what the explorer shows of broadcasts at random: copies on links, and those that wait for one.
 
-    Raises
-    ------
-    NotApplicableError
-        If the network has more than `MOST_NODES` nodes.
+    Raises NotApplicableError if the network has more than `MOST_NODES` nodes.
 
-    Notes
-    -----
     O(rows log rows) time.
     """
     network, steps = recording.network, recording.steps
@@ -182,13 +152,8 @@ def queue_scene(recording: Recording) -> Scene:
 def flit_scene(recording: FlitRecording) -> Scene:
     """Return what the explorer shows of the flit simulator: the channels that messages hold, and heads that wait.
 
-    Raises
-    ------
-    NotApplicableError
-        If the network has more than `MOST_NODES` nodes.
+    Raises NotApplicableError if the network has more than `MOST_NODES` nodes.
 
-    Notes
-    -----
     O(rows log rows) time.
     """
     network, cycles = recording.network, recording.cycles
@@ -278,32 +243,17 @@ def explore(schedules: Any, path: str | os.PathLike[str]) -> None:
 
     The file needs nothing else: no server, no network access. It appears whole or not at all.
 
-    Parameters
-    ----------
-    schedules : Schedule, WormholeSchedule, Outcome, Recording, ScheduleRun or FlitRecording, or one or two of them
-        What is shown; schedules are verified, and set beside their bounds. `gossamer.simulation.random_arrivals.record`
-        and `gossamer.simulation.flits.record_traffic` record simulations.
-    path : path
-        The page.
+    `schedules`: what is shown; schedules are verified, and set beside their bounds.
+    `gossamer.simulation.random_arrivals.record` and `gossamer.simulation.flits.record_traffic` record simulations.
+    `path`: the page.
 
-    Raises
-    ------
-    ScheduleError
-        If there is none, or more than two, or an outcome whose schedule was not kept.
-    VerificationError
-        If a schedule is not valid.
-    NotApplicableError
-        If the network has more than 20,000 nodes, there are more than `aggregated.MOST_HOPS` hops, or
-        more than `MOST_ROWS` and no way to count them.
-    FileFormatError
-        If the file cannot be written.
+    Raises ScheduleError if there is none, or more than two, or an outcome whose schedule was not kept;
+    VerificationError if a schedule is not valid; NotApplicableError if the network has more than 20,000 nodes, there
+    are more than `aggregated.MOST_HOPS` hops, or more than `MOST_ROWS` and no way to count them; FileFormatError if the
+    file cannot be written.
 
-    Notes
-    -----
     O(hops log hops) time. About 3 to 8 bytes a hop in the file.
 
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> import gossamer
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "page.html"

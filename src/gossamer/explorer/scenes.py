@@ -14,31 +14,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.atomic_files import seconds_text
 from gossamer.bounds import Bound
 from gossamer.errors import NotApplicableError
 from gossamer.networks.network import Network
 from gossamer.planning.explaining.hop_lines import count_sums
+from gossamer.plots.appearance import spec_text
 from gossamer.plots.layouts import lay_out
 from gossamer.plots.link_groups import NodePairs, routes
-from gossamer.questions.tasks import COPY, MOVE
+from gossamer.questions.costs import Clock
+from gossamer.questions.tasks import COPY, MOVE, in_packets
 from gossamer.schedules import Schedule, Timeline
-
-__all__ = [
-    "BINS",
-    "MOST_NODES",
-    "Scene",
-    "Waiting",
-    "busy",
-    "check_nodes",
-    "drawn",
-    "exact",
-    "plain_head",
-    "scene",
-    "stay_columns",
-    "stays",
-    "waiting",
-    "witness_nodes",
-]
 
 # The nodes that prove a bound, found in its witness: those named, and those of a box.
 
@@ -48,8 +34,6 @@ _MOST = 4096
 def witness_nodes(network: Network, bound: Bound) -> list[int]:
     """Return the nodes that the witness of a bound speaks of; none where it counts links or hops only.
 
-    Examples
-    --------
     >>> import gossamer
     >>> net = gossamer.network("array:5x5")
     >>> witness_nodes(net, gossamer.lower_bounds(net, "broadcast")[0])
@@ -91,14 +75,9 @@ _MOST_CELLS = 20_000_000
 class Waiting:
     """Packets in transit: those that came over a link and leave again later.
 
-    Attributes
-    ----------
-    total : int32[bins]
-        In all nodes, at the times ``k * length / bins`` where there are more ticks than bins, else at each tick.
-    deepest : int32[bins]
-        In the node that has most; empty where nodes times bins are too many to count.
-    peak : int
-        The largest of `deepest`, -1 where it is empty.
+    `total`, int32[bins]: in all nodes, at the times ``k * length / bins`` where there are more ticks than bins, else at
+    each tick. `deepest`, int32[bins]: in the node that has most; empty where nodes times bins are too many to count.
+    `peak`: the largest of `deepest`, -1 where it is empty.
     """
 
     total: npt.NDArray[np.int32]
@@ -160,8 +139,6 @@ def waiting(
 ) -> Waiting:
     """Return how many packets are in transit over time.
 
-    Examples
-    --------
     >>> import gossamer
     >>> rows = gossamer.plan("array:3", "broadcast").schedule.timeline()
     >>> waiting(rows, np.zeros(2, np.int32), np.zeros(1, np.int32), np.zeros(1, np.uint8), 3, 100).total.tolist()
@@ -193,19 +170,14 @@ Column = npt.NDArray[Any]
 class Scene:
     """One schedule, ready to be shown.
 
-    Attributes
-    ----------
-    head : dict
-        Plain values: names, times and numbers for people.
-    columns : dict of str to array
-        The network: `place` float32[N, 2], `space` float32[N, 3] or empty, `source`, `target`, `capacity`, `shape` and
-        `direction` of the links. The rows: `start`, `end` in ticks, ascending by start; `message`, a row of the
-        messages or -1 for control; `part`, `phase`; `carried`, `there` and `whole`, of how many contributions the sum
-        of a row is, how many its target then has, and how many there are, empty where there are no partial sums, -1 in
-        other rows; `from`, `to`; `first` int32[R+1] and `way`, the links that a row
-        crosses; `weight`, the share of a worm that a row is, empty where all are whole. The messages: `origin`, `goal`
-        or -1 where there are several, `kind`, `id`. Over time: `busy`, `held` and `deepest`. What waits: `since`,
-        `until`, `spot`, the node, and `gate`, the link for which it waits, where that is known.
+    `head`: plain values: names, times and numbers for people. `columns`: the network: `place` float32[N, 2], `space`
+    float32[N, 3] or empty, `source`, `target`, `capacity`, `shape` and `direction` of the links. The rows: `start`,
+    `end` in ticks, ascending by start; `message`, a row of the messages or -1 for control; `part`, `phase`; `carried`,
+    `there` and `whole`, of how many contributions the sum of a row is, how many its target then has, and how many there
+    are, empty where there are no partial sums, -1 in other rows; `from`, `to`; `first` int32[R+1] and `way`, the links
+    that a row crosses; `weight`, the share of a worm that a row is, empty where all are whole. The messages: `origin`,
+    `goal` or -1 where there are several, `kind`, `id`. Over time: `busy`, `held` and `deepest`. What waits: `since`,
+    `until`, `spot`, the node, and `gate`, the link for which it waits, where that is known.
     """
 
     head: dict[str, Any]
@@ -215,26 +187,12 @@ class Scene:
 def scene(schedule: Any, bounds: Sequence[Bound] = (), facts: Sequence[tuple[str, str]] = ()) -> Scene:
     """Return what the explorer shows of a schedule of either switching; it is not verified here.
 
-    Parameters
-    ----------
-    schedule : Schedule or WormholeSchedule
-        Explicit or invariant.
-    bounds : sequence of Bound
-        The largest first.
-    facts : sequence of (label, text)
-        What else the page says.
+    `schedule`: explicit or invariant. `bounds`: the largest first. `facts`: what else the page says.
 
-    Raises
-    ------
-    NotApplicableError
-        If the network has more than `MOST_NODES` nodes.
+    Raises NotApplicableError if the network has more than `MOST_NODES` nodes.
 
-    Notes
-    -----
     O(rows log rows) time; 25 bytes a row, and the layout of `gossamer.plots.layouts.lay_out`.
 
-    Examples
-    --------
     >>> import gossamer
     >>> shown = scene(gossamer.plan("ring:5", "allgather").schedule)
     >>> shown.head["nodes"], shown.columns["start"].size, shown.columns["way"].size
@@ -255,6 +213,10 @@ def scene(schedule: Any, bounds: Sequence[Bound] = (), facts: Sequence[tuple[str
     messages = _messages(schedule, ids)
     held = waiting(rows, mine, messages["origin"], messages["kind"], network.node_count, BINS)
     sums = count_sums(schedule) if isinstance(schedule, Schedule) else None
+    done = rows.end[order]
+    if schedule.switching == "store-and-forward" and not schedule.network.plain:  # links are free while packets arrive
+        latency = schedule.network.link_latency[pairs.first][way[first[:-1]]]
+        done = np.maximum(done - latency / float(rows.tick), rows.start[order])
     columns: dict[str, Column] = {
         "start": rows.start[order].astype(np.uint32),
         "end": rows.end[order].astype(np.uint32),
@@ -270,7 +232,7 @@ def scene(schedule: Any, bounds: Sequence[Bound] = (), facts: Sequence[tuple[str
         "from": rows.source[order],
         "to": rows.target[order],
         "busy": busy(
-            rows.start[order], rows.end[order], rows.length,
+            rows.start[order], done, rows.length,
             np.diff(first) * (weight[order] if weight.size else 1.0), int(pairs.capacity.sum()),
         ),
         "held": held.total,
@@ -360,24 +322,49 @@ def drawn(network: Network, pairs: NodePairs) -> dict[str, Column]:
 def _head(
     schedule: Any, rows: Timeline, bounds: Sequence[Bound], facts: Sequence[tuple[str, str]], held: Waiting
 ) -> dict[str, Any]:
-    network, unit = schedule.network, "step" if schedule.switching == "store-and-forward" else "time unit"
-    bound = bounds[0] if bounds else None
-    return plain_head(network) | {
-        "task": schedule.task.describe(),
-        "algorithm": schedule.algorithm or "unnamed",
-        "switching": schedule.switching,
+    return schedule_head(schedule, bounds, facts, float(rows.tick)) | {
         "ticks": rows.length,
-        "tick": float(rows.tick),
-        "unit": unit,
-        "time": exact(schedule.completion_time),
-        "bound": None if bound is None else exact(bound.value),
-        "witness": None if bound is None else bound.text,
-        "marked": [] if bound is None else witness_nodes(network, bound),
         "rows": rows.count,
         "phases": list(rows.phases),
         "held_peak": held.peak,
-        "facts": [list(fact) for fact in facts],
     }
+
+
+def schedule_head(
+    schedule: Any, bounds: Sequence[Bound], facts: Sequence[tuple[str, str]], tick: float
+) -> dict[str, Any]:
+    """Return what the page says of a schedule: its task, its time and bound, in seconds where slots have a length."""
+    network, cost, bound = schedule.network, schedule.cost, bounds[0] if bounds else None
+    task, time = schedule.task, schedule.completion_time
+    told = None if bound is None else exact(bound.value)
+    head: dict[str, Any] = {"time": exact(time), "bound": told, "unit": "step", "tick": tick}
+    if schedule.switching != "store-and-forward":
+        head["unit"] = "time unit"
+    elif isinstance(cost, Clock):
+        task = in_packets(task, 1)
+        shown, unit = seconds_text(cost.seconds(time)).split()
+        scale = float(cost.seconds(time)) / float(shown) if time else 1.0
+        told = None if bound is None else f"{float(cost.seconds(bound.value)) / scale:.4g}"
+        head = {
+            "time": shown,
+            "bound": told,
+            "unit": unit,
+            "units": unit,
+            "tick": tick * float(cost.slot_seconds) / scale,
+        }
+    return (
+        plain_head(network)
+        | head
+        | {
+            "task": task.describe(),
+            "algorithm": schedule.algorithm or "unnamed",
+            "switching": schedule.switching,
+            "met": bound is not None and bound.value == time,
+            "witness": None if bound is None else bound.text,
+            "marked": [] if bound is None else witness_nodes(network, bound),
+            "facts": [list(fact) for fact in facts],
+        }
+    )
 
 
 def exact(time: Fraction) -> str:
@@ -392,7 +379,7 @@ def exact(time: Fraction) -> str:
 def plain_head(network: Network) -> dict[str, Any]:
     """Return what the page says of a network, and nothing yet of what happens on it."""
     return {
-        "network": network.spec,
+        "network": spec_text(network),
         "nodes": network.node_count,
         "terminals": network.terminal_count,
         "links": network.link_count,

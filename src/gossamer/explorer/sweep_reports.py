@@ -12,8 +12,6 @@ from gossamer.atomic_files import whole_file
 from gossamer.plots.curves import group_figure
 from gossamer.studies.sweeps.report import ComparedGroup, Report, cell_text
 
-__all__ = ["report_page", "write_report"]
-
 _MOST_ROWS = 5000
 _HIDDEN = ("point", "identity", "reason", "witness", "status", "bound_exact", "completion_time_exact")
 
@@ -53,10 +51,7 @@ for (const table of document.querySelectorAll("table.sorted")) {
 def write_report(report: Report, path: str | os.PathLike[str]) -> None:
     """Write a page with all that a report has; it appears whole or not at all.
 
-    Raises
-    ------
-    FileFormatError
-        If the file cannot be written.
+    Raises FileFormatError if the file cannot be written.
     """
     text = report_page(report)
     with whole_file(path) as part:

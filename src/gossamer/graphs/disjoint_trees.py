@@ -114,23 +114,15 @@ def _feeds(v, tree, here, tail, head, first_in, into, first_out, out, taken, roo
 def _grow_by_levels(root, trees, tail, head, first_in, into, first_out, out, key, parent, depth):
     """Grow trees from a root level by level, and take an arc only if all trees can still be completed.
 
-    Parameters
-    ----------
-    root, trees : int
-        Where, and how many.
-    tail, head : int64[A]
-        The arcs.
-    first_in, into, first_out, out : int64[N + 1], int64[A]
-        The arcs into each node, and out of it.
-    key : float64[T, A]
-        Of the arcs that can be taken at a level, that with the least key is tried first.
-    parent, depth : int64[T, N]
-        Written: the arc by which each node comes to each tree, -1 at the root and where there is none; its level.
+    * `root`, `trees`: where, and how many.
+    * `tail`, `head`, int64[A]: the arcs.
+    * `first_in`, `into`, `first_out`, `out`, int64[N + 1], int64[A]: the arcs into each node, and out of it.
+    * `key`, float64[T, A]: of the arcs that can be taken at a level, that with the least key is tried first.
+    * `parent`, `depth`, int64[T, N]: written: the arc by which each node comes to each tree, -1 at the root and where
+      there is none; its level.
 
-    Returns
-    -------
-    bool
-        Whether all trees reach all nodes: there are no more of them than arcs must be cut to part a node from the root.
+    Returns: whether all trees reach all nodes: there are no more of them than arcs must be cut to part a node from the
+    root.
     """
     nodes, arcs = first_in.size - 1, tail.size
     here = np.zeros((nodes, trees), np.bool_)

@@ -18,27 +18,16 @@ __all__ = ["ORDERS", "Order", "non_wasting", "tightened"]
 # level; 64 levels share a word that says which of their lists hold a packet, and 64 words share a word of the link.
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _lowest(word):
-    """Return the place of the lowest 1 in a word that is not 0."""
-    place = 0
-    if word & np.uint64(0xFFFFFFFF) == 0:
-        place += 32
-        word >>= np.uint64(32)
-    if word & np.uint64(0xFFFF) == 0:
-        place += 16
-        word >>= np.uint64(16)
-    if word & np.uint64(0xFF) == 0:
-        place += 8
-        word >>= np.uint64(8)
-    if word & np.uint64(0xF) == 0:
-        place += 4
-        word >>= np.uint64(4)
-    if word & np.uint64(0x3) == 0:
-        place += 2
-        word >>= np.uint64(2)
-    if word & np.uint64(0x1) == 0:
-        place += 1
+@njit(cache=True, nogil=True, _nrt=False, inline="always")
+def lowest(word):
+    """Return the place of the lowest set bit; without branches, which nothing could foretell."""
+    bit = word & (~word + np.uint64(1))
+    place = np.int64((bit & np.uint64(0xAAAAAAAAAAAAAAAA)) != 0)
+    place += np.int64((bit & np.uint64(0xCCCCCCCCCCCCCCCC)) != 0) << 1
+    place += np.int64((bit & np.uint64(0xF0F0F0F0F0F0F0F0)) != 0) << 2
+    place += np.int64((bit & np.uint64(0xFF00FF00FF00FF00)) != 0) << 3
+    place += np.int64((bit & np.uint64(0xFFFF0000FFFF0000)) != 0) << 4
+    place += np.int64((bit & np.uint64(0xFFFFFFFF00000000)) != 0) << 5
     return place
 
 
@@ -55,17 +44,10 @@ def _push(words, words_of, head, following, link, level, p):
 def _run_kernel(first, path, level, levels, links, slot, link, packet, when):
     """Send the first packet of every queue in every slot; write the hops by slot and return the number of slots.
 
-    Parameters
-    ----------
-    first : int64[P + 1], path : int32[H], level : uint16[H]
-        Paths, and the level at which a packet waits for each link of its path; the lowest goes first, in one level the
-        one that came last (of those there at the start, the one with the lowest number).
-    levels : int
-        Number of levels, at most 4096.
-    slot, link, packet : int32[H]
-        Written.
-    when : int32[H] or empty
-        Written with the slot of each hop of `path`.
+    `first`, `path`, `level`, int64[P + 1], int32[H], uint16[H]: paths, and the level at which a packet waits for each
+    link of its path; the lowest goes first, in one level the one that came last (of those there at the start, the one
+    with the lowest number). `levels`: number of levels, at most 4096. `slot`, `link`, `packet`, int32[H]: written.
+    `when`, int32[H] or empty: written with the slot of each hop of `path`.
     """
     packets = first.size - 1
     at = np.empty((packets, 2), np.int64)
@@ -90,8 +72,8 @@ def _run_kernel(first, path, level, levels, links, slot, link, packet, when):
         begin, kept = out, 0
         for i in range(count):
             e = busy[i]
-            word = _lowest(words_of[e])
-            bit = _lowest(words[e, word])
+            word = lowest(words_of[e])
+            bit = lowest(words[e, word])
             k = (word << 6) | bit
             p = head[e, k]
             head[e, k] = following[p]

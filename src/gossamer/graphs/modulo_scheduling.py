@@ -20,8 +20,6 @@ from gossamer.schedules import CONTROL, Phase, Repetition, Schedule
 from gossamer.schedules.hop_table import hop_ends, summed_packets
 from gossamer.schedules.packets import message_rows
 
-__all__ = ["Generation"]
-
 Longs = npt.NDArray[np.int64]
 
 _ALONE = 2**40
@@ -102,23 +100,18 @@ def _place(
 ):  # fmt: skip
     """Begin each hop, in the given order, as early as what it waits for and free resources allow; whether all could.
 
-    Parameters
-    ----------
-    order : int64[H]
-    first, before, lag : int64[H + 1], int64[], int64[]
-        Hop h begins ``lag[i]`` slots after hop ``before[i]``, or later, for i in first[h]..first[h+1]-1.
-    release : int64[H]
-        Slots before which hops do not begin.
-    resource, offset, taken : int64[H, K]
-        What a hop uses, -1 for nothing more, from how many slots after its start on, and for how many.
-    lane, room : int64[R + 1], int64[R]
-        The first lane of each resource, and for how many hops each of its lanes has room.
-    even : bool[R]
-        Whether the hops of a lane begin whole numbers of hops apart.
-    count, anchor, begun, lasting : int64[lanes], int64[lanes], int64[], int64[]
-        Room: hops of each lane, 0; the slot of the first; when all begin, and for how long.
-    start : int64[H]
-        Written.
+    * `order`, int64[H].
+    * `first`, `before`, `lag`, int64[H + 1], int64[], int64[]: hop h begins ``lag[i]`` slots after hop ``before[i]``,
+      or later, for i in first[h]..first[h+1]-1.
+    * `release`, int64[H]: slots before which hops do not begin.
+    * `resource`, `offset`, `taken`, int64[H, K]: what a hop uses, -1 for nothing more, from how many slots after its
+      start on, and for how many.
+    * `lane`, `room`, int64[R + 1], int64[R]: the first lane of each resource, and for how many hops each of its lanes
+      has room.
+    * `even`, bool[R]: whether the hops of a lane begin whole numbers of hops apart.
+    * `count`, `anchor`, `begun`, `lasting`, int64[lanes], int64[lanes], int64[], int64[]: room: hops of each lane, 0;
+      the slot of the first; when all begin, and for how long.
+    * `start`, int64[H]: written.
     """
     place = np.zeros(count.size + 1, np.int64)
     for r in range(room.size):
@@ -311,20 +304,13 @@ def _packets_after(schedule: Schedule, rows: npt.NDArray[np.int32]) -> Longs:
 class Generation:
     """The hops of a schedule, to be repeated: what they wait for, and in which order they are placed.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        One that is valid, of packets, not parts: its hops are those of a generation, its order is kept as far as it
-        goes. One that repeats gives its generation.
-    same_sums : bool
-        Whether every partial sum has to leave as it does in the schedule: before what came to its node after it. Then
-        a valid schedule stays valid with other times of links, and may take longer.
+    `schedule`: one that is valid, of packets, not parts: its hops are those of a generation, its order is kept as far
+    as it goes. One that repeats gives its generation. `same_sums`: whether every partial sum has to leave as it does in
+    the schedule: before what came to its node after it. Then a valid schedule stays valid with other times of links,
+    and may take longer.
 
-    Raises
-    ------
-    ScheduleError
-        If control packets or sums as of earlier slots are in the schedule, or messages are in parts or wait for others
-        as a whole.
+    Raises ScheduleError if control packets or sums as of earlier slots are in the schedule, or messages are in parts or
+    wait for others as a whole.
     """
 
     def __init__(self, schedule: Schedule, same_sums: bool = False) -> None:

@@ -18,10 +18,9 @@ from gossamer.jit.heap import pop, push
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.rules import Rules
 
-__all__ = ["HopGraph", "LinkResources", "StartTimes", "heights", "scheduled", "shaken"]
-
 # A hop may begin when all hops before it have brought what they carry, in the graph that `first` and `following` hold:
-# hop h is before ``following[first[h]:first[h + 1]]``, which are later hops.
+# hop h is before ``following[first[h]:first[h + 1]]``, which are later hops. Where ~s stands for hop s, it may begin
+# when hop h has left its source.
 
 
 class _Workspace(NamedTuple):
@@ -75,7 +74,11 @@ def _heights(link, first, following, source, target, occupancy, latency, cut, he
         most, total = occupancy[e] + latency[e], 1
         for i in range(first[h], first[h + 1]):
             s = following[i]
-            most = max(most, _lag(e, link[s], source, target, occupancy, latency, cut) + height[s])
+            if s < 0:
+                s = ~s
+                most = max(most, occupancy[e] + height[s])
+            else:
+                most = max(most, _lag(e, link[s], source, target, occupancy, latency, cut) + height[s])
             total += weight[s]
         height[h], weight[h] = most, total
 
@@ -139,24 +142,17 @@ def _list_schedule(
 ):  # fmt: skip
     """Start on every free link, with free ports, the waiting hop of the lowest rank; return when all is over.
 
-    Parameters
-    ----------
-    link, rank : int32[H], int64[H]
-        The link of each hop, and its place in the order in which hops leave, all different.
-    first, following, need : int64[H + 1], int32[], int32[H]
-        The hops that wait for each hop, and the number of those for which it waits; `need` is used up.
-    source, target, occupancy, latency : int32[L], int32[L], int64[L], int64[L]
-        Links, with times in slots.
-    ring, room : int64[L + 1], int64[]
-        Place of each link in `room`, which is 0 and has as many entries a link as it carries packets at once.
-    ports : PortTable
-        Ports that links share.
-    cut : bool[N]
-        Whether a node passes packets on as they come.
-    start : int64[H]
-        Written.
-    desk : Desk
-        Fresh room to work in.
+    * `link`, `rank`, int32[H], int64[H]: the link of each hop, and its place in the order in which hops leave, all
+      different.
+    * `first`, `following`, `need`, int64[H + 1], int32[], int32[H]: the hops that wait for each hop, and the number of
+      those for which it waits; `need` is used up.
+    * `source`, `target`, `occupancy`, `latency`, int32[L], int32[L], int64[L], int64[L]: links, with times in slots.
+    * `ring`, `room`, int64[L + 1], int64[]: place of each link in `room`, which is 0 and has as many entries a link as
+      it carries packets at once.
+    * `ports`: ports that links share.
+    * `cut`, bool[N]: whether a node passes packets on as they come.
+    * `start`, int64[H]: written.
+    * `desk`: fresh room to work in.
     """
     sends_by, receives_by, hold, port_ring = ports[0], ports[1], ports[2], ports[3]
     shared = hold.size > 0
@@ -249,7 +245,11 @@ def _list_schedule(
                     over = max(over, t + o + wait)
                     for j in range(first[h], first[h + 1]):
                         s = following[j]
-                        ready[s] = max(ready[s], t + _lag(e, link[s], source, target, occupancy, latency, cut))
+                        if s < 0:
+                            s = ~s
+                            ready[s] = max(ready[s], t + o)
+                        else:
+                            ready[s] = max(ready[s], t + _lag(e, link[s], source, target, occupancy, latency, cut))
                         need[s] -= 1
                         if need[s] == 0:
                             follower[s] = calendar[ready[s] % span]
@@ -288,12 +288,9 @@ Longs = npt.NDArray[np.int64]
 class HopGraph(NamedTuple):
     """Hops and what waits for what.
 
-    Attributes
-    ----------
-    link, packet : int32[H]
-        The link and the packet of each hop.
-    first, following : int64[H + 1], int32[]
-        The hops ``following[first[h]:first[h+1]]``, all of them later than h, wait for hop h.
+    `link`, `packet`, int32[H]: the link and the packet of each hop. `first`, `following`, int64[H + 1], int32[]: the
+    hops ``following[first[h]:first[h+1]]``, all of them later than h, wait for what hop h brings. Of ~s in place of s
+    hop s waits until hop h has left its source; a graph with such hops is not turned round.
     """
 
     link: IntArray
@@ -315,7 +312,7 @@ class HopGraph(NamedTuple):
     @property
     def need(self) -> IntArray:
         """How many hops each hop waits for, int32[H]."""
-        return np.bincount(self.following, minlength=self.link.size).astype(np.int32)
+        return np.bincount(self.edges()[1], minlength=self.link.size).astype(np.int32)
 
     @classmethod
     def of_edges(cls, link: IntArray, packet: IntArray, before: Longs, behind: Longs) -> HopGraph:
@@ -326,7 +323,8 @@ class HopGraph(NamedTuple):
 
     def edges(self) -> tuple[Longs, Longs]:
         """Return the hops that others wait for and, for each, one that waits: before and behind."""
-        return np.repeat(np.arange(self.link.size), np.diff(self.first)), self.following.astype(np.int64)
+        behind = np.where(self.following < 0, ~self.following, self.following).astype(np.int64)
+        return np.repeat(np.arange(self.link.size), np.diff(self.first)), behind
 
     def turned_round(self) -> HopGraph:
         """Return the graph of the hops in opposite order, each waiting for those that waited for it."""
@@ -338,16 +336,9 @@ class HopGraph(NamedTuple):
 class LinkResources(NamedTuple):
     """The links and ports on which hops are scheduled.
 
-    Attributes
-    ----------
-    source, target : int32[L]
-    occupancy, latency, capacity : int64[L]
-        Times in slots, latencies of the parts that are sent; packets at once.
-    send_limited, receive_limited : bool
-    cut : bool[N]
-        Whether a node passes packets on as they come.
-    ports : PortTable
-        Ports that links share.
+    `source`, `target`, int32[L]. `occupancy`, `latency`, `capacity`, int64[L]: times in slots, latencies of the parts
+    that are sent; packets at once. `cut`, bool[N]: whether a node passes packets on as they come. `ports`: ports that
+    links share.
     """
 
     source: IntArray
@@ -425,36 +416,21 @@ def scheduled(
 ) -> StartTimes:
     """Return the shortest schedule found for hops that wait for each other.
 
-    Parameters
-    ----------
-    graph : HopGraph
-        The hops.
-    roads : LinkResources
-        Where.
-    least : int
-        Stop at so many slots.
-    tries : int
-        Rules that are tried: most slots still to go, most hops still to come, packet by packet, and random ones.
-    rounds : int
-        How often the best is scheduled backwards and forwards again.
-    orders : sequence of float64[H], optional
-        Tried instead of the rules: the hop with the least value goes first, and of several the one that is most slots
-        away from the end.
-    seed : int
-        For ties and random orders.
+    * `graph`: the hops.
+    * `roads`: where.
+    * `least`: stop at so many slots.
+    * `tries`: rules that are tried: most slots still to go, most hops still to come, packet by packet, and random ones.
+    * `rounds`: how often the best is scheduled backwards and forwards again.
+    * `orders`, sequence of float64[H]: tried instead of the rules: the hop with the least value goes first, and of
+      several the one that is most slots away from the end.
+    * `seed`: for ties and random orders.
 
-    Notes
-    -----
     O(H log H) time for each try and each direction; about 60 bytes a hop. Copies of a packet that go through the same
     switches in one slot, some one way and some the other, are told apart by nobody: of such ways one waits until the
     other is over, and all is scheduled again.
 
-    References
-    ----------
-    Gossamer; going back and forth by Valls, Ballestin and Quintanilla 2005.
+    Source: Gossamer; going back and forth by Valls, Ballestin and Quintanilla 2005.
 
-    Examples
-    --------
     >>> import gossamer
     >>> roads = LinkResources.of(gossamer.network("array:3"), gossamer.Rules())
     >>> hops = HopGraph.of_parents(*(np.array(x, np.int32) for x in ([0, 2, 0], [0, 0, 1], [-1, 0, -1])))
@@ -632,27 +608,16 @@ def shaken(
 ) -> StartTimes:
     """Return a schedule found from a known one by moving some packets in time and scheduling all hops again.
 
-    Parameters
-    ----------
-    graph, roads : HopGraph, LinkResources
-        The hops, and where.
-    best : StartTimes
-        The schedule that is known.
-    least : int
-        Stop at so many slots.
-    seed : int
-        For the packets that are moved, and how far.
-    most : int
-        Steps, at the most.
+    * `graph`, `roads`: the hops, and where.
+    * `best`: the schedule that is known.
+    * `least`: stop at so many slots.
+    * `seed`: for the packets that are moved, and how far.
+    * `most`: steps, at the most.
 
-    Notes
-    -----
     A step goes forwards, backwards and forwards in time, and the search goes on from what is no longer than before. By
     default at most 1,000 steps of O(H log H), and about 3,000,000 hops scheduled in all; very many hops are left as
     they are.
 
-    Examples
-    --------
     >>> import gossamer
     >>> roads = LinkResources.of(gossamer.network("array:3"), gossamer.Rules())
     >>> hops = HopGraph.of_parents(*(np.array(x, np.int32) for x in ([0, 2, 0], [0, 0, 1], [-1, 0, -1])))

@@ -20,8 +20,6 @@ from gossamer.jit import njit
 from gossamer.jit.heap import pop_node, rise
 from gossamer.networks.network import IntArray
 
-__all__ = ["Forest", "PacketDemand", "TreeGrowth", "charge", "cost_of", "grow", "prices", "toll"]
-
 # No kernel allocates arrays: without the runtime that counts references to them (``_nrt``) they are sooner compiled.
 
 
@@ -106,42 +104,29 @@ def grow(
 ):  # fmt: skip
     """Grow a tree for each packet of `visit` from number `begin_at` on, the old one given up first.
 
-    Parameters
-    ----------
-    visit : int64[V]
-    origin, first_target, targets : int32[P], int64[P + 1], int32[]
-        Where each packet is, and where it must get.
-    first, out : int64[N + 1], int32[L]
-        The links that lead on from each node; `tail` and `head` are their ends.
-    branches : bool[N]
-        Whether a node sends several copies of what it received once.
-    use, occupancy, delay : float64[L]
-        What a packet takes of a link (a share of its capacity), of a node's port, and of time.
-    ports : int64[L], int64[L], float64[S]
-        Shared ports through which each link sends and receives, -1 for none, and what a packet takes of each.
-    depth_cost : float
-        What a slot of delay costs, in units of the price of a slot of a full link.
-    loads, price : 4 arrays, float64[L], float64[N], float64[N], float64[S]
-        Of links, of the nodes' ports at which packets leave, of those at which they come, and of shared ports.
-    scale, power : float
-        A load of `scale` costs 1, and a load a times as large a ** power.
-    hot : float
-        Trees that use nothing of that load or more are kept as they are.
-    at_once : bool
-        Whether a way counts as soon as it is part of a tree, so that later ones of the tree are dearer on its links.
-    old_begin, old_end, old_link, old_parent, begin, end, link, parent
-        Trees: the hops of packet p are begin[p]..end[p]-1 of `link`, each with the hop of the same packet that brings
-        what it carries on, counted from begin[p], or -1.
-    used : int
-        Entries of `link` that are used.
-    room : 2 arrays float64[N] and 6 arrays int64[N]
-        To work in.
+    * `visit`, int64[V].
+    * `origin`, `first_target`, `targets`, int32[P], int64[P + 1], int32[]: where each packet is, and where it must get.
+    * `first`, `out`, int64[N + 1], int32[L]: the links that lead on from each node; `tail` and `head` are their ends.
+    * `branches`, bool[N]: whether a node sends several copies of what it received once.
+    * `use`, `occupancy`, `delay`, float64[L]: what a packet takes of a link (a share of its capacity), of a node's
+      port, and of time.
+    * `ports`, int64[L], int64[L], float64[S]: shared ports through which each link sends and receives, -1 for none, and
+      what a packet takes of each.
+    * `depth_cost`: what a slot of delay costs, in units of the price of a slot of a full link.
+    * `loads`, `price`, 4 arrays, float64[L], float64[N], float64[N], float64[S]: of links, of the nodes' ports at which
+      packets leave, of those at which they come, and of shared ports.
+    * `scale`, `power`: a load of `scale` costs 1, and a load a times as large a ** power.
+    * `hot`: trees that use nothing of that load or more are kept as they are.
+    * `at_once`: whether a way counts as soon as it is part of a tree, so that later ones of the tree are dearer on its
+      links.
+    * `old_begin`, `old_end`, `old_link`, `old_parent`, `begin`, `end`, `link`, `parent`: trees: the hops of packet p
+      are begin[p]..end[p]-1 of `link`, each with the hop of the same packet that brings what it carries on, counted
+      from begin[p], or -1.
+    * `used`: entries of `link` that are used.
+    * `room`, 2 arrays float64[N] and 6 arrays int64[N]: to work in.
 
-    Returns
-    -------
-    (int, int)
-        The place in `visit` that was reached, less than its size where there was no more room; entries used. Or -1 and
-        the packet, if it does not get to a target.
+    Returns: the place in `visit` that was reached, less than its size where there was no more room; entries used. Or -1
+    and the packet, if it does not get to a target.
     """
     nodes = first.size - 1
     roads = tail, head, use, occupancy, ports, send_limited, receive_limited
@@ -264,12 +249,8 @@ Floats = npt.NDArray[np.float64]
 class PacketDemand(NamedTuple):
     """Packets and where they must get.
 
-    Attributes
-    ----------
-    origin : int32[P]
-        Where each packet is.
-    first, target : int64[P + 1], int32[]
-        Packet p must get to the nodes ``target[first[p]:first[p + 1]]``.
+    `origin`, int32[P]: where each packet is. `first`, `target`, int64[P + 1], int32[]: packet p must get to the nodes
+    ``target[first[p]:first[p + 1]]``.
     """
 
     origin: IntArray
@@ -280,12 +261,8 @@ class PacketDemand(NamedTuple):
 class Forest(NamedTuple):
     """A tree for each packet.
 
-    Attributes
-    ----------
-    begin, end : int64[P]
-        The hops of packet p are the entries begin[p]..end[p]-1.
-    link, parent : int32[]
-        The link of each, and the place in the tree of the hop that brings what it carries on; -1 at the root.
+    `begin`, `end`, int64[P]: the hops of packet p are the entries begin[p]..end[p]-1. `link`, `parent`, int32[]: the
+    link of each, and the place in the tree of the hop that brings what it carries on; -1 at the root.
     """
 
     begin: Longs
@@ -313,13 +290,8 @@ class Forest(NamedTuple):
 class TreeGrowth:
     """Trees of several demands that share links, grown again and again.
 
-    Parameters
-    ----------
-    roads : LinkResources
-        Links and ports.
+    `roads`: links and ports.
 
-    Examples
-    --------
     >>> import gossamer
     >>> growth = TreeGrowth(LinkResources.of(gossamer.network("ring:4"), gossamer.Rules()))
     >>> demand = PacketDemand(np.zeros(1, np.int32), np.array([0, 3]), np.array([1, 2, 3], np.int32))
@@ -386,37 +358,20 @@ class TreeGrowth:
     ) -> Forest:
         """Return new trees for a demand, whose old ones are given up one by one.
 
-        Parameters
-        ----------
-        demand : PacketDemand
-            The packets.
-        branches : bool[N]
-            Whether a node sends several copies of what it received once.
-        old : Forest or None
-            The trees so far, which are part of the loads.
-        power : float
-            How steeply prices rise with the load.
-        depth_cost : float
-            What a slot of delay costs; a slot of a most loaded link costs 1.
-        hot : float
-            Keep trees that use nothing of that load or more.
-        at_once : bool
-            Whether the ways of one tree, too, get dearer as links are used: where nodes that pass things on make no
-            copies, a tree may use a link often. Then ways are looked for again for each target.
-        inward : bool
-            Whether trees lead to the origins rather than from them.
-        visit : int64[P], optional
-            The order of the packets.
-        scale : float, optional
-            The load of price 1. Default: the congestion.
+        * `demand`: the packets.
+        * `branches`, bool[N]: whether a node sends several copies of what it received once.
+        * `old`: the trees so far, which are part of the loads.
+        * `power`: how steeply prices rise with the load.
+        * `depth_cost`: what a slot of delay costs; a slot of a most loaded link costs 1.
+        * `hot`: keep trees that use nothing of that load or more.
+        * `at_once`: whether the ways of one tree, too, get dearer as links are used: where nodes that pass things on
+          make no copies, a tree may use a link often. Then ways are looked for again for each target.
+        * `inward`: whether trees lead to the origins rather than from them.
+        * `visit`, int64[P]: the order of the packets.
+        * `scale`: the load of price 1. Default: the congestion.
 
-        Raises
-        ------
-        NetworkError
-            If no path leads to a target.
+        Raises NetworkError if no path leads to a target.
 
-        Notes
-        -----
         O((L + targets * path) log N) for each packet.
         """
         roads, packets = self.roads, demand.origin.size

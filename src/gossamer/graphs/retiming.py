@@ -21,8 +21,6 @@ from gossamer.schedules.hop_table import summed_packets
 from gossamer.schedules.packets import message_rows
 from gossamer.schedules.symmetry import Symmetry
 
-__all__ = ["longest_hop", "retimed"]
-
 _COPY, _MOVE, _COMBINE = 0, 1, 2
 
 
@@ -30,16 +28,9 @@ _COPY, _MOVE, _COMBINE = 0, 1, 2
 def _spread(slot, link, first, parallel, occupancy, latency, capacity, chosen):
     """Choose one of parallel links for each hop: the one on which it ends first if none waits for anything else.
 
-    Parameters
-    ----------
-    slot, link : int32[H]
-        Hops by slot, and the link of the plain network over which they go.
-    first, parallel : int64[M + 1], int64[L]
-        The links that stand for link i of the plain network are ``parallel[first[i]:first[i+1]]``.
-    occupancy, latency, capacity : int64[L]
-        Of the links, in slots.
-    chosen : int32[H]
-        Written.
+    `slot`, `link`, int32[H]: hops by slot, and the link of the plain network over which they go. `first`, `parallel`,
+    int64[M + 1], int64[L]: the links that stand for link i of the plain network are ``parallel[first[i]:first[i+1]]``.
+    `occupancy`, `latency`, `capacity`, int64[L]: of the links, in slots. `chosen`, int32[H]: written.
     """
     share = np.zeros(parallel.size, np.int64)  # hops times occupancy on each link so far
     for h in range(slot.size):
@@ -57,23 +48,17 @@ def _spread(slot, link, first, parallel, occupancy, latency, capacity, chosen):
 def _predecessors(first, hops, slot, link, kind, origin, source, target, one_each, listed, before, earlier, last):
     """Find for each hop what must have come to its sender; return whether each does.
 
-    Parameters
-    ----------
-    first, hops : int64[P + 1], int64[H]
-        Hops by packet, those of a packet by slot.
-    slot, link : int32[H]
-    kind, origin : uint8[P], int32[P]
-    source, target : int32[L]
-    one_each : uint8[2, N]
-        For copies and for contributions, whether each departure from a node takes an arrival of its own.
-    listed : bool
-        Whether a node that sent a copy on may get it again.
-    before : int64[H]
-        Written: the hop that must be over before a hop begins, -1 if none; for contributions the head of a list.
-    earlier : int64[H]
-        Written: the hop before it in the list of arrivals.
-    last : int64[H]
-        Written: a departure that a hop, which brings a copy again, may not precede; -1 if none.
+    * `first`, `hops`, int64[P + 1], int64[H]: hops by packet, those of a packet by slot.
+    * `slot`, `link`, int32[H].
+    * `kind`, `origin`, uint8[P], int32[P].
+    * `source`, `target`, int32[L].
+    * `one_each`, uint8[2, N]: for copies and for contributions, whether each departure from a node takes an arrival of
+      its own.
+    * `listed`: whether a node that sent a copy on may get it again.
+    * `before`, int64[H]: written: the hop that must be over before a hop begins, -1 if none; for contributions the head
+      of a list.
+    * `earlier`, int64[H]: written: the hop before it in the list of arrivals.
+    * `last`, int64[H]: written: a departure that a hop, which brings a copy again, may not precede; -1 if none.
     """
     nodes = one_each.shape[1]
     head = np.full(nodes, -1, np.int64)  # arrivals: the first one, or the last one of contributions
@@ -131,28 +116,18 @@ def _earliest(
 ):  # fmt: skip
     """Write the earliest start of each hop, in the given order on each link and port; return when all is over.
 
-    Parameters
-    ----------
-    order : int64[H]
-        The hops in an order in which they can be carried out.
-    before, earlier, last : int64[H]
-        Of `predecessors`.
-    link_class, node_class : int32[L], int32[N]
-        What shares a link or a port: the link and the node themselves, or their orbits.
-    occupancy, latency : int32[L], int64[L]
-        In slots.
-    ring : int64[C + 1]
-        Place of each class of links in `room`; its size is the capacity.
-    room : int64[]
-        Minus infinity; the ends of the last hops on each link.
-    ports : PortTable
-        Ports that links share.
-    cut : bool[N]
-        Whether a node passes packets on as they come.
-    row_of, after : int32[P], int64[m]
-        The message of each packet, and the one that must be complete before it; `after` is empty if there is none.
-    start : int64[H]
-        Written.
+    * `order`, int64[H]: the hops in an order in which they can be carried out.
+    * `before`, `earlier`, `last`, int64[H]: of `predecessors`.
+    * `link_class`, `node_class`, int32[L], int32[N]: what shares a link or a port: the link and the node themselves, or
+      their orbits.
+    * `occupancy`, `latency`, int32[L], int64[L]: in slots.
+    * `ring`, int64[C + 1]: place of each class of links in `room`; its size is the capacity.
+    * `room`, int64[]: minus infinity; the ends of the last hops on each link.
+    * `ports`: ports that links share.
+    * `cut`, bool[N]: whether a node passes packets on as they come.
+    * `row_of`, `after`, int32[P], int64[m]: the message of each packet, and the one that must be complete before it;
+      `after` is empty if there is none.
+    * `start`, int64[H]: written.
     """
     turn = np.zeros(ring.size - 1, np.int64)
     latest = np.zeros(ring.size - 1, np.int64)

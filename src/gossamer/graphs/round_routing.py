@@ -17,19 +17,13 @@ from gossamer.graphs.precedence_scheduling import HopGraph
 from gossamer.jit import njit
 from gossamer.networks.network import IntArray, Network
 
-__all__ = ["SentPackets", "Ways", "carried_trees", "shared_ways"]
-
 Longs = npt.NDArray[np.int64]
 
 
 class SentPackets(NamedTuple):
     """What is sent among nodes: rows in the order of rounds, int64[T] each.
 
-    Attributes
-    ----------
-    step, source, target : int64[T]
-        The round; nodes.
-    packet : int64[T]
+    `step`, `source`, `target`, int64[T]: the round; nodes. `packet`, int64[T].
     """
 
     step: Longs
@@ -49,18 +43,11 @@ class Ways(NamedTuple):
 def _walk(step, source, goal, distance, node_of_goal, first_link, link_target, weight, busy, load, begin, path):
     """Write the links of a shortest path for each transfer, of several links the one that is used least in its step.
 
-    Parameters
-    ----------
-    step, source, goal : int64[T]
-        Ascending; where it starts; the column of `distance` of where it ends.
-    distance : float64[N, goals]
-        To each goal, by `weight` float64[L].
-    first_link : int64[N + 1]
-        Where the links of each node begin.
-    busy, load : float64[L]
-        What a transfer adds to the load of a link; room.
-    begin, path : int64[T + 1], int32[]
-        Written; where `path` is empty, only `begin` is.
+    * `step`, `source`, `goal`, int64[T]: ascending; where it starts; the column of `distance` of where it ends.
+    * `distance`, float64[N, goals]: to each goal, by `weight` float64[L].
+    * `first_link`, int64[N + 1]: where the links of each node begin.
+    * `busy`, `load`, float64[L]: what a transfer adds to the load of a link; room.
+    * `begin`, `path`, int64[T + 1], int32[]: written; where `path` is empty, only `begin` is.
     """
     count, now = 0, -1
     for i in range(step.size):
@@ -86,26 +73,13 @@ def _walk(step, source, goal, distance, node_of_goal, first_link, link_target, w
 def shared_ways(network: Network, step: Longs, source: Longs, target: Longs, share: float = 1.0) -> Ways:
     """Return shortest paths for what is sent in rounds, which what is sent in the same round shares.
 
-    Parameters
-    ----------
-    network : Network
-        With the times of its links.
-    step, source, target : int64[T]
-        The round, ascending; nodes.
-    share : float
-        The size of what is sent, in packets as links count them.
+    `network`: with the times of its links. `step`, `source`, `target`, int64[T]: the round, ascending; nodes. `share`:
+    the size of what is sent, in packets as links count them.
 
-    Raises
-    ------
-    NetworkError
-        If some target cannot be reached.
+    Raises NetworkError if some target cannot be reached.
 
-    Notes
-    -----
     O(targets times L log N, and the hops times the degree).
 
-    Examples
-    --------
     >>> import gossamer
     >>> shared_ways(gossamer.network("ring:6"), *np.array([[0, 0], [0, 1], [2, 5]])).begin.tolist()
     [0, 2, 4]
@@ -141,18 +115,11 @@ def shared_ways(network: Network, step: Longs, source: Longs, target: Longs, sha
 def _grow(packet, origin, begin, path, link_target, copies, brought, seen, link, carried, parent):
     """Write the hops of each packet that bring it to nodes where it is not yet; return their number.
 
-    Parameters
-    ----------
-    packet, origin : int64[T]
-        Of each transfer, those of a packet in a row; where it starts.
-    begin, path : int64[T + 1], int32[]
-        Links of each.
-    copies : bool[N]
-        Whether a node may send a packet on more than once.
-    brought, seen : int64[N]
-        Room: the hop that brought the packet of number `seen`, -1 where it began.
-    link, carried, parent : int32[], int64[], int64[]
-        Written.
+    * `packet`, `origin`, int64[T]: of each transfer, those of a packet in a row; where it starts.
+    * `begin`, `path`, int64[T + 1], int32[]: links of each.
+    * `copies`, bool[N]: whether a node may send a packet on more than once.
+    * `brought`, `seen`, int64[N]: room: the hop that brought the packet of number `seen`, -1 where it began.
+    * `link`, `carried`, `parent`, int32[], int64[], int64[]: written.
     """
     count, now = 0, -1
     for i in range(packet.size):
@@ -173,36 +140,36 @@ def _grow(packet, origin, begin, path, link_target, copies, brought, seen, link,
     return count
 
 
-def carried_trees(network: Network, sent: SentPackets, copies: npt.NDArray[np.bool_], ends: Longs | None) -> HopGraph:
+def carried_trees(
+    network: Network,
+    sent: SentPackets,
+    copies: npt.NDArray[np.bool_],
+    ends: Longs | None,
+    links: Longs | None = None,
+) -> HopGraph:
     """Return the hops of packets that are sent among ranks in rounds: a tree for each, of the shared ways.
 
     A hop to a node where the packet is already falls away, and so does one to a switch from which it goes no further;
     what goes on leaves as soon as it is there.
 
-    Parameters
-    ----------
-    network : Network
-        With the times of its links.
-    sent : SentPackets
-        In the order of rounds; whoever sends a packet has it from an earlier one, or is the first of its senders.
-    copies : bool[N]
-        Whether a node may send a packet on more than once.
-    ends : int64[P] or None
-        Where each packet ends that is moved: only the hops on its way there are kept.
+    `network`: with the times of its links. `sent`: in the order of rounds; whoever sends a packet has it from an
+    earlier one, or is the first of its senders. `copies`, bool[N]: whether a node may send a packet on more than once.
+    `ends`, int64[P] or None: where each packet ends that is moved: only the hops on its way there are kept.
+    `links`, int64[T]: the link that each transfer takes, between neighbors. Default: shortest paths that share the
+    links.
 
-    Notes
-    -----
     O(hops) besides the ways.
 
-    Examples
-    --------
     >>> import gossamer
     >>> sent = SentPackets(*np.array([[0, 1, 1], [0, 0, 2], [2, 1, 3], [0, 0, 0]]))
     >>> graph = carried_trees(gossamer.network("array:4"), sent, np.ones(4, bool), None)
     >>> graph.link.size, graph.need.tolist()
     (3, [0, 1, 1])
     """
-    ways = shared_ways(network, sent.step, sent.source, sent.target)
+    if links is None:
+        ways = shared_ways(network, sent.step, sent.source, sent.target)
+    else:
+        ways = Ways(np.arange(links.size + 1), links.astype(np.int32))
     by_packet = np.argsort(sent.packet, kind="stable")
     begin = np.append(0, np.cumsum(np.diff(ways.begin)[by_packet]))
     path = ways.path[index_ranges(ways.begin[by_packet], ways.begin[by_packet + 1])[1]]

@@ -1,8 +1,8 @@
 """Schedules in other tools' formats, in and out.
 
 A writer takes a verified schedule with its program and its timeline (`format`) and gives a file or a folder; a reader
-takes a file and a network and gives a schedule, which is then verified (`imported_schedules` has what readers share).
-A new format is a file and a line in `registry`.
+takes a file and a network and gives a schedule, which is then verified (`imported_schedules` has what readers share,
+`threadblocks` what waits for what in a program). A new format is a file and a line in `registry`.
 """
 
 from __future__ import annotations

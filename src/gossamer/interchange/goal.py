@@ -20,13 +20,15 @@ from gossamer.errors import FileFormatError
 from gossamer.interchange.format import Format, Plan, RowText, earlier_on_link
 from gossamer.interchange.imported_schedules import (
     COLLECTIVES,
-    Chunk,
     ChunkHop,
     ForeignCollective,
     capacities,
     collective,
+    in_seconds,
     schedule_of,
 )
+from gossamer.interchange.threadblocks import Chunk
+from gossamer.interchange.threadblocks import Transfer as Sent
 from gossamer.networks.network import Network
 from gossamer.programs import REDUCE, SEND, Operations
 from gossamer.reading.files import text_lines
@@ -227,13 +229,15 @@ def _matched(name: str, operations: list[Operation]) -> list[Transfer]:
 _TRIES = 100_000
 
 
-def read_goal(path: Path, network: Network, task: str | None) -> Schedule:
+def read_goal(path: Path, network: Network, task: str | None, bytes: int | None = None) -> Schedule:
     """Read a GOAL file as a schedule of a collective, for a network whose node r is rank r.
+
+    Where links have speeds, it is judged in seconds for so many bytes.
 
     Raises
     ------
     FileFormatError
-        If it is no GOAL, its operations do not fit together, it sends between nodes that are not linked, its messages
+        If it is no GOAL, its operations do not fit together, it sends between ranks that are not linked, its messages
         have several sizes, or what they carry cannot be told.
     """
     name = str(path)
@@ -246,11 +250,63 @@ def read_goal(path: Path, network: Network, task: str | None) -> Schedule:
     sizes = sorted({op.size for op in operations if op.kind != "calc"})
     if len(sizes) > 1:
         raise FileFormatError(f"{name!r} has messages of {len(sizes)} sizes ({sizes[0]} to {sizes[-1]} bytes), not one")
-    capacity = capacities(name, network, {(op.rank, op.peer) for op in operations if op.kind == "send"})
-    transfers = carried_out(name, operations, capacity)
+    bytes = in_seconds(name, network, bytes)
+    ends = {(op.rank, op.peer) for op in operations if op.kind == "send"}
+    alone = bytes is None and network.terminal_count == network.node_count
+    transfers = carried_out(name, operations, capacities(name, network, ends) if alone else dict.fromkeys(ends, 1))
     chunks, k, root = _Transfers(name, operations, transfers, n).chunks(kind)
+    if not alone:
+        sent = _in_order(operations, transfers, chunks)
+        return schedule_of(name, network, kind, sent, n, k, root, path.stem, bytes)
     hops = [ChunkHop(t.slot, t.source, t.target, chunk) for t, chunk in zip(transfers, chunks, strict=True)]
     return schedule_of(name, network, kind, hops, n, k, root, path.stem)
+
+
+def _in_order(operations: Sequence[Operation], transfers: Sequence[Transfer], chunks: Sequence[Chunk]) -> list[Sent]:
+    """Return transfers with the earlier ones that they wait for: those on their link, and what their sends require."""
+    of_send = {t.send: i for i, t in enumerate(transfers)}
+    of_receive = {t.receive: i for i, t in enumerate(transfers)}
+    known: dict[int, dict[tuple[bool, int], int]] = {}  # of complete operations: the last transfers of each link behind
+
+    def behind(i: int) -> dict[tuple[bool, int], int]:
+        """Return the last transfers that came, or left, on each link before an operation is complete."""
+        stack = [i]
+        while stack:
+            at = stack[-1]
+            left = [j for j in (*operations[at].needs, *operations[at].begun) if j not in known]
+            if left:
+                stack += left
+                continue
+            known[stack.pop()] = _merged(operations[at], at)
+        return known[i]
+
+    def _merged(op: Operation, at: int) -> dict[tuple[bool, int], int]:
+        if op.kind == "send":
+            return {(False, op.peer): of_send[at]}
+        found = _required(op)
+        if op.kind == "recv":
+            found[True, op.peer] = max(found.get((True, op.peer), -1), of_receive[at])
+        return found
+
+    def _required(op: Operation) -> dict[tuple[bool, int], int]:
+        found: dict[tuple[bool, int], int] = {}
+        for j in (*op.needs, *op.begun):
+            for key, transfer in behind(j).items():
+                found[key] = max(found.get(key, -1), transfer)
+        return found
+
+    lines: dict[tuple[int, int], int] = {}
+    last: dict[tuple[int, int], int] = {}
+    sent = []
+    for i, (t, chunk) in enumerate(zip(transfers, chunks, strict=True)):
+        ends = t.source, t.target
+        required = _required(operations[t.send])
+        if ends in last:
+            required[False, t.target] = max(required.get((False, t.target), -1), last[ends])
+        came, left = (tuple(j for (kind, _), j in required.items() if kind == which) for which in (True, False))
+        sent.append(Sent(*ends, lines.setdefault(ends, len(lines)), chunk, came, left))
+        last[ends] = i
+    return sent
 
 
 class _Transfers:
@@ -506,4 +562,6 @@ def _rank(mine: Operations, nic: npt.NDArray[np.int64], part_bytes: int) -> Iter
         yield from _WAITS.rows(0, [waits, needed[waits]])
 
 
-GOAL = Format("goal", "GOAL text for LogGP and packet-level simulators", _write, _limits, sized=True)
+GOAL = Format(
+    "goal", "GOAL text for LogGP and packet-level simulators", _write, _limits, sized=True, switches=True
+)  # LogGP has no network, so what a link does there needs a rank at each end

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.errors import FileFormatError, GossamerError, nearest
-from gossamer.networks.network import Network
+from gossamer.errors import FileFormatError, GossamerError, NetworkError, nearest
+from gossamer.graphs.path_and_hop_tables import index_ranges
+from gossamer.graphs.precedence_scheduling import HopGraph, LinkResources, scheduled
+from gossamer.graphs.round_routing import Ways, shared_ways
+from gossamer.interchange.threadblocks import Chunk, Place, Transfer, first_rank
+from gossamer.networks.network import Network, has_speeds
+from gossamer.questions.costs import USUAL_BYTES, FineTimeCost, StepCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import (
     COMBINE,
@@ -36,78 +40,16 @@ from gossamer.verification.timed_replay import carried_sums
 
 __all__ = [
     "COLLECTIVES",
-    "Block",
-    "Chunk",
     "ChunkHop",
     "ForeignCollective",
-    "Step",
     "capacities",
-    "carry_out",
     "collective",
-    "first_rank",
+    "in_seconds",
     "schedule_of",
     "schedule_of_table",
-    "scheduled",
     "table_places",
     "whole_parts",
 ]
-
-# Threadblocks carried out slot by slot, to see which chunk crosses which link when.
-#
-# A file of threadblocks has no clock. Here every step is carried out as early as what it waits for and the capacity of
-# its link allow: a send takes a slot, and what it brings can be used in the next; copies take no time. A chunk that has
-# come waits for the step that receives it.
-
-Place = tuple[str, int]
-"""A buffer of a rank, and a chunk of it."""
-
-
-class Chunk(NamedTuple):
-    """What is at a place: a message and a part, and of reductions the ranks whose contributions are in it, as bits."""
-
-    message: int
-    part: int
-    ranks: int = 0
-
-
-class Step(NamedTuple):
-    """A step of a threadblock.
-
-    Attributes
-    ----------
-    receives, adds, writes, sends : bool
-        What it does, in this order: take a chunk from the wire or from `source`, add what is at `source`, or at
-        `target` where it does not receive, write the sum to `target`, send it.
-    source, target : tuple of str and int
-        Places.
-    chunks : int
-        How many chunks, one after the other.
-    needs : tuple of int and int, or None
-        The threadblock and step that must be complete before.
-    """
-
-    receives: bool
-    adds: bool
-    writes: bool
-    sends: bool
-    source: Place
-    target: Place
-    chunks: int
-    needs: tuple[int, int] | None
-
-
-@dataclass
-class Block:
-    """A threadblock: its steps, whom it sends to and receives from (-1: nobody), on which channel."""
-
-    rank: int
-    number: int
-    to: int
-    from_: int
-    channel: int
-    steps: Sequence[Step]
-    at: int = 0
-    sending: bool = False
 
 
 class ChunkHop(NamedTuple):
@@ -117,166 +59,6 @@ class ChunkHop(NamedTuple):
     source: int
     target: int
     chunk: Chunk
-
-
-def first_rank(ranks: int) -> int:
-    """Return the least rank of a set of ranks as bits.
-
-    >>> first_rank(0b1100)
-    2
-    """
-    return (ranks & -ranks).bit_length() - 1
-
-
-class _Machine:
-    def __init__(
-        self,
-        name: str,
-        blocks: Sequence[Block],
-        memory: Sequence[dict[Place, Chunk]],
-        alias: Sequence[Mapping[Place, Place]],
-    ) -> None:
-        self.name, self.blocks, self.memory, self.alias = name, blocks, memory, alias
-        self.wires: dict[tuple[int, int, int], deque[Chunk]] = {}
-        self.receivers = {(b.from_, b.rank, b.channel): b for b in blocks if b.from_ >= 0}
-        self.done: set[tuple[int, int, int]] = set()
-        self.waiting: dict[tuple[int, int, int], list[Block]] = {}
-        self.pending: dict[tuple[int, int], deque[tuple[Block, list[Chunk]]]] = {}
-
-    def advance(self, ready: deque[Block]) -> None:
-        """Carry out what takes no time, and queue what is to be sent."""
-        while ready:
-            block = ready.popleft()
-            while not block.sending and block.at < len(block.steps) and self._step(block, block.steps[block.at], ready):
-                pass
-
-    def _step(self, block: Block, step: Step, ready: deque[Block]) -> bool:
-        """Carry out a step up to its send; say whether the next one may follow at once."""
-        if step.needs is not None and (block.rank, *step.needs) not in self.done:
-            self.waiting.setdefault((block.rank, *step.needs), []).append(block)
-            return False
-        chunks = self._taken(block, step)
-        if chunks is None:
-            return False
-        if step.writes:
-            for i, chunk in enumerate(chunks):
-                here = (step.target[0], step.target[1] + i)
-                self.memory[block.rank][self.alias[block.rank].get(here, here)] = chunk
-        if step.sends:
-            block.sending = True
-            self.pending.setdefault((block.rank, block.to), deque()).append((block, chunks))
-            return False
-        self.complete(block, ready)
-        return True
-
-    def _taken(self, block: Block, step: Step) -> list[Chunk] | None:
-        """Return the chunks that a step works on, None if they have not come."""
-        own = [(step.source[0], step.source[1] + i) for i in range(step.chunks)]
-        if not step.receives:
-            chunks = [self._read(block, place) for place in own] if step.writes or step.sends else []
-            if step.adds:
-                there = [(step.target[0], step.target[1] + i) for i in range(step.chunks)]
-                chunks = [self._sum(block, chunk, place) for chunk, place in zip(chunks, there, strict=True)]
-            return chunks
-        wire = self.wires.get((block.from_, block.rank, block.channel), ())
-        if len(wire) < step.chunks:
-            return None
-        chunks = [wire.popleft() for _ in range(step.chunks)]  # type: ignore[union-attr]
-        if not step.adds:
-            return chunks
-        return [self._sum(block, chunk, place) for chunk, place in zip(chunks, own, strict=True)]
-
-    def _where(self, block: Block) -> str:
-        return f"{self.name!r}: rank {block.rank}, threadblock {block.number}, step {block.at}"
-
-    def _read(self, block: Block, place: Place) -> Chunk:
-        found = self.memory[block.rank].get(self.alias[block.rank].get(place, place))
-        if found is None:
-            raise FileFormatError(
-                f"{self._where(block)} reads chunk {place[1]} of buffer {place[0]!r}, where nothing is yet"
-            )
-        return found
-
-    def _sum(self, block: Block, one: Chunk, place: Place) -> Chunk:
-        other = self._read(block, place)
-        where = f"chunk {place[1]} of buffer {place[0]!r}"
-        if one[:2] != other[:2] or not (one.ranks and other.ranks):
-            raise FileFormatError(f"{self._where(block)} adds a chunk to {where} that does not belong there")
-        if one.ranks & other.ranks:
-            twice = first_rank(one.ranks & other.ranks)
-            raise FileFormatError(f"{self._where(block)} adds the contribution of rank {twice} to {where} twice")
-        return Chunk(one.message, one.part, one.ranks | other.ranks)
-
-    def complete(self, block: Block, ready: deque[Block]) -> None:
-        """Note that a block's step is complete, and wake what waits for it."""
-        key = (block.rank, block.number, block.at)
-        self.done.add(key)
-        block.at += 1
-        block.sending = False
-        ready.extend(self.waiting.pop(key, ()))
-
-
-def carry_out(
-    name: str,
-    blocks: Sequence[Block],
-    memory: Sequence[dict[Place, Chunk]],
-    alias: Sequence[Mapping[Place, Place]],
-    capacity: Mapping[tuple[int, int], int],
-) -> list[ChunkHop]:
-    """Carry out threadblocks and return the hops by slot; `memory` of each rank ends as they leave it.
-
-    Parameters
-    ----------
-    name : str
-        The file, for errors.
-    blocks : sequence of Block
-        Those of all ranks.
-    memory : sequence of dict
-        What is at each place of each rank at the start.
-    alias : sequence of mappings
-        Places of each rank that are other places.
-    capacity : mapping
-        Chunks that each link carries in a slot, by its two ends.
-
-    Raises
-    ------
-    FileFormatError
-        If a step reads what is not there, chunks are added that do not belong together, or the threadblocks wait for
-        each other.
-    """
-    machine = _Machine(name, blocks, memory, alias)
-    hops: list[ChunkHop] = []
-    ready = deque(blocks)
-    slot = 0
-    while True:
-        machine.advance(ready)
-        moving = [(ends, queue) for ends, queue in machine.pending.items() if queue]
-        if not moving:
-            break
-        for ends, queue in moving:
-            for _ in range(min(capacity[ends], len(queue))):
-                block, chunks = queue[0]
-                hops.append(ChunkHop(slot, *ends, chunks.pop(0)))
-                wire = machine.wires.setdefault((*ends, block.channel), deque())
-                wire.append(hops[-1].chunk)
-                receiver = machine.receivers.get((*ends, block.channel))
-                if receiver is not None:
-                    ready.append(receiver)
-                if not chunks:
-                    queue.popleft()
-                    machine.complete(block, ready)
-                    ready.append(block)
-        slot += 1
-    for block in blocks:
-        if block.at < len(block.steps):
-            raise FileFormatError(
-                f"{name!r} does not end: rank {block.rank}, threadblock {block.number} waits for ever at step "
-                f"{block.at}"
-            )
-    for (u, v, channel), wire in machine.wires.items():
-        if wire:
-            raise FileFormatError(f"{name!r}: rank {u} sends chunks to {v} on channel {channel} that nobody receives")
-    return hops
 
 
 # What the chunks of a collective are here: tasks with their packets, for formats that number chunks in buffers.
@@ -396,20 +178,46 @@ def whole_parts(name: str, kind: ForeignCollective, n: int, sizes: tuple[int, in
     return parts
 
 
+def in_seconds(name: str, network: Network, bytes: int | None) -> int | None:
+    """Return the bytes that a program is judged for on a network, None where it is judged in steps.
+
+    Raises
+    ------
+    FileFormatError
+        If bytes are given, and the links have no speeds.
+    """
+    if has_speeds(network):
+        return USUAL_BYTES if bytes is None else bytes
+    if bytes is not None:
+        raise FileFormatError(
+            f"{name!r} is judged in steps on {network.spec}, whose links have no speeds, so that it takes no bytes; "
+            "machines such as dgx-h100:2 and network files have some"
+        )
+    return None
+
+
 def schedule_of(
     name: str,
     network: Network,
     kind: ForeignCollective,
-    hops: Sequence[ChunkHop],
+    sent: Sequence[ChunkHop] | Sequence[Transfer],
     n: int,
     k: int,
     root: int,
     algorithm: str,
+    bytes: int | None = None,
 ) -> Schedule:
-    """Return the schedule of hops, with packets as the collective's task numbers them.
+    """Return the schedule of what is sent, with packets as the collective's task numbers them.
 
     An allreduce in which each chunk is added up at one rank and broadcast from there, the same number at every rank, is
     an allreduce of n messages in parts; any other one is of partial sums, in as many packets as chunks.
+
+    Parameters
+    ----------
+    sent : sequence of ChunkHop or of Transfer
+        Hops with their slots, or transfers that wait for earlier ones.
+    bytes : int, optional
+        Of transfers: what they are of. Then links take the time that their speeds say.
 
     Raises
     ------
@@ -418,49 +226,172 @@ def schedule_of(
     """
     task, parts = kind.task(root), k
     if isinstance(task, PartialSumAllreduce):
-        rooted = _rooted_packets(hops, n, k)
+        rooted = _rooted_packets(sent, n, k)
         task, parts = (chunked(task, k), 1) if rooted is None else (Allreduce(), k // n)
-        keys = [(0, hop.chunk.part) for hop in hops] if rooted is None else rooted
+        keys = [(0, each.chunk.part) for each in sent] if rooted is None else rooted
     elif isinstance(task, Reduce):
-        keys = [(root, hop.chunk.part) for hop in hops]
+        keys = [(root, each.chunk.part) for each in sent]
     else:
-        keys = [(hop.chunk.message, hop.chunk.part) for hop in hops]
+        keys = [(each.chunk.message, each.chunk.part) for each in sent]
+    if bytes is not None:  # chunks are packets of so many bytes
+        task, parts = (task, 1) if parts == 1 else (chunked(task, parts), 1)
     messages = task.messages(network)
-    order = np.argsort(np.array([hop.slot for hop in hops], np.int64), kind="stable")
-    table = np.array(keys, np.int64).reshape(-1, 2)[order]
+    table = np.array(keys, np.int64).reshape(-1, 2)
     rows = np.searchsorted(messages.ids, table[:, 0])
     if np.any(messages.ids[np.minimum(rows, messages.count - 1)] != table[:, 0]):
         raise FileFormatError(f"{name!r} sends a rank's chunk for itself to another")
     packet = messages.first_packet()[rows] * parts + table[:, 1]
-    found = scheduled(name, network, task, [hops[i] for i in order.tolist()], packet, parts, algorithm)
-    return _with_sums(name, found, [hops[i].chunk for i in order.tolist()]) if kind.reduces else found
+    return _begun(name, network, task, sent, packet, parts, algorithm, bytes, kind.reduces)
 
 
-def scheduled(
+def _begun(
     name: str,
     network: Network,
     task: Task,
-    hops: Sequence[ChunkHop],
+    sent: Sequence[ChunkHop | Transfer],
     packet: npt.NDArray[np.int64],
     parts: int,
     algorithm: str,
+    bytes: int | None,
+    sums: bool,
 ) -> Schedule:
-    """Return the schedule of a task whose hops, by slot, carry the given packets; FileFormatError if there is none."""
-    ends = np.array([(hop.slot, hop.source, hop.target) for hop in hops], np.int64).reshape(-1, 3)
+    """Return the schedule of a task in which the given packets are sent, with when their hops begin."""
+    rules = Rules(segmented=parts > 1)
+    cost = StepCost()
+    if bytes is not None:
+        network, cost = FineTimeCost(bytes).on(network, task)
+    transfers = [each for each in sent if isinstance(each, Transfer)]
+    if transfers:
+        if network.terminal_count < network.node_count:
+            rules = Rules(segmented=parts > 1, cut_through=True, replication=False)
+        hops = _listed(name, network, transfers, packet, rules, parts)
+    else:
+        ends = np.array([each[:3] for each in sent], np.int64).reshape(-1, 3)
+        link = network.links_between(ends[:, 1], ends[:, 2]).astype(np.int64)
+        hops = _Hops(ends[:, 0], link, np.arange(len(sent)), np.full(len(sent), -1))
+    order = np.argsort(hops.start, kind="stable")
+    row = np.append(np.argsort(order), -1)  # where each hop stands, and none
+    carried, messages = packet[hops.of[order]].astype(np.int32), task.messages(network)
+    packets = Packets.of(messages, parts)
+    summed = messages.discipline[message_rows(messages, packets)] >= COMBINE
+    carries = np.where(summed[carried], row[hops.carries[order]], -1)  # copies are told apart by nobody
     try:
-        return Schedule(
+        found = Schedule(
             network,
             task,
-            Rules(segmented=parts > 1),
-            ends[:, 0].astype(np.int32),
-            network.links_between(ends[:, 1], ends[:, 2]).astype(np.int32),
-            packet.astype(np.int32),
+            rules,
+            hops.start[order].astype(np.int32),
+            hops.link[order].astype(np.int32),
+            carried,
             parts=parts,
-            packets=Packets.of(task.messages(network), parts),
+            packets=packets,
+            repeats=carries if (carries >= 0).any() else None,
             algorithm=algorithm,
+            cost=cost,
         )
     except GossamerError as error:
         raise FileFormatError(f"{name!r} is no schedule: {error}") from None
+    return _with_sums(name, found, [sent[i].chunk for i in hops.of[order].tolist()], carries) if sums else found
+
+
+# When transfers begin: as soon as what they wait for is there, and links and shared ports are free.
+
+
+class _Hops(NamedTuple):
+    """Hops: the slots in which they begin, links, transfers, and the hops that they carry on or -1; int64[H] each."""
+
+    start: npt.NDArray[np.int64]
+    link: npt.NDArray[np.int64]
+    of: npt.NDArray[np.int64]
+    carries: npt.NDArray[np.int64]
+
+
+def _listed(
+    name: str,
+    network: Network,
+    sent: Sequence[Transfer],
+    packet: npt.NDArray[np.int64],
+    rules: Rules,
+    parts: int,
+) -> _Hops:
+    """Return the hops of transfers, by list scheduling.
+
+    Of those that wait for a link the one goes first that would be there first if nothing else were sent; of several
+    the one to the next rank, so that not all ranks send to the same one first.
+    """
+    lines = {each.line: (each.source, each.target) for each in sent}
+    number = {line: i for i, line in enumerate(lines)}
+    routes = _routes(name, network, list(lines.values()))
+    roads = LinkResources.of(network, rules, parts)
+    line = np.array([number[each.line] for each in sent], np.int64)
+    begin, end = routes.begin[line], routes.begin[line + 1]
+    of, at = index_ranges(begin, end)
+    link = routes.path[at].astype(np.int64)
+    inner = at > begin[of]
+    last = np.cumsum(end - begin) - 1
+    first = last - (end - begin) + 1
+    before, behind = [np.flatnonzero(inner) - 1], [np.flatnonzero(inner)]
+    for one, others in ((last, [each.came for each in sent]), (first, [each.left for each in sent])):
+        waits = np.repeat(np.arange(len(sent)), [len(some) for some in others])
+        before.append(one[np.array([t for some in others for t in some], np.int64)])
+        behind.append(first[waits] if one is last else ~first[waits])
+    # what each would take alone on the network
+    lag = roads.latency[link] + np.where(roads.cut[network.link_target[link]], 0, roads.occupancy[link])
+    through = np.cumsum(lag) - lag
+    through -= through[first[of]]
+    slowest = np.zeros(len(sent), np.int64)
+    np.maximum.at(slowest, of, roads.occupancy[link])
+    takes = np.bincount(of, lag, len(sent)).astype(np.int64)
+    takes += np.where(roads.cut.any(), np.maximum(slowest - roads.occupancy[link[last]], 0), 0)
+    soonest = np.zeros(len(sent), np.int64)
+    for t, each in enumerate(sent):
+        came = max((int(soonest[i] + takes[i]) for i in each.came), default=0)
+        soonest[t] = max((int(soonest[i] + roads.occupancy[link[first[i]]]) for i in each.left), default=came)
+        soonest[t] = max(soonest[t], came)
+    order = np.empty(of.size)
+    ahead = np.array([(each.target - each.source) % network.terminal_count for each in sent], np.int64)
+    order[np.lexsort((np.arange(of.size), ahead[of], soonest[of] + through))] = np.arange(of.size)
+    graph = HopGraph.of_edges(
+        link.astype(np.int32), packet[of].astype(np.int32), np.concatenate(before), np.concatenate(behind)
+    )
+    starts = scheduled(graph, roads, rounds=0, orders=[order])
+    return _Hops(starts.start, link, of, np.where(inner, np.arange(of.size) - 1, -1))
+
+
+def _routes(name: str, network: Network, ends: Sequence[tuple[int, int]]) -> Ways:
+    """Return a shortest path for each pair of ranks, over a link or through switches only, which pairs share."""
+    n, count = network.terminal_count, network.node_count
+    for u, v in ends:
+        if not (0 <= u < n and 0 <= v < n):
+            raise FileFormatError(f"{name!r}: rank {u} sends to {v}; ranks are 0..{n - 1}")
+    # ranks pass nothing on: what comes to one ends at a node of its own
+    arrives = np.where(network.link_target < n, network.link_target + count, network.link_target)
+    only = Network(
+        network.spec, count + n, network.link_source, arrives.astype(np.int32), network.link_capacity,
+        link_occupancy=network.link_occupancy, link_latency=network.link_latency, links_only=True,
+    )  # fmt: skip
+    pairs = np.array(ends, np.int64).reshape(-1, 2)
+
+    def ways(rows: npt.NDArray[np.int64]) -> Ways:
+        return shared_ways(only, np.zeros(len(rows), np.int64), rows[:, 0], rows[:, 1] + count)
+
+    try:
+        return ways(pairs)
+    except NetworkError:
+        pass
+    for u, v in sorted(set(ends)):
+        try:
+            ways(np.array([(u, v)]))
+        except NetworkError:
+            if count == n:
+                raise FileFormatError(
+                    f"{name!r}: rank {u} sends to {v}, but {network.spec} has no link {u} -> {v}"
+                ) from None
+            raise FileFormatError(
+                f"{name!r}: rank {u} sends to {v}, but {network.spec} has no link {u} -> {v}, and no path through "
+                "switches that passes no other rank"
+            ) from None
+    raise AssertionError("unreachable")
 
 
 def table_places(table: DemandTable, network: Network) -> tuple[list[dict[Place, Chunk]], list[dict[Place, Chunk]]]:
@@ -483,9 +414,14 @@ def table_places(table: DemandTable, network: Network) -> tuple[list[dict[Place,
 
 
 def schedule_of_table(
-    name: str, network: Network, table: DemandTable, hops: Sequence[ChunkHop], algorithm: str
+    name: str,
+    network: Network,
+    table: DemandTable,
+    sent: Sequence[ChunkHop] | Sequence[Transfer],
+    algorithm: str,
+    bytes: int | None = None,
 ) -> Schedule:
-    """Return the schedule of hops that carry chunks of the rows of a table.
+    """Return the schedule of what is sent of the rows of a table; as `schedule_of` otherwise.
 
     What combines a row goes to its first destination, and the result from there to the others.
     """
@@ -493,23 +429,22 @@ def schedule_of_table(
     whole = [sum(1 << v for v in row.get("contributors", ())) for row in rows]
     having: set[tuple[int, int, int]] = set()  # rows, parts and ranks that have a result
     ids = []
-    for hop in hops:
-        row, part, ranks = hop.chunk
+    for each in sent:
+        row, part, ranks = each.chunk
         ends = rows[row]["destinations"]
         result = bool(ranks) and ranks == whole[row] and len(ends) > 1
-        result = result and (hop.source == ends[0] or (row, part, hop.source) in having)
+        result = result and (each.source == ends[0] or (row, part, each.source) in having)
         if result:
-            having.add((row, part, hop.target))
+            having.add((row, part, each.target))
         ids.append(2 * row + result)
     messages = table.messages(network)
     first = messages.first_packet()[np.searchsorted(messages.ids, np.array(ids, np.int64))]
-    packet = first + np.array([hop.chunk.part for hop in hops], np.int64)
-    found = scheduled(name, network, table, hops, packet, 1, algorithm)
-    return _with_sums(name, found, [hop.chunk for hop in hops])
+    packet = first + np.array([each.chunk.part for each in sent], np.int64)
+    return _begun(name, network, table, sent, packet, 1, algorithm, bytes, any(whole))
 
 
-def _rooted_packets(hops: Sequence[ChunkHop], n: int, chunks: int) -> list[tuple[int, int]] | None:
-    """Return message and part of each hop, by slot, of an allreduce that adds each chunk up at a rank of its own.
+def _rooted_packets(hops: Sequence[ChunkHop] | Sequence[Transfer], n: int, chunks: int) -> list[tuple[int, int]] | None:
+    """Return message and part of what is sent, in order, of an allreduce that adds each chunk up at a rank of its own.
 
     None where a chunk has no such rank, a rank sends a sum of it twice, or ranks complete different numbers of chunks.
     """
@@ -539,8 +474,10 @@ def _rooted_packets(hops: Sequence[ChunkHop], n: int, chunks: int) -> list[tuple
     return [(root_of[h.chunk.part] + n * (h.chunk.ranks == everyone), part_of[h.chunk.part]) for h in hops]
 
 
-def _with_sums(name: str, schedule: Schedule, chunks: Sequence[Chunk]) -> Schedule:
+def _with_sums(name: str, schedule: Schedule, chunks: Sequence[Chunk], carries: npt.NDArray[np.int64]) -> Schedule:
     """Return the schedule whose hops carry the sums of a file, older ones or such as pass through where they must.
+
+    `carries` int64[H] has the hops that switches carry on.
 
     A schedule whose nodes send what else they have of a chunk as well, and which is valid, says no less.
 
@@ -551,7 +488,7 @@ def _with_sums(name: str, schedule: Schedule, chunks: Sequence[Chunk]) -> Schedu
     """
     if verify(schedule, 1):
         return schedule
-    found = _repeating(schedule, chunks)
+    found = _repeating(schedule, chunks, carries)
     if found is not None:
         again = schedule.replace(repeats=found)
         if verify(again, 1):
@@ -575,16 +512,19 @@ def _with_sums(name: str, schedule: Schedule, chunks: Sequence[Chunk]) -> Schedu
 _MOST_PASSING = 100
 
 
-def _repeating(schedule: Schedule, chunks: Sequence[Chunk]) -> npt.NDArray[np.int64] | None:
+def _repeating(
+    schedule: Schedule, chunks: Sequence[Chunk], carries: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64] | None:
     """Return the column ``repeats`` with which hops carry the given chunks; None where none is found."""
     network, packet = schedule.network, schedule.packet.tolist()
     source, target = (ends[schedule.link].tolist() for ends in (network.link_source, network.link_target))
     slot, ends = schedule.slot.tolist(), hop_ends(network, schedule.parts, schedule.slot, schedule.link).tolist()
-    arriving = sorted(range(len(slot)), key=ends.__getitem__)
+    ranks = network.terminal_count
+    arriving = sorted((h for h, v in enumerate(target) if v < ranks), key=ends.__getitem__)
     passing: set[int] = set()
     for _ in range(_MOST_PASSING):
         history: dict[tuple[int, int], list[tuple[int, int]]] = {}  # since when a rank has which sum
-        repeats, came, known = np.full(len(slot), -1, np.int64), iter([*arriving, -1]), len(passing)
+        repeats, came, known = carries.copy(), iter([*arriving, -1]), len(passing)
         coming = next(came)
         for h, u in enumerate(source):
             while coming >= 0 and ends[coming] <= slot[h]:
@@ -595,6 +535,8 @@ def _repeating(schedule: Schedule, chunks: Sequence[Chunk]) -> npt.NDArray[np.in
                         return None
                     of.append((ends[coming], held | new))
                 coming = next(came)
+            if u >= ranks:
+                continue
             sums = history.setdefault((packet[h], u), [(0, 1 << u)])
             if chunks[h].ranks == sums[-1][1]:
                 continue

@@ -19,21 +19,17 @@ import numpy.typing as npt
 from gossamer.errors import FileFormatError, GossamerError
 from gossamer.interchange.format import Format, Plan, RowText
 from gossamer.interchange.imported_schedules import (
-    Block,
-    Chunk,
     ChunkHop,
     ForeignCollective,
-    Place,
-    Step,
     capacities,
-    carry_out,
     collective,
-    first_rank,
+    in_seconds,
     schedule_of,
     schedule_of_table,
     table_places,
     whole_parts,
 )
+from gossamer.interchange.threadblocks import Block, Chunk, Step, Transfer, carry_out
 from gossamer.networks.network import Network
 from gossamer.programs import REDUCE, SEND, Operations
 from gossamer.programs.layout import plain_task
@@ -41,7 +37,7 @@ from gossamer.questions.tasks import Broadcast, DemandTable, Gather, MultinodeBr
 from gossamer.reading.files import XML_PIECES, check_pieces, read_bytes, read_json
 from gossamer.schedules import Schedule
 
-__all__ = ["COLLECTIVES", "MSCCL_JSON", "MSCCL_XML", "STEPS", "read_msccl_json", "read_msccl_xml"]
+__all__ = ["COLLECTIVES", "MSCCL_JSON", "MSCCL_XML", "STEPS", "program_ranks", "read_msccl_json", "read_msccl_xml"]
 
 # The JSON of msccl-tools: an algorithm as steps of sends ``[chunk, source, destination]``.
 #
@@ -60,9 +56,9 @@ _SENDS = RowText("[{0},{1},{2}],")
 
 def _json_limits(plan: Plan) -> Iterator[str]:
     schedule = plan.schedule
-    if schedule.network.terminal_count < schedule.network.node_count:
+    if plan.network is not schedule.network:
         yield f"in the JSON of msccl-tools every node is a rank; {schedule.network.spec} has switches"
-    if not schedule.network.plain:
+    elif not schedule.network.plain:
         yield f"in the JSON of msccl-tools a link takes one step; {schedule.network.spec} has links of several times"
 
 
@@ -295,10 +291,11 @@ MSCCL_XML = Format("msccl-xml", "MSCCL XML for collective libraries of GPUs", _w
 _DAMAGE = (KeyError, TypeError, ValueError, IndexError, RecursionError, AttributeError, OverflowError)
 
 
-def read_msccl_json(path: Path, network: Network) -> Schedule:
+def read_msccl_json(path: Path, network: Network, bytes: int | None = None) -> Schedule:
     """Read an algorithm of msccl-tools for a network whose node r is rank r.
 
-    A step of several rounds is as many slots.
+    A step of several rounds is as many slots. Where links have speeds, or switches join ranks, a chunk leaves as soon
+    as it is there and those before it on its way have left, and links with speeds take seconds for so many bytes.
 
     Raises
     ------
@@ -310,7 +307,7 @@ def read_msccl_json(path: Path, network: Network) -> Schedule:
         fields = read_json(path)
         if fields["msccl_type"] != "algorithm":
             raise ValueError("it is no algorithm")
-        return _schedule(name, fields, network, path.stem)
+        return _schedule(name, fields, network, path.stem, in_seconds(name, network, bytes))
     except FileFormatError:
         raise
     except _DAMAGE as error:
@@ -318,10 +315,10 @@ def read_msccl_json(path: Path, network: Network) -> Schedule:
         raise FileFormatError(f"{name!r} is not the JSON of an msccl-tools algorithm: {reason}") from None
 
 
-def _schedule(name: str, fields: dict[str, Any], network: Network, stem: str) -> Schedule:
+def _schedule(name: str, fields: dict[str, Any], network: Network, stem: str, bytes: int | None) -> Schedule:
     described = fields["collective"]
     if str(described["runtime_name"]).lower() == "custom":
-        return _custom_schedule(name, fields, network, stem)
+        return _custom_schedule(name, fields, network, stem, bytes)
     kind = collective(str(described["runtime_name"]), name)
     if kind.reduces:
         raise FileFormatError(
@@ -341,11 +338,11 @@ def _schedule(name: str, fields: dict[str, Any], network: Network, stem: str) ->
     k = max(count.values())
     if set(count.values()) != {k}:
         raise FileFormatError(f"{name!r} has messages of several numbers of chunks")
-    hops = _hops(name, fields, network, {address: Chunk(*key) for address, key in keys.items()})
-    return schedule_of(name, network, kind, hops, n, k, root, str(fields.get("name") or stem))
+    sent = _sent(name, fields, network, {address: Chunk(*key) for address, key in keys.items()}, bytes)
+    return schedule_of(name, network, kind, sent, n, k, root, str(fields.get("name") or stem), bytes)
 
 
-def _custom_schedule(name: str, fields: dict[str, Any], network: Network, stem: str) -> Schedule:
+def _custom_schedule(name: str, fields: dict[str, Any], network: Network, stem: str, bytes: int | None) -> Schedule:
     """Return the schedule of a custom collective: its chunks say who has them and who must get them."""
     chunks = sorted(fields["collective"]["chunks"], key=lambda c: int(c["addr"]))
     held = {int(c["addr"]): [int(v) for v in c["pre"]] for c in chunks}
@@ -360,12 +357,17 @@ def _custom_schedule(name: str, fields: dict[str, Any], network: Network, stem: 
     except GossamerError as error:
         raise FileFormatError(f"{name!r}: {error}") from None
     row = {address: Chunk(i, 0) for i, address in enumerate(moving)}
-    return schedule_of_table(name, network, table, _hops(name, fields, network, row), str(fields.get("name") or stem))
+    sent = _sent(name, fields, network, row, bytes)
+    return schedule_of_table(name, network, table, sent, str(fields.get("name") or stem), bytes)
 
 
-def _hops(name: str, fields: dict[str, Any], network: Network, chunks: dict[int, Chunk]) -> list[ChunkHop]:
-    """Return what the steps send, in slots."""
+def _sent(
+    name: str, fields: dict[str, Any], network: Network, chunks: dict[int, Chunk], bytes: int | None
+) -> list[ChunkHop] | list[Transfer]:
+    """Return what the steps send: in slots, or where links have speeds or there are switches, what waits for what."""
     steps = _slots(fields["steps"])
+    if bytes is not None or network.terminal_count < network.node_count:
+        return _in_order(steps, chunks)
     capacity = capacities(name, network, {(u, v) for _, _, sends in steps for _, u, v in sends})
     hops: list[ChunkHop] = []
     used: dict[tuple[int, int, int], int] = {}
@@ -376,6 +378,24 @@ def _hops(name: str, fields: dict[str, Any], network: Network, chunks: dict[int,
             used[slot, u, v] = used.get((slot, u, v), 0) + 1
             hops.append(ChunkHop(slot, u, v, chunks[address]))
     return sorted(hops, key=lambda hop: hop.slot)
+
+
+def _in_order(steps: list[tuple[int, int, list[tuple[int, int, int]]]], chunks: dict[int, Chunk]) -> list[Transfer]:
+    """Return what the steps send, each waiting for its chunk and for those before it between the same ranks."""
+    lines: dict[tuple[int, int], int] = {}
+    last: dict[tuple[int, int], int] = {}
+    brought: dict[tuple[int, int], int] = {}  # the transfer that brought a chunk to a rank
+    sent: list[Transfer] = []
+    for _, _, sends in steps:
+        arrived = {}
+        for address, u, v in sends:
+            came, left = ((table[key],) if key in table else () for table, key in (
+                (brought, (address, u)), (last, (u, v)),
+            ))  # fmt: skip
+            arrived[address, v] = last[u, v] = len(sent)
+            sent.append(Transfer(u, v, lines.setdefault((u, v), len(lines)), chunks[address], came, left))
+        brought |= arrived
+    return sent
 
 
 def _slots(steps: list[dict[str, Any]]) -> list[tuple[int, int, list[tuple[int, int, int]]]]:
@@ -418,13 +438,18 @@ _STEP_KINDS = {
 _MOST = 5_000_000
 
 
-def read_msccl_xml(path: Path, network: Network, table: DemandTable | None = None) -> Schedule:
+def read_msccl_xml(
+    path: Path, network: Network, table: DemandTable | None = None, bytes: int | None = None
+) -> Schedule:
     """Read MSCCL XML for a network whose node r is rank r; a custom collective with its table of demands.
+
+    Where links have speeds, it is judged in seconds for so many bytes.
 
     Raises
     ------
     FileFormatError
-        If it is no MSCCL XML, its steps do not fit together, or it uses links that the network does not have.
+        If it is no MSCCL XML, its steps do not fit together or race, or it sends between ranks that the network does
+        not link, through switches at most.
     """
     name = str(path)
     algo = _parsed(path)
@@ -439,12 +464,11 @@ def read_msccl_xml(path: Path, network: Network, table: DemandTable | None = Non
             raise FileFormatError(f"{name!r} is of a custom collective; name the file of its demands as the task")
         raise FileFormatError(f"{name!r} says itself which collective it is; only a custom one has a table of demands")
     blocks = [block for gpu, rank in zip(gpus, ranks, strict=True) for block in _threadblocks(gpu, rank, name)]
-    capacity = capacities(name, network, {(b.rank, b.to) for b in blocks if b.to >= 0})
+    bytes = in_seconds(name, network, bytes)
     if table is not None:
         memory, goal = table_places(table, network)
-        hops = carry_out(name, blocks, memory, [{}] * n, capacity)
-        _check_outputs(name, memory, goal)
-        return schedule_of_table(name, network, table, hops, algo.get("name") or path.stem)
+        sent = carry_out(name, blocks, memory, [{}] * n, goal)
+        return schedule_of_table(name, network, table, sent, algo.get("name") or path.stem, bytes)
     kind = collective(algo.get("coll", ""), name)
     sizes = [(_number(gpu, "i_chunks", name), _number(gpu, "o_chunks", name)) for gpu in gpus]
     root = _root(kind, sizes)
@@ -464,9 +488,13 @@ def read_msccl_xml(path: Path, network: Network, table: DemandTable | None = Non
         if not kind.root_output or v == root:
             for i, (message, part) in enumerate(kind.goal(v, n, k, root)):
                 goal[v][alias[v].get(("o", i), ("o", i))] = Chunk(message, part, everyone)
-    hops = carry_out(name, blocks, memory, alias, capacity)
-    _check_outputs(name, memory, goal)
-    return schedule_of(name, network, kind, hops, n, k, root, algo.get("name") or path.stem)
+    sent = carry_out(name, blocks, memory, alias, goal)
+    return schedule_of(name, network, kind, sent, n, k, root, algo.get("name") or path.stem, bytes)
+
+
+def program_ranks(path: Path) -> int:
+    """Return the number of ranks of MSCCL XML; FileFormatError if it is none."""
+    return len(_parsed(path).findall("gpu"))
 
 
 def _parsed(path: Path) -> ElementTree.Element:
@@ -536,15 +564,3 @@ def _aliases(
     if kind.wide_input and not kind.wide_output:
         return {("o", i): ("i", v * k + i) for i in range(k)}
     return {("i", i): ("o", i) for i in range(n * k if kind.wide_input else k)}
-
-
-def _check_outputs(name: str, memory: list[dict[Place, Chunk]], goal: list[dict[Place, Chunk]]) -> None:
-    """Refuse a file that leaves anything but the collective's result in an output."""
-    for v, (has, wants) in enumerate(zip(memory, goal, strict=True)):
-        for i, (place, chunk) in enumerate(wants.items()):
-            found = has.get(place)
-            if found != chunk:
-                what = "nothing" if found is None else "another chunk"
-                if found is not None and found[:2] == chunk[:2] and chunk.ranks & ~found.ranks:
-                    what = f"a sum without the contribution of rank {first_rank(chunk.ranks & ~found.ranks)}"
-                raise FileFormatError(f"{name!r} leaves {what} at chunk {i} of the output of rank {v}")

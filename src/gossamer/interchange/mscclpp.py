@@ -379,11 +379,7 @@ def _sizes(program: Program) -> npt.NDArray[np.int64]:
 
 
 def _limits(plan: Plan) -> Iterator[str]:
-    program, network = plan.program, plan.schedule.network
-    if network.node_count > network.terminal_count:
-        first = network.node_name(network.terminal_count)
-        yield f"the ranks of MSCCL++ are GPUs; {network.spec} has switches that pass messages on, the first is {first}"
-        return
+    program = plan.program
     ends = [_end(mine) for mine in program]
     for mine in program:
         found = _Rank(mine, ends).threadblocks

@@ -10,27 +10,31 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from gossamer.atomic_files import check_writable, whole_file, whole_folder
 from gossamer.errors import FileFormatError, NotApplicableError, ScheduleError, nearest, shown
-from gossamer.interchange.chakra import CHAKRA
-from gossamer.interchange.format import Format, Plan, RowText
+from gossamer.interchange.format import Format, Plan, RowText, earlier_on_link
 from gossamer.interchange.goal import GOAL, read_goal
 from gossamer.interchange.msccl import MSCCL_JSON, MSCCL_XML, read_msccl_json, read_msccl_xml
 from gossamer.interchange.mscclpp import MSCCLPP
 from gossamer.interchange.smpi import SMPI
+from gossamer.jit import njit
 from gossamer.networks import as_network
 from gossamer.networks.network import Network
+from gossamer.programs import SEND, Operations
 from gossamer.programs.files import write_program
 from gossamer.programs.layout import plain_task
 from gossamer.questions.costs import Clock
 from gossamer.questions.tasks import Grouped
 from gossamer.questions.tasks.demand_table import TABLE_ENDINGS, read_table
 from gossamer.reading import whole
+from gossamer.reading.quantities import size as size_of
 from gossamer.schedules import Schedule
 
 __all__ = [
+    "CHAKRA",
     "CSV",
     "FORMATS",
     "JSON",
@@ -51,13 +55,6 @@ __all__ = [
 SOURCES = ("gossamer.h", "gossamer.c", "main.c")
 
 
-def _limits(plan: Plan) -> Iterator[str]:
-    network = plan.schedule.network
-    if network.terminal_count < network.node_count:
-        name = network.node_name(network.terminal_count)
-        yield f"a switch runs no rank; {network.spec} has {network.node_count - network.terminal_count}, such as {name}"
-
-
 def _write_c(plan: Plan, folder: Path) -> None:
     for name in SOURCES:
         text = files("gossamer.interchange").joinpath("c", name).read_text(encoding="utf-8")
@@ -65,7 +62,7 @@ def _write_c(plan: Plan, folder: Path) -> None:
     write_program(plan.program, folder / "plan.program")
 
 
-C = Format("c", "an executor in C for MPI programs, with its program file", _write_c, _limits, folder=True)
+C = Format("c", "an executor in C for MPI programs, with its program file", _write_c, folder=True)
 
 
 # The timeline in the trace-event format that Perfetto and browsers' tracing pages show.
@@ -107,7 +104,7 @@ def _write_trace(plan: Plan, path: Path) -> None:
         file.write(b"\n]}\n")
 
 
-PERFETTO = Format("perfetto", "the timeline as trace events for ui.perfetto.dev", _write_trace)
+PERFETTO = Format("perfetto", "the timeline as trace events for ui.perfetto.dev", _write_trace, switches=True)
 
 
 # The timeline as comma-separated values: a row for each block that crosses a link, times in ticks.
@@ -124,7 +121,9 @@ def _write_csv(plan: Plan, path: Path) -> None:
             file.write(text)
 
 
-CSV = Format("csv", "the timeline as comma-separated values, for spreadsheets and data frames", _write_csv)
+CSV = Format(
+    "csv", "the timeline as comma-separated values, for spreadsheets and data frames", _write_csv, switches=True
+)
 
 
 # The timeline as a JSON object: what is carried out, and a list for each block that crosses a link.
@@ -154,7 +153,144 @@ def _write_json(plan: Plan, path: Path) -> None:
         file.write(held[:-2] + b"\n]}\n")  # no comma after the last row
 
 
-JSON = Format("json", "the timeline as one JSON object with a list for each block on a link", _write_json)
+JSON = Format(
+    "json", "the timeline as one JSON object with a list for each block on a link", _write_json, switches=True
+)
+
+
+# Chakra execution traces, version of May 2024 and later: a file ``trace.<rank>.et`` for each rank.
+#
+# Distributed-machine-learning simulators take them as a custom implementation of a collective. A file is a sequence of
+# protocol-buffer messages, each after its length: one with the metadata, then a node for each operation.
+
+_TAGS = 2**31
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _varint(value, out, at):
+    """Write a number of 0 or more in groups of 7 bits; return where it ends."""
+    while value > 127:
+        out[at] = 128 | (value & 127)
+        at += 1
+        value >>= 7
+    out[at] = value
+    return at + 1
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _varint_size(value):
+    size = 1
+    while value > 127:
+        value >>= 7
+        size += 1
+    return size
+
+
+@njit(cache=True, nogil=True)
+def _nodes(sends, source, target, tag, size, waits_for, also, names, name_start, out):
+    """Write a node for each operation, each after its length; return the size of all.
+
+    `names` holds, from ``name_start[i]`` on, 0 and 1 the names of a receive and a send, 2 to 5 the beginnings of the
+    attributes comm_src, comm_dst, comm_tag and comm_size up to the number, 6 all of is_cpu_op. An attribute's
+    beginning is followed by a byte for its length, which the caller left out: it is written here.
+    """
+    at = 0
+    for k in range(sends.size):
+        name = 1 if sends[k] else 0
+        label = name_start[name + 1] - name_start[name]
+        deps = 0
+        if waits_for[k] >= 0:
+            deps += _varint_size(waits_for[k])
+        if also[k] >= 0:
+            deps += _varint_size(also[k])
+        body = 1 + _varint_size(k) + 2 + label + 2 + (2 + deps if deps else 0)
+        for a in range(4):
+            value = source[k] if a == 0 else target[k] if a == 1 else tag[k] if a == 2 else size
+            body += 2 + name_start[a + 3] - name_start[a + 2] + _varint_size(value)
+        body += 2 + name_start[7] - name_start[6]
+        at = _varint(body, out, at)
+        out[at] = 8  # id
+        at = _varint(k, out, at + 1)
+        out[at], out[at + 1] = 18, label  # name
+        at += 2
+        for j in range(name_start[name], name_start[name + 1]):
+            out[at] = names[j]
+            at += 1
+        out[at], out[at + 1] = 24, 5 if sends[k] else 6  # type
+        at += 2
+        if deps:
+            out[at], out[at + 1] = 42, deps  # data_deps, packed
+            at += 2
+            if waits_for[k] >= 0:
+                at = _varint(waits_for[k], out, at)
+            if also[k] >= 0:
+                at = _varint(also[k], out, at)
+        for a in range(5):
+            first, last = name_start[a + 2], name_start[a + 3]
+            value = source[k] if a == 0 else target[k] if a == 1 else tag[k] if a == 2 else size
+            out[at], out[at + 1] = 82, last - first + (_varint_size(value) if a < 4 else 0)  # attr
+            at += 2
+            for j in range(first, last):
+                out[at] = names[j]
+                at += 1
+            if a < 4:
+                at = _varint(value, out, at)
+    return at
+
+
+_INT32, _INT64, _BOOL = b"\x38", b"\x48", b"\xd8\x01"
+"""Keys of the fields 7, 9 and 27, in which an attribute has its number."""
+
+
+def _attribute(name: str, key: bytes) -> bytes:
+    """Return an attribute up to its number: its name, and the key of the field that holds the number."""
+    return b"\x0a" + bytes([len(name)]) + name.encode() + key
+
+
+_TEXTS = (
+    b"receive",
+    b"send",
+    _attribute("comm_src", _INT32),
+    _attribute("comm_dst", _INT32),
+    _attribute("comm_tag", _INT32),
+    _attribute("comm_size", _INT64),
+    _attribute("is_cpu_op", _BOOL) + b"\x00",
+)
+_METADATA = b"\x0a\x05" + b"0.0.4"
+_LONGEST = 170
+"""Bytes that a node takes at most."""
+
+
+def _chakra_rank(mine: Operations, part_bytes: int) -> bytes:
+    sends = mine.kind == SEND
+    earlier = earlier_on_link(mine)
+    out = np.empty(mine.count * _LONGEST, np.uint8)
+    size = _nodes(
+        sends, np.where(sends, mine.rank, mine.peer), np.where(sends, mine.peer, mine.rank), mine.slot, part_bytes,
+        mine.after, np.where(earlier == mine.after, -1, earlier), np.frombuffer(b"".join(_TEXTS), np.uint8),
+        np.cumsum([0, *map(len, _TEXTS)]), out,
+    )  # fmt: skip
+    return bytes([len(_METADATA)]) + _METADATA + out[:size].tobytes()
+
+
+def _chakra_limits(plan: Plan) -> Iterator[str]:
+    if plan.schedule.slot_count >= _TAGS:
+        yield f"a Chakra trace has tags of 31 bits; the schedule has {plan.schedule.slot_count:,} slots"
+
+
+def _write_chakra(plan: Plan, folder: Path) -> None:
+    for mine in plan.program:
+        (folder / f"trace.{mine.rank}.et").write_bytes(_chakra_rank(mine, plan.part_bytes))
+
+
+CHAKRA = Format(
+    "chakra",
+    "Chakra execution traces for ASTRA-sim and its like",
+    _write_chakra,
+    _chakra_limits,
+    folder=True,
+    sized=True,
+)
 
 
 # The program file, which the C executor and the adapter for PyTorch read; see `gossamer.programs.files`.
@@ -206,7 +342,8 @@ def export(
     ------
     NotApplicableError
         If the schedule is beyond a limit of what reads the format; it is named. If the format has no word for its task,
-        or for groups; it has none with `limits` false either.
+        or for groups; it has none with `limits` false either. If the format is of programs for ranks, and a switch
+        copies or adds.
     ScheduleError, VerificationError, FileFormatError
         If there is no such format, the schedule is not valid, or the file cannot be written.
 
@@ -232,8 +369,7 @@ def export(
     if message_bytes is None:
         message_bytes = schedule.cost.message_bytes if isinstance(schedule.cost, Clock) else MESSAGE_BYTES
     size = whole(message_bytes, "the bytes of a message", 1, most, allowed="1 or more", error=ScheduleError)
-    plan = Plan(schedule.unrolled(1) if format.loops else schedule, size)
-    task = plan.schedule.task
+    task = Plan(schedule, size).schedule.task
     if isinstance(task, Grouped) and not format.groups:
         raise NotApplicableError(f"{format.name} has no word for groups, only for all ranks; not {task.describe()}")
     if format.tasks and type(plain_task(task)) not in format.tasks:
@@ -241,6 +377,7 @@ def export(
         raise NotApplicableError(f"{format.name} has words for {known}; not for {task.name}")
     if not format.folder:
         check_writable(path)  # refuse before the work
+    plan = Plan(schedule.unrolled(1) if format.loops else schedule, size, not format.switches)
     plan.program  # noqa: B018 - verified here
     found = list(islice(format.limits(plan), 1)) if limits else []
     if found:
@@ -249,17 +386,19 @@ def export(
         format.write(plan, part)
 
 
-READERS: dict[str, Callable[[Path, Network, str | None], Schedule]] = {
-    ".xml": lambda path, network, task: read_msccl_xml(
-        path, network, None if task is None else read_table(task, network)
+READERS: dict[str, Callable[[Path, Network, str | None, int | None], Schedule]] = {
+    ".xml": lambda path, network, task, bytes: read_msccl_xml(
+        path, network, None if task is None else read_table(task, network), bytes
     ),
-    ".json": lambda path, network, task: read_msccl_json(path, network),
+    ".json": lambda path, network, task, bytes: read_msccl_json(path, network, bytes),
     ".goal": read_goal,
 }
 """What reads the files of each suffix."""
 
 
-def import_schedule(path: str | os.PathLike[str], network: object, task: str | None = None) -> Schedule:
+def import_schedule(
+    path: str | os.PathLike[str], network: object, task: str | None = None, bytes: int | str | None = None
+) -> Schedule:
     """Read a schedule that another tool made, for a network whose node r is rank r. It is not verified.
 
     Parameters
@@ -272,18 +411,24 @@ def import_schedule(path: str | os.PathLike[str], network: object, task: str | N
         The collective that a GOAL file is, which does not say it: ``allgather``, ``alltoall`` and so on. Of MSCCL XML
         of a custom collective the file of its table of demands, as `gossamer.questions.tasks.read_table` reads it;
         buffers have the messages of a rank in the order of the rows. The others say it themselves.
+    bytes : int or str, optional
+        On a network whose links have speeds: the bytes of the collective, as MPI counts them (see
+        `gossamer.TimeCost`). Default: 64 MiB.
 
     Returns
     -------
     Schedule
-        Steps become slots, as early as they can be. `gossamer.verify` judges it, and everything else that takes a
-        schedule takes it.
+        What is sent begins as early as what it waits for and the links allow: in slots, and in seconds where links have
+        speeds. Then a chunk is a packet; it goes over a shortest path through switches, which pass it on as it comes
+        and copy nothing, and shared links and ports are taken in turns. `gossamer.verify` judges it, and everything
+        else that takes a schedule takes it.
 
     Raises
     ------
     FileFormatError
-        If the file cannot be read, its steps do not fit together or do not do what its collective is, or it sends
-        between nodes that are not linked.
+        If the file cannot be read, its steps do not fit together or do not do what its collective is, in some
+        execution (a race) or at all, or it sends between ranks that are neither linked nor have a path through switches
+        only. If bytes are given and the links have no speeds.
 
     Examples
     --------
@@ -299,11 +444,11 @@ def import_schedule(path: str | os.PathLike[str], network: object, task: str | N
     reader = READERS.get(Path(path).suffix.lower())
     if reader is None:
         known = ", ".join(READERS)
-        raise FileFormatError(f"foreign schedule {shown(str(path), 300)}: the suffix must be one of {known}")
+        raise FileFormatError(f"external schedule {shown(str(path), 300)}: the suffix must be one of {known}")
     suffix = Path(path).suffix.lower()
     if task is not None and suffix != ".goal" and (suffix != ".xml" or not task.lower().endswith(TABLE_ENDINGS)):
         raise FileFormatError(
             f"{str(path)!r} says itself which collective it is; name a task for .goal, and for .xml of a custom "
             f"collective its table of demands, a file {', '.join(TABLE_ENDINGS)}"
         )
-    return reader(Path(path), net, task)
+    return reader(Path(path), net, task, None if bytes is None else size_of(bytes, "bytes", error=FileFormatError))

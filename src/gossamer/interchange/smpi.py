@@ -149,4 +149,6 @@ def _write(plan: Plan, folder: Path) -> None:
     write_platform(plan.schedule.network, folder)
 
 
-SMPI = Format("smpi", "traces and a platform for SimGrid's smpirun -replay", _write, folder=True, sized=True)
+SMPI = Format(
+    "smpi", "traces and a platform for SimGrid's smpirun -replay", _write, folder=True, sized=True, switches=True
+)  # its platform has a host for each switch, too

@@ -25,18 +25,11 @@ __all__ = ["Kernel", "njit", "often", "seconds_compiled", "seldom", "telling", "
 def njit(*, small: int = 0, cache: bool = True, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator that compiles a function when it is called, as Numba's does.
 
-    Parameters
-    ----------
-    small : int
-        Elements that all array arguments may have together for the function to be carried out by Python while it is
-        not compiled. Such a function sets the seed of ``np.random`` before it calls ``random`` or ``randint``, which
-        then draw the same numbers; takes powers, exponentials and logarithms of fractions from ``math`` (NumPy's may
-        differ in their last digit); sorts stably; shifts no number of an array to the left; and counts on no integer
-        running over.
-    cache : bool
-        Whether compiled code is kept.
-    options
-        Those of Numba's ``njit``.
+    `small`: elements that all array arguments may have together for the function to be carried out by Python while it
+    is not compiled. Such a function sets the seed of ``np.random`` before it calls ``random`` or ``randint``, which
+    then draw the same numbers; takes powers, exponentials and logarithms of fractions from ``math`` (NumPy's may differ
+    in their last digit); sorts stably; shifts no number of an array to the left; and counts on no integer running over.
+    `cache`: whether compiled code is kept. `options`: those of Numba's ``njit``.
     """
     plain = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 

@@ -17,8 +17,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["OPERATIONS", "Interpreted", "TooMuchWorkError", "arrays_in", "interpreted"]
-
 OPERATIONS = 30_000_000
 """Operations that Python carries out in a second, about."""
 

@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["listen", "seconds_compiled", "seconds_to_compile", "telling"]
-
 _listener: Callable[[str, float], None] | None = None
 _seconds = 0.0
 _began: list[float] = []

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from gossamer.jit import njit
 
-__all__ = ["pop", "pop_node", "push", "rise"]
-
 # Nothing here allocates: all work on plain arrays that the caller brings.
 
 

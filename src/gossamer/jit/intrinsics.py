@@ -12,8 +12,6 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
-__all__ = ["ask_for", "assume", "lowest", "natural"]
-
 
 def _assumed(builder: Any, known: Any) -> None:
     assumption = builder.module.declare_intrinsic("llvm.assume", fnty=ir.FunctionType(ir.VoidType(), [ir.IntType(1)]))

@@ -15,17 +15,11 @@ from pathlib import Path
 from types import CellType, FunctionType
 from typing import Any
 
-__all__ = ["Kernel", "often", "seldom", "uninterpreted"]
-
 _SHARE = 0.4
 """Of the time that compiling takes: how long Python may carry out a kernel in a process before it is compiled."""
 
 _interpreting = True
 _prepared = False
-
-
-def _plain_numba() -> bool:
-    return os.environ.get("GOSSAMER_PLAIN_NUMBA", "0") not in ("", "0")
 
 
 def _numba() -> Any:
@@ -44,12 +38,8 @@ def _numba() -> Any:
 class Kernel:
     """A function that Numba compiles when it is first called; its other attributes are those of Numba's dispatcher.
 
-    Parameters
-    ----------
-    function : callable
-        What is compiled; what it calls by name are kernels too, and become part of it.
-    small, cache, options
-        See `gossamer.jit.njit`.
+    `function`, callable: what is compiled; what it calls by name are kernels too, and become part of it. `small`,
+    `cache`, `options`: see `gossamer.jit.njit`.
     """
 
     def __init__(self, function: Callable[..., Any], small: int, cache: bool, options: dict[str, Any]) -> None:
@@ -58,7 +48,7 @@ class Kernel:
         self.__doc__, self.__name__ = function.__doc__, function.__name__
         self.__qualname__, self.__module__ = function.__qualname__, function.__module__
         self.__wrapped__ = function
-        self._ready = _plain_numba()
+        self._ready = os.environ.get("GOSSAMER_PLAIN_NUMBA", "0") not in ("", "0")
         self.spent: float = 0
         self.allowed: float = 0
 

@@ -57,6 +57,7 @@ from gossamer.networks.spec import network as parse
 from gossamer.networks.structures import (
     Assumption,
     Assumptions,
+    CableCounts,
     CayleyGroup,
     Coordinates,
     Grid,
@@ -78,6 +79,7 @@ __all__ = [
     "Assumption",
     "Assumptions",
     "BreadthFirst",
+    "CableCounts",
     "CayleyGroup",
     "Coordinates",
     "CubeRotationGroup",

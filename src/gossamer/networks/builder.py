@@ -11,7 +11,7 @@ from gossamer.errors import FileFormatError, GossamerError, shown
 from gossamer.networks.family import MAX_CAPACITY, checked_size, fractional_capacity
 from gossamer.networks.network import Network
 from gossamer.networks.shared_ports import SharedPorts
-from gossamer.networks.structures import Speeds, Structure
+from gossamer.networks.structures import Assumptions, Speeds, Structure, no_latency
 from gossamer.reading import fraction, whole
 from gossamer.reading.quantities import bandwidth, duration
 
@@ -123,12 +123,18 @@ class Wiring:
         capacity = np.fromiter(self._links.values(), np.int32, count)
         times: dict[str, Any] = {}
         known = list(structures)
+        assumed = next((found.every for found in known if isinstance(found, Assumptions)), ())
         if any(kind is not PLAIN and kind != PLAIN for _, _, kind in self._links):
             kinds = np.array([(kind.occupancy, kind.latency_slots) for _, _, kind in self._links], np.int32)[order]
             times = {"link_occupancy": kinds[:, 0], "link_latency": kinds[:, 1]}
             speeds = self._speeds(order.tolist())
             ports = self._shared_ports(order.tolist(), speeds)
             known += [found for found in (speeds, ports) if found is not None]
+            silent = 0 if speeds is None else sum(kind.latency is None for _, _, kind in self._links)
+            if silent:
+                which = "links" if silent == count else f"{silent:,} of {count:,} links"
+                every = (*assumed, no_latency(which))
+                known = [*(found for found in known if not isinstance(found, Assumptions)), Assumptions(every)]
         return Network(
             spec,
             len(nodes),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import itertools
+from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,15 @@ from gossamer.networks.derived import cables
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Grid, Speeds
 
-__all__ = ["FreeGroup", "Table", "cable_orbits", "few_generators", "generated_table"]
+__all__ = [
+    "FreeGroup",
+    "Table",
+    "cable_orbits",
+    "few_generators",
+    "generated_table",
+    "orbits_of_sets",
+    "symmetries",
+]
 
 # Groups of symmetries of a network of which none but the identity leaves a node where it is.
 
@@ -214,39 +223,284 @@ def few_generators(table: Table) -> list[int]:
     return chosen
 
 
-def cable_orbits(network: Network) -> npt.NDArray[np.int64]:
-    """Return the orbit of each cable, under the symmetries that the network's structure tells.
+def cable_orbits(network: Network, marked: Sequence[int] = ()) -> npt.NDArray[np.int64]:
+    """Return the orbit of each cable, under the symmetries that are known.
 
     Parameters
     ----------
     network : Network
         Any network.
+    marked : sequence of int
+        Nodes that differ from all others and from each other, such as the root of a task.
 
     Returns
     -------
     int64[cables]
         For each cable, in the order of `gossamer.networks.derived.cables`, the number of its orbit. On arrays and
         tori: translations along rings, reflections, and exchanges of equal sides; on other Cayley networks:
-        translations, where a factor that is complete counts as one; on fat trees: a level is an orbit. Elsewhere, or
-        where capacities, times or speeds differ, every cable is alone: the orbits are never too large, but may be
-        finer than they could.
+        translations, where a factor that is complete counts as one; on fat trees: a level is an orbit. Elsewhere, and
+        on all networks of some hundreds of nodes, what `symmetries` finds. The orbits are never too large, but on
+        large networks they may be finer than they could.
 
     Notes
     -----
-    O(L d) time.
+    O(L d) time, beside that of `symmetries`.
 
     Examples
     --------
     >>> from gossamer.networks import array, parse, torus
-    >>> [len(set(cable_orbits(net).tolist())) for net in (torus(4, 4), torus(4, 5), array(5), parse("ccc:3"))]
+    >>> [len(set(cable_orbits(net).tolist())) for net in (torus(4, 4), torus(4, 5), array(5), parse("dgx-h100:4"))]
     [1, 2, 2, 2]
+    >>> cable_orbits(array(5), [0]).tolist()
+    [0, 1, 2, 3]
     """
     ends = cables(network)
-    keys = _keys(network, ends) if _even(network) else None
-    if keys is None:
-        return np.arange(len(ends))
+    keys = _keys(network, ends) if not len(marked) and _even(network) else None
     number: dict[Hashable, int] = {}
-    return np.array([number.setdefault(key, len(number)) for key in keys], np.int64)
+    known = np.array([number.setdefault(key, len(number)) for key in keys or range(len(ends))], np.int64)
+    if len(number) > 1:
+        known = _merged(known, [_images(network, ends, p) for p in symmetries(network, marked)])
+    return known
+
+
+def orbits_of_sets(network: Network, size: int, marked: Sequence[int] = ()) -> npt.NDArray[np.int64]:
+    """Return the orbit of each set of so many cables: int64[sets], in the order of `itertools.combinations`.
+
+    Under the symmetries that `symmetries` finds, with nodes that are `marked`. O(sets) time and memory for each.
+
+    >>> from gossamer.networks import ring
+    >>> len(set(orbits_of_sets(ring(6), 2).tolist()))  # 1, 2 or 3 cables from each other
+    3
+    """
+    ends = cables(network)
+    sets = np.array([*itertools.combinations(range(len(ends)), size)], np.int64).reshape(-1, size)
+    if len(ends) ** size >= 2**62:
+        return np.arange(len(sets))
+    digits = len(ends) ** np.arange(size - 1, -1, -1)
+    keys = sets @ digits
+    images = [
+        np.searchsorted(keys, np.sort(_images(network, ends, p)[sets], axis=1) @ digits)
+        for p in symmetries(network, marked, every=True)
+    ]
+    return _merged(np.arange(len(sets)), images)
+
+
+def _merged(orbit: npt.NDArray[np.int64], images: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+    """Return orbits, those together of which one has an element that some permutation takes into the other.
+
+    >>> _merged(np.arange(4), [np.array([1, 0, 2, 3])]).tolist()
+    [0, 0, 1, 2]
+    """
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    if not images:
+        return orbit
+    count = int(orbit.max(initial=-1)) + 1
+    here, there = np.concatenate([orbit] * len(images)), np.concatenate([orbit[image] for image in images])
+    joined = coo_matrix((np.ones(here.size, np.int8), (here, there)), (count, count))
+    label = connected_components(joined, directed=False)[1][orbit]
+    _, first, found = np.unique(label, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[found.ravel()], np.int64)
+
+
+def _images(network: Network, ends: npt.NDArray[np.int64], p: Nodes) -> npt.NDArray[np.int64]:
+    """Return the cable to which a symmetry takes each."""
+    moved = np.sort(p[ends], axis=1)
+    keys = ends[:, 0] * network.node_count + ends[:, 1]
+    return np.searchsorted(keys, moved[:, 0] * network.node_count + moved[:, 1])
+
+
+# Symmetries of any network: one cable is taken to another, nodes that look the same are told apart one by one, by all
+# that is seen from them, until every node is named; then it is checked whether that keeps all links.
+
+_SEARCHED = 2_000_000_000
+"""Arcs that are looked at in a search for symmetries."""
+_MOST_VERTICES, _TRIES, _DEPTH = 5_000, 12, 300
+Marks = npt.NDArray[np.uint64]
+
+
+def symmetries(network: Network, marked: Sequence[int] = (), *, every: bool = False) -> list[Nodes]:
+    """Return symmetries of a network: enough to take each cable to all that are like it, or to generate all.
+
+    Parameters
+    ----------
+    network : Network
+        Any network; in those of over 5,000 nodes and, where links share ports or are parallel, links, none is found.
+    marked : sequence of int
+        Nodes that stay where they are.
+    every : bool
+        Whether they are to generate all symmetries.
+
+    Returns
+    -------
+    list of int64[N]
+        Where each takes each node. Every one was checked: it keeps terminals, links, capacities, occupancies,
+        latencies, speeds and shared ports.
+
+    Notes
+    -----
+    O(cables * L * diameter) time where cables are told apart by distances; the search ends after 2e9 steps, so that on
+    a large network some symmetries may be missing.
+
+    Examples
+    --------
+    >>> from gossamer.networks import ring
+    >>> symmetries(ring(4), [0])[0].tolist()
+    [0, 3, 2, 1]
+    """
+    pattern = _Pattern(network, marked)
+    if pattern.size > _MOST_VERTICES:
+        return []
+    found = [p[: network.node_count] for p in _of_cables(network, pattern)]
+    if every:
+        pattern.work = 0
+        found += [p[: network.node_count] for p in _of_stabilizers(pattern)]
+    return found
+
+
+def _of_cables(network: Network, pattern: _Pattern) -> Iterator[Nodes]:
+    """Yield symmetries that take cables to others, for each cable that those before take nowhere."""
+    ends = cables(network)
+    known = np.arange(len(ends))
+    seen: dict[bytes, list[int]] = {}
+    for cable in range(len(ends)):
+        if known[cable] in known[:cable] or pattern.work > _SEARCHED:
+            continue
+        u, v = ends[cable].tolist()
+        looks = [pattern.told_apart(pattern.start, pair) for pair in ((u, v), (v, u))]
+        look = min(np.sort(marks).tobytes() for marks in looks)
+        for other in seen.setdefault(look, []):
+            first = pattern.told_apart(pattern.start, ends[other].tolist())
+            taken = next((p for p in (pattern.matched(first, marks) for marks in looks) if p is not None), None)
+            if taken is not None:
+                yield taken
+                known = _merged(known, [_images(network, ends, taken)])
+                break
+        else:
+            seen[look].append(cable)
+
+
+def _of_stabilizers(pattern: _Pattern) -> Iterator[Nodes]:
+    """Yield generators of all symmetries: those that leave most vertices where they are first (Sims's chain)."""
+    chain, marks = list[tuple[Marks, int]](), pattern.start
+    while (vertex := pattern.twin(marks)) is not None:
+        chain.append((marks, vertex))
+        marks = pattern.told_apart(marks, [vertex])
+    orbit = np.arange(pattern.size)
+    for marks, vertex in reversed(chain):
+        split = pattern.told_apart(marks, [vertex])
+        vain: set[int] = set()
+        for other in np.flatnonzero(marks == marks[vertex]).tolist():
+            if orbit[other] in (orbit[vertex], *vain) or pattern.work > _SEARCHED:
+                continue
+            taken = pattern.matched(split, pattern.told_apart(marks, [other]))
+            if taken is None:
+                vain.add(int(orbit[other]))
+            else:
+                yield taken
+                orbit, vain = _merged(orbit, [taken]), set()
+
+
+class _Pattern:
+    """A network as vertices and arcs between them, each of a kind; links are vertices where arcs do not do."""
+
+    def __init__(self, network: Network, marked: Sequence[int]) -> None:
+        n, count, ports = network.node_count, network.link_count, network.shared_ports
+        speeds = network.find(Speeds)
+        columns: list[npt.ArrayLike] = [network.link_capacity, network.link_occupancy, network.link_latency]
+        columns += [] if speeds is None else [speeds.bandwidth, speeds.latency]
+        kind = np.unique(np.stack([np.asarray(c, np.float64) for c in columns]), axis=1, return_inverse=True)[1].ravel()
+        color = (np.arange(n) >= network.terminal_count).astype(np.int64)
+        color[list(marked)] = 2 + np.arange(len(marked))
+        source, target = (np.asarray(side, np.int64) for side in (network.link_source, network.link_target))
+        if ports is not None or network.parallel:
+            link = n + np.arange(count)
+            arcs = [(source, link, 0), (link, target, 1)]
+            color = np.concatenate([color, 2 + len(marked) + kind])
+            if ports is not None:
+                told = [ports.capacity, ports.occupancy, *([] if ports.bandwidth is None else [ports.bandwidth])]
+                alike = np.unique(np.stack([np.asarray(c, np.float64) for c in told]), axis=1, return_inverse=True)[1]
+                color = np.concatenate([color, int(color.max()) + 1 + alike.ravel()])
+                for way, side in enumerate((ports.sending, ports.receiving), 2):
+                    through = np.flatnonzero(side >= 0)
+                    arcs.append((link[through], n + count + side[through].astype(np.int64), way))
+            source, target = (np.concatenate([arc[end] for arc in arcs]) for end in (0, 1))
+            kind = np.concatenate([np.full(len(arc[0]), arc[2]) for arc in arcs])
+        self.size, self.work = len(color), 0
+        self._draw = np.random.default_rng(0)  # symmetries at random make all others soonest
+        self._color, self._source, self._target, self._kind = color, source, target, kind.astype(np.int64)
+        self._out, self._in = (_mixed(self._kind.astype(np.uint64) + np.uint64(way)) for way in (1, 10**9))
+        self.start = self._seen(_mixed(color.astype(np.uint64) + np.uint64(10**12)))
+
+    def told_apart(self, marks: Marks, nodes: Sequence[int]) -> Marks:
+        """Return the marks when some nodes, in their order, differ from all others."""
+        marks = marks.copy()
+        for place, node in enumerate(nodes, 1):
+            marks[node] = _mixed(marks[node : node + 1] ^ np.uint64(place * 7_919))[0]
+        return self._seen(marks)
+
+    def _seen(self, marks: Marks) -> Marks:
+        """Return marks that tell vertices apart by all that is seen from them, the same in patterns that are alike."""
+        count = len(np.unique(marks))
+        while count < self.size:
+            self.work += 2 * len(self._source)
+            total = _mixed(marks)
+            np.add.at(total, self._source, _mixed(marks[self._target] ^ self._out))
+            np.add.at(total, self._target, _mixed(marks[self._source] ^ self._in))
+            marks, before, count = total, count, len(np.unique(total))
+            if count == before:  # the marks are new all the same, so that no other vertex gets one that was there
+                break
+        return marks
+
+    def twin(self, marks: Marks) -> int | None:
+        """Return a vertex of the smallest class of those that are not told apart; None if all are."""
+        _, first, size = np.unique(marks, return_index=True, return_counts=True)
+        many = np.flatnonzero(size > 1)
+        return int(first[many[np.argmin(size[many])]]) if many.size else None
+
+    def matched(self, one: Marks, other: Marks) -> Nodes | None:
+        """Return a symmetry that takes marks to equal ones; None if there is none, or the search takes long."""
+        tries = [_TRIES]
+
+        def search(one: Marks, other: Marks, depth: int) -> Nodes | None:
+            if depth > _DEPTH or not np.array_equal(np.sort(one), np.sort(other)):
+                return None
+            vertex = self.twin(one)
+            if vertex is None:
+                p = np.empty(self.size, np.int64)
+                p[np.argsort(one)] = np.argsort(other)
+                return p if self._keeps(p) else None
+            split = self.told_apart(one, [vertex])
+            for node in self._draw.permutation(np.flatnonzero(other == one[vertex])).tolist():
+                found = search(split, self.told_apart(other, [node]), depth + 1)
+                if found is not None:
+                    return found
+                tries[0] -= 1
+                if tries[0] < 0 or self.work > _SEARCHED:
+                    break
+            return None
+
+        return search(one, other, 0)
+
+    def _keeps(self, p: Nodes) -> bool:
+        """Return whether a permutation of the vertices keeps their colors and all arcs."""
+        here, there = (
+            np.sort((source * self.size + target) * (int(self._kind.max(initial=0)) + 1) + self._kind)
+            for source, target in ((self._source, self._target), (p[self._source], p[self._target]))
+        )
+        return np.array_equal(self._color[p], self._color) and np.array_equal(here, there)
+
+
+def _mixed(values: Marks) -> Marks:
+    """Return well mixed 64-bit numbers, of equal ones the same (the finalizer of SplitMix64)."""
+    x = values + np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(x ^ (x >> np.uint64(31)), np.uint64)
+
+
+# What the structure of a network tells of its cables.
 
 
 def _even(network: Network) -> bool:

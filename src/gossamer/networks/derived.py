@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.errors import NetworkError, nearest, shown
+from gossamer.errors import FileFormatError, NetworkError, nearest, shown
 from gossamer.networks import spec_parameters
 from gossamer.networks.family import Family
 from gossamer.networks.grids import array, ring, torus
@@ -19,6 +19,7 @@ from gossamer.networks.network import Network
 from gossamer.networks.shared_ports import SharedPorts
 from gossamer.networks.structures import Coordinates, IntArray, Speeds, Structure, int_array
 from gossamer.reading import seed as read_seed
+from gossamer.reading.node_lists import expanded
 
 __all__ = ["KINDS", "TRANSPOSED", "Renumbered", "among", "cables", "half_duplex", "renumbered", "transposed", "without"]
 
@@ -233,10 +234,11 @@ def without(network: Network, words: Iterable[str], seed: int = 0) -> Network:
     network : Network
         The sound network.
     words : iterable of str
-        ``links:0-1,5-6``: cables between two nodes, both ways; ``links:0->1``: one way. ``nodes:17``: nodes that go,
-        ``terminals:17``: nodes that stay as switches. ``random-links:2%``, ``random-nodes:3``, ``random-terminals:1``:
-        so many at random, or a share of all, rounded to the nearest number. Nodes are numbers, names or coordinates in
-        parentheses.
+        ``links:0-1,5-6``: cables between two nodes, both ways; ``links:0->1``: one way; ``links:0-1*1``: one of the
+        cables between two nodes. ``nodes:17``: nodes that go, ``terminals:17``: nodes that stay as switches.
+        ``random-links:2%``, ``random-nodes:3``, ``random-terminals:1``: so many at random, or a share of all, rounded
+        to the nearest number. Nodes are numbers, names or coordinates in parentheses. Ranges of nodes are
+        ``nodes:4-7`` or, in names and links, in brackets: ``nodes:gpu[4-7]``, ``links:gpu[0-1,5]-leaf0``.
     seed : int
         For the random ones.
 
@@ -256,7 +258,7 @@ def without(network: Network, words: Iterable[str], seed: int = 0) -> Network:
     >>> without(torus(4, 4), ["links:(0,0)-(0,1)", "random-nodes:1"])
     <Network torus:4x4 without link (0,0)-(0,1) and node (3,1): 15 nodes, 54 links>
     """
-    links: list[int | tuple[int, int]] = []
+    links: list[int | tuple[int, int] | tuple[int, int, int]] = []
     nodes: list[int] = []
     terminals: list[int] = []
     rng = np.random.default_rng(read_seed(seed))
@@ -280,7 +282,7 @@ def without(network: Network, words: Iterable[str], seed: int = 0) -> Network:
                 among = network.terminal_count if chosen is terminals else network.node_count
                 chosen += _drawn(rng, rest, among, text).tolist()
             else:
-                chosen += [network.node(word) for word in _split(rest)]
+                chosen += [node for word in _split(rest) for node in _nodes(network, word)]
     return network.without(links, nodes, terminals) if given else network
 
 
@@ -298,22 +300,61 @@ def cables(network: Network) -> npt.NDArray[np.int64]:
 
 
 def _split(text: str) -> list[str]:
-    """Return the words between commas that are in no parentheses."""
-    return [word.strip() for word in re.split(r",(?![^()]*\))", text)]
+    """Return the words between commas that are in no parentheses; those with brackets as all that they stand for.
+
+    >>> _split("a, (0,1), gpu[0-1,3]-leaf[0-1]")
+    ['a', '(0,1)', 'gpu0-leaf0', 'gpu0-leaf1', 'gpu1-leaf0', 'gpu1-leaf1', 'gpu3-leaf0', 'gpu3-leaf1']
+    """
+    words = [word.strip() for word in re.split(r",(?![^()]*\)|[^\[\]]*\])", text)]
+    return [name for word in words for name in (_expanded(word) if "[" in word else [word])]
 
 
-def _links(network: Network, word: str) -> list[int | tuple[int, int]]:
-    """Return the links ``u->v`` or the cable ``u-v``; a hyphen may also be part of a name."""
+def _expanded(word: str) -> list[str]:
+    try:
+        return expanded(word, "what fails")
+    except FileFormatError as error:
+        raise NetworkError(str(error)) from None
+
+
+def _nodes(network: Network, word: str) -> list[int]:
+    """Return a node, or those of a range such as ``4-7`` or ``gpu4-gpu7``, where no node is called so."""
+    found = re.fullmatch(r"(.*?)([0-9]{1,9})\s*-\s*(?:\1)?([0-9]{1,9})", word)
+    if found is None or (network.labels is not None and word in network.labels):
+        return [network.node(word)]
+    return [network.node(name) for name in _expanded(f"{found[1]}[{found[2]}-{found[3]}]")]
+
+
+def _links(network: Network, word: str) -> list[int | tuple[int, int] | tuple[int, int, int]]:
+    """Return the links ``u->v``, the cable ``u-v`` or ``u-v*n``; a hyphen may also be part of a name."""
+    known = None if network.labels is None else set(network.labels)
+    some = re.fullmatch(r"(.+?)\s*\*\s*([0-9]{1,9})", word)
+    if some is not None:
+        if "->" in word:
+            raise NetworkError(f"some of several cables fail both ways, such as 0-1*1, got {shown(word)}")
+        return [(*_cable(network, some[1], known), int(some[2]))]
     u, arrow, v = word.partition("->")
     if arrow:
         source, target = network.node(u.strip()), network.node(v.strip())
         network.link_between(source, target)  # refuses what is not there
         return [i for i in network.out_links(source) if network.link_target[i] == target]
-    known = None if network.labels is None else set(network.labels)
+    return [_cable(network, word, known)]
+
+
+def _cable(network: Network, word: str, known: set[str] | None) -> tuple[int, int]:
+    """Return the two nodes of ``u-v``, which are joined."""
     for place in (m.start() for m in re.finditer("-", word)):
         u, v = word[:place].strip(), word[place + 1 :].strip()
         if known is None or (_is_node(u, known) and _is_node(v, known)):
-            return [(network.node(u), network.node(v))]
+            ends = network.node(u), network.node(v)
+            sides = (network.link_source, network.link_target)
+            joined = [np.unique(there[here == ends[0]]) for here, there in (sides, sides[::-1])]
+            near = np.unique(np.concatenate(joined))
+            if ends[1] not in near:
+                names = [str(x) if u.isdecimal() else network.node_name(int(x)) for x in near.tolist()]
+                told = f"{', '.join(names[:6])}{', ...' if len(names) > 6 else ''}"
+                hint = f"; node {u} has links to {told} (did you mean '{u}-{names[0]}'?)" if names else ""
+                raise NetworkError(f"network {network.spec!r} has no link {shown(word)}{hint}")
+            return ends
     raise NetworkError(f"a link that fails must be two nodes such as 0-1, or 0->1 for one way, got {shown(word)}")
 
 

@@ -16,7 +16,7 @@ from gossamer.errors import NetworkError, shown
 from gossamer.networks.dragonfly import DRAGONFLY, dragonfly
 from gossamer.networks.family import Family, Size, checked_size, whole_number
 from gossamer.networks.grids import array, linear_array, ring, torus
-from gossamer.networks.machines import Figure, figures, machine_spec, rate, speeds_of, time, whole
+from gossamer.networks.machines import gigabytes, machine_family, machine_spec, speeds_of, whole
 from gossamer.networks.network import Network
 from gossamer.networks.product import product
 from gossamer.networks.structures import Assumption, Assumptions, SwitchAbilities
@@ -180,44 +180,15 @@ def _sides(family: str, name: str, text: str) -> tuple[int, ...]:
     return tuple(int(side) for side in re.split("[xX×*]", text))
 
 
-def _one_of(*words: str) -> Figure:
-    def read(family: str, name: str, text: str) -> str:
-        if text.lower() not in words:
-            raise NetworkError(f"{family}: {name} must be {' or '.join(words)}, got {shown(text)}")
-        return text.lower()
-
-    return read
+_WORDS = {"twisted": ("no", "yes"), "wraps": ("usual", "all", "none")}
 
 
-_READ: dict[str, Figure] = {
-    "link": rate, "latency": time, "outside": rate, "twisted": _one_of("yes", "no"),
-    "wraps": _one_of("usual", "all", "none"),
-}  # fmt: skip
-
-
-def _family(kind: _Torus) -> Family:
-    told = [
-        machine_spec("", "", {k: v}, {k: Fraction(-1)})[1:]
-        for k, v in kind.figures.items()
-        if k in ("link", "latency", "outside")
-    ]
-    told += ["twisted=no|yes"] * kind.twisted + ["wraps=usual|all|none"]
-    return Family(
-        name=kind.name,
-        function=partial(_built, kind),
-        size=partial(_torus_size, kind),
-        form=figures(_SIDES, _sides, {name: _READ[name] for name in kind.figures}),
-        parameters=f"{'x'.join('ABCDEFG'[: kind.dimensions])},{','.join(told)}",
-        summary=kind.summary,
-        example=kind.example,
-        source=kind.source,
-        machine=True,
-        bare=bool(kind.bare),
-    )
-
-
-def _gb(value: str) -> Fraction:
-    return Fraction(value) * _GB
+def _of_torus(kind: _Torus) -> Family:
+    return machine_family(
+        kind.figures, _SIDES, _sides, "x".join("ABCDEFG"[: kind.dimensions]), _WORDS,
+        name=kind.name, function=partial(_built, kind), size=partial(_torus_size, kind), summary=kind.summary,
+        example=kind.example, source=kind.source, bare=bool(kind.bare),
+    )  # fmt: skip
 
 
 _ICI = Fraction(1, 10**6)
@@ -228,36 +199,36 @@ _MACHINES = (
     _Torus(
         "tpu-v4", "slice of TPU v4: 3-D torus of cubes of 4x4x4 chips, links of 50 GB/s; smaller slices are meshes",
         "https://docs.cloud.google.com/tpu/docs/v4; 400 Gbit/s a link each way: Jouppi et al. 2023", "tpu-v4:4x4x4",
-        3, _gb("50"), _ICI, False, _of_slices, 256, twisted=True,
+        3, gigabytes("50"), _ICI, False, _of_slices, 256, twisted=True,
     ),
     _Torus(
         "tpu-v5p", "slice of TPU v5p: 3-D torus of cubes of 4x4x4 chips, links of 100 GB/s; smaller slices are meshes",
         "https://docs.cloud.google.com/tpu/docs/v5p: 1,200 GB/s a chip, both ways, over 6 links", "tpu-v5p:8x8x8",
-        3, _gb("100"), _ICI, False, _of_slices, 256, twisted=True,
+        3, gigabytes("100"), _ICI, False, _of_slices, 256, twisted=True,
     ),
     _Torus(
         "tpu-v5e", "slice of TPU v5e: 2-D, up to 16x16, links of 50 GB/s; a side of 16 is a ring",
         f"https://docs.cloud.google.com/tpu/docs/v5e: 400 GB/s a chip, both ways, over 4 links; {_SCALING}",
-        "tpu-v5e:16x16", 2, _gb("50"), _ICI, False, _of_pods, 16,
+        "tpu-v5e:16x16", 2, gigabytes("50"), _ICI, False, _of_pods, 16,
     ),
     _Torus(
         "tpu-v6e", "slice of TPU v6e (Trillium): 2-D, up to 16x16, links of 100 GB/s; a side of 16 is a ring",
         f"https://docs.cloud.google.com/tpu/docs/v6e: 800 GB/s a chip, both ways, over 4 links; {_SCALING}",
-        "tpu-v6e:16x16", 2, _gb("100"), _ICI, False, _of_pods, 16,
+        "tpu-v6e:16x16", 2, gigabytes("100"), _ICI, False, _of_pods, 16,
     ),
     _Torus(
         "trainium2", "16 Trainium2 in a 4x4 torus, links of 128 GB/s; 4x4x4: four such, joined by rings of 64 GB/s",
         "AWS Neuron, Amazon EC2 Trn2 architecture: 1,024 GB/s a chip inside and 256 outside, both ways",
-        "trainium2:4x4x4", 3, _gb("128"), _ICI, False, _always, 4, bare=(4, 4, 1), last=_gb("64"),
+        "trainium2:4x4x4", 3, gigabytes("128"), _ICI, False, _always, 4, bare=(4, 4, 1), last=gigabytes("64"),
     ),
     _Torus(
         "tofu-d", "Tofu interconnect D: XxYxZ units of 2x3x2 nodes, a 6-D torus with links of 6.8 GB/s",
-        "Ajima et al. 2018", "tofu-d:4x4x4", 3, _gb("6.8"), Fraction(490, _GB), True, _of_tofu, inner=(2, 3, 2),
+        "Ajima et al. 2018", "tofu-d:4x4x4", 3, gigabytes("6.8"), Fraction(490, _GB), True, _of_tofu, inner=(2, 3, 2),
     ),
     _Torus(
         "bluegene-q", "Blue Gene/Q: 5-D torus, links of 2 GB/s, of which a dimension of 2 nodes has two",
         "IBM System Blue Gene Solution: Blue Gene/Q Hardware Overview, chapter 2", "bluegene-q:4x4x4x4x2",
-        5, _gb("2"), Fraction(40, _GB), True, _always, doubled=True,
+        5, gigabytes("2"), Fraction(40, _GB), True, _always, doubled=True,
     ),
 )  # fmt: skip
 
@@ -265,7 +236,7 @@ _MACHINES = (
 # Dragonflies of Slingshot switches.
 
 _SLINGSHOT = {
-    "switches": 32, "hosts": 16, "global": 17, "link": _gb("25"), "latency": Fraction(350, _GB),
+    "switches": 32, "hosts": 16, "global": 17, "link": gigabytes("25"), "latency": Fraction(350, _GB),
 }  # fmt: skip
 
 
@@ -298,18 +269,12 @@ def _slingshot_size(given: Mapping[str, Any]) -> Size:
     return size
 
 
-SLINGSHOT = Family(
-    name="slingshot",
-    function=_slingshot,
-    size=_slingshot_size,
-    form=figures("groups", whole, {"switches": whole, "hosts": whole, "global": whole, "link": rate, "latency": time}),
-    parameters="GROUPS,switches=32,hosts=16,global=17,link=25GB/s,latency=350ns",
+SLINGSHOT = machine_family(
+    _SLINGSHOT, "groups", whole, "GROUPS",
+    name="slingshot", function=_slingshot, size=_slingshot_size, example="slingshot:2,switches=4,hosts=2,global=2",
     summary="groups of Slingshot switches of 64 ports: hosts, all other switches of the group, links to other groups",
-    example="slingshot:2,switches=4,hosts=2,global=2",
-    source="De Sensi, Di Girolamo, McMahon, Roweth and Hoefler 2020",
-    machine=True,
-    bare=True,
-)
+    source="De Sensi, Di Girolamo, McMahon, Roweth and Hoefler 2020", bare=True,
+)  # fmt: skip
 
-TORI: tuple[Family, ...] = (*map(_family, _MACHINES), SLINGSHOT)
+TORI: tuple[Family, ...] = (*map(_of_torus, _MACHINES), SLINGSHOT)
 """The families of tori and dragonflies."""

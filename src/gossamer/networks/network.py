@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.atomic_files import Pictured
+from gossamer.atomic_files import Pictured, quantity
 from gossamer.errors import NetworkError, shown
 from gossamer.networks.finite_groups import Group
 from gossamer.networks.link_table import BreadthFirst, LinkTable
 from gossamer.networks.shared_ports import SharedPorts
 from gossamer.networks.structures import (
+    CableCounts,
     CayleyGroup,
     Coordinates,
     Grid,
@@ -459,7 +460,7 @@ class Network(NamedNodes, Pictured):
 
     def without(
         self,
-        links: Iterable[int | tuple[Any, Any]] = (),
+        links: Iterable[int | tuple[Any, Any] | tuple[Any, Any, int]] = (),
         nodes: Iterable[Any] = (),
         terminals: Iterable[Any] = (),
     ) -> Network:
@@ -467,8 +468,11 @@ class Network(NamedNodes, Pictured):
 
         Parameters
         ----------
-        links : iterable of int or pair of nodes
-            A link number is that one link; a pair is a cable: every link between the two nodes, both ways.
+        links : iterable of int, pair of nodes or (node, node, count)
+            A link number is that one link; a pair is a cable: every link between the two nodes, both ways. With a
+            count, so many of the cables between the two nodes fail, where links have a capacity or are the speed of
+            several (`CableCounts`): the capacity or the bandwidth of what is left is lower. Of parallel links the
+            fastest fail first.
         nodes : iterable
             Nodes that go, with all their links, each as `node` takes it.
         terminals : iterable
@@ -496,19 +500,53 @@ class Network(NamedNodes, Pictured):
         cut, gone = np.zeros(self.link_count, bool), np.zeros(self.node_count, bool)
         switch = np.arange(self.node_count) >= self.terminal_count
         words: list[tuple[str, list[str]]] = [("link", []), ("node", []), ("terminal", [])]
+        lost = np.zeros(self.link_count, np.int64)
         for link in links:
+            some = None
+            if isinstance(link, tuple | list) and len(link) == 3:
+                some, link = whole(link[2], "cables that fail", 1, error=NetworkError), (link[0], link[1])
             found = self._cable(link)
-            cut[found] = True
             first = int(found[0])
             names = [self.node_name(int(ends[first])) for ends in self._ends]
-            words[0][1].append(("->" if isinstance(link, int | np.integer) else "-").join(names))
+            word = ("->" if isinstance(link, int | np.integer) else "-").join(names)
+            if some is None:
+                cut[found] = True
+            else:
+                word += self._lose(found, some, lost, word)
+            words[0][1].append(word)
+        cut |= lost == self.cable_counts
         for chosen, which, (_, told) in ((nodes, gone, words[1]), (terminals, switch, words[2])):
             numbers = [self.node(v) for v in chosen]
             which[numbers] = True
             told += map(self.node_name, numbers)
         kept = np.concatenate([np.flatnonzero(~gone & ~switch), np.flatnonzero(~gone & switch)]).astype(np.int32)
         text = " and ".join(_listed(noun, told) for noun, told in words if told)
-        return self._left(kept, np.flatnonzero(~cut), int((~gone & ~switch).sum()), text)
+        return self._left(kept, np.flatnonzero(~cut), int((~gone & ~switch).sum()), text, lost)
+
+    @property
+    def cable_counts(self) -> IntArray:
+        """Of how many cables each link is: as `CableCounts` says, or else its capacity; int32[L]."""
+        known = self.find(CableCounts)
+        return self.link_capacity if known is None else known.count
+
+    def _lose(self, found: npt.NDArray[np.int64], some: int, lost: npt.NDArray[np.int64], word: str) -> str:
+        """Add to `lost` so many cables each way of some links between two nodes, and say how many these have."""
+        ports, speeds = self.shared_ports, self.find(Speeds)
+        ways = [found[self.link_source[found] == node] for node in np.unique(self.link_source[found])]
+        left = self.cable_counts - lost
+        most = min(int(left[way].sum()) for way in ways)
+        if not 1 <= some <= most:
+            told = quantity(most, "cable")
+            raise NetworkError(f"network {self.spec!r}: {word} is {told}, so that {some} of them cannot fail")
+        if ports is not None and bool(((ports.sending == ports.receiving) & (ports.sending >= 0))[found].any()):
+            raise NetworkError(f"network {self.spec!r}: the cables {word} take turns, so that all of them fail or none")
+        for way in ways:
+            rest = some
+            for link in sorted(way.tolist(), key=lambda i: 0.0 if speeds is None else -float(speeds.bandwidth[i])):
+                now = min(rest, int(left[link]))
+                lost[link] += now
+                rest -= now
+        return f" ({some} of {most})"
 
     def _cable(self, link: int | tuple[Any, Any]) -> npt.NDArray[np.int64]:
         """Return the links that fail with a link or, both ways, between two nodes."""
@@ -524,8 +562,10 @@ class Network(NamedNodes, Pictured):
             self.link_between(u, v)
         return np.array(found)
 
-    def _left(self, kept: IntArray, links: npt.NDArray[np.int64], terminal_count: int, words: str) -> Network:
-        """Return the network of some nodes, in a new order, and of those of some links that are between them."""
+    def _left(
+        self, kept: IntArray, links: npt.NDArray[np.int64], terminal_count: int, words: str, lost: npt.NDArray[np.int64]
+    ) -> Network:
+        """Return the network of some nodes, in a new order, and of what is left of those of some links between them."""
         if not terminal_count:
             raise NetworkError(f"network {self.spec!r}: no terminal is left without {words}")
         new = np.full(self.node_count, -1, np.int32)
@@ -536,6 +576,7 @@ class Network(NamedNodes, Pictured):
         found = [left for s in self.structures if (left := s.remaining(kept, rest)) is not None]
         if self.coordinates is not None and self.find(Coordinates) is None:
             found.append(Coordinates(self.coordinates[kept]))
+        capacity, found = _with_fewer_cables(self.link_capacity[rest], found, lost[rest])
         moved = not np.array_equal(kept, np.arange(self.node_count))
         named = self.labels is not None or (moved and self.coordinates is None)
         return Network(
@@ -543,7 +584,7 @@ class Network(NamedNodes, Pictured):
             kept.size,
             new[self.link_source[rest]],
             new[self.link_target[rest]],
-            self.link_capacity[rest],
+            capacity,
             link_occupancy=self.link_occupancy[rest],
             link_latency=self.link_latency[rest],
             terminal_count=terminal_count,
@@ -604,6 +645,22 @@ class Network(NamedNodes, Pictured):
 
     def __repr__(self) -> str:
         return f"<Network {self.spec}: {self.node_count} nodes, {self.link_count} links>"
+
+
+def _with_fewer_cables(
+    capacity: IntArray, structures: list[Structure], lost: npt.NDArray[np.int64]
+) -> tuple[IntArray, list[Structure]]:
+    """Return the capacities, or the bandwidths, of links that have lost some of their cables but not all."""
+    if not lost.any():
+        return capacity, structures
+    counts = next((s.count for s in structures if isinstance(s, CableCounts)), None)
+    if counts is None:
+        return (capacity - lost).astype(np.int32), structures
+    return capacity, [
+        Speeds(s.bandwidth * ((counts - lost) / counts), s.latency) if isinstance(s, Speeds)
+        else CableCounts((counts - lost).astype(np.int32)) if isinstance(s, CableCounts) else s
+        for s in structures
+    ]  # fmt: skip
 
 
 def _listed(noun: str, names: list[str]) -> str:

@@ -162,6 +162,8 @@ def _family(name: str, text: str) -> Family:
         given = shown(name.strip()) if name.strip() else shown(text)
         if Path(text).suffix.lower() in (".parquet", ".toml", ".csv"):
             raise NetworkError(f"{shown(text)} is no network, nor a file of one; a network is such as torus:8x8")
+        if re.search(r"[\w)]\.[A-Za-z]{2,8}$|/", text) and ":" not in text:
+            raise NetworkError(f"no such file: {shown(text)}, and no network is called so")
         raise NetworkError(f"unknown network family {given}{nearest(_key(name), names)}; a spec is family:parameters")
     return names[_key(name)]
 

@@ -20,6 +20,7 @@ from gossamer.networks.finite_groups import Group
 __all__ = [
     "Assumption",
     "Assumptions",
+    "CableCounts",
     "CayleyGroup",
     "Coordinates",
     "Grid",
@@ -32,6 +33,7 @@ __all__ = [
     "SwitchAbilities",
     "Tiers",
     "int_array",
+    "no_latency",
 ]
 
 IntArray = npt.NDArray[np.int32]
@@ -320,6 +322,35 @@ class Speeds(Structure):
         return Speeds(self.bandwidth[links], self.latency[links])
 
 
+@dataclass(frozen=True, eq=False)
+class CableCounts(Structure):
+    """Of how many equal cables each link is that has the speed of all of them together, such as 18 NVLinks.
+
+    Attributes
+    ----------
+    count : int32[L]
+        At least 1.
+    """
+
+    count: IntArray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "count", int_array(self.count, "numbers of cables"))
+
+    def fault(self, nodes: int, links: int) -> str | None:
+        """Refuse anything but a number for each link."""
+        fits = self.count.shape == (links,) and (not links or int(self.count.min()) >= 1)
+        return None if fits else f"a number of cables is needed for each of {links} links"
+
+    def transposed(self, order: IntArray) -> Structure:
+        """Keep them in the order of the links turned round."""
+        return CableCounts(self.count[order])
+
+    def remaining(self, nodes: IntArray, links: IntArray) -> Structure:
+        """Keep those of the links that remain."""
+        return CableCounts(self.count[links])
+
+
 class Assumption(NamedTuple):
     """Something that a file or a data sheet does not say, and was decided.
 
@@ -338,6 +369,15 @@ class Assumption(NamedTuple):
         return f"{self.text}; to change it: {self.change}" if self.change else self.text
 
 
+def no_latency(links: str = "links", option: str = "--latency TIME, such as --latency 2us") -> Assumption:
+    """Return what is assumed of links that nobody gave a latency.
+
+    >>> print(no_latency())
+    latency of links taken as 0; to change it: --latency TIME, such as --latency 2us
+    """
+    return Assumption(f"latency of {links} taken as 0", option)
+
+
 @dataclass(frozen=True)
 class Assumptions(Structure):
     """What was assumed when the network was read or made, such as the speed of links that a file only counts.
@@ -351,6 +391,12 @@ class Assumptions(Structure):
     every: tuple[Assumption, ...]
 
     of_nodes = True
+
+    @property
+    def beside_latencies(self) -> Assumptions:
+        """All but the one of links that nobody gave a latency."""
+        option = no_latency().change
+        return Assumptions(tuple(each for each in self.every if each.change != option))
 
     def remaining(self, nodes: IntArray, links: IntArray) -> Structure:
         """Keep them: they hold for what is left."""

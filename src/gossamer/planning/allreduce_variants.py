@@ -27,7 +27,7 @@ from gossamer.bounds.registry import bounds as all_bounds
 from gossamer.errors import ModelError
 from gossamer.networks.network import Network
 from gossamer.questions.cases import Case
-from gossamer.questions.costs import AskedCost, Clock, Cost, FineTimeCost, TimeCost, exactly_clocked
+from gossamer.questions.costs import AskedCost, Clock, Cost, FineTimeCost, TimeCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import (
     Allreduce,
@@ -132,12 +132,15 @@ def forms_of(network: Network, task: Task, rules: Rules | None, cost: TimeCost) 
     if cost.form == "best":
         yield AllreduceVariant("blocks", "reduce-scatter + allgather", task, cost)
     # messages are whole buffers, and forms are close to each other
-    whole = FineTimeCost(cost.bytes, bandwidth=cost.bandwidth, latency=cost.latency, form=cost.form)
+    whole = FineTimeCost(
+        cost.bytes, bandwidth=cost.bandwidth, latency=cost.latency, overhead=cost.overhead, form=cost.form
+    )
 
     def among(inner: Task) -> Task:
         return Grouped(inner, groups) if isinstance(task, Grouped) else inner
 
-    timed, _ = whole.on(network, among(PartialSumAllreduce()))
+    timed, clock = whole.on(network, among(PartialSumAllreduce()))
+    most = max(1, cost.bytes // clock.least_packet(timed))
     case = Case(timed, among(MultinodeBroadcast()), rules)
     if cost.form in ("best", "root") and len(groups) <= _MOST_ROOTS:
         roots = [_middle(case, row) for row in groups]
@@ -150,7 +153,7 @@ def forms_of(network: Network, task: Task, rules: Rules | None, cost: TimeCost) 
     if cost.form in ("best", "sums"):
         seen = set[int]()
         for chunks in _likely(timed, case.rules, groups):
-            if chunks <= cost.bytes and chunks not in seen:
+            if chunks <= most and chunks not in seen:
                 seen.add(chunks)
                 words = "partial sums" + (f" in {chunks} chunks" if chunks > 1 else "")
                 yield AllreduceVariant("sums", words, among(chunked(PartialSumAllreduce(), chunks)), whole)
@@ -281,10 +284,31 @@ def exact_bounds(network: Network, task: Task, rules: Rules | None, cost: AskedC
     size = (
         cost.bytes if sums else sizing_of(task, network).message_bytes(cost.bytes, whole_buffer=cost.counting == "nccl")
     )
-    timed, slot, _ = exactly_clocked(network, size, cost.bandwidth, cost.latency)
-    parts = Case(timed, task, replace(rules or Rules(), segmented=True))
-    found = any_form_bounds(parts) if sums else all_bounds(parts, quick=slow(parts))
-    return [replace(bound, value=bound.value * slot) for bound in found]
+    overhead, asked = cost.overhead or Fraction(0), replace(rules or Rules(), segmented=True)
+    timed, clock = cost.exactly_on(network, size)
+    found = dict[str, Bound]()
+    for each in [timed, *([_delayed(timed, int(overhead / clock.slot_seconds), asked)] if overhead else [])]:
+        parts = Case(each, task, asked, clock)
+        for bound in any_form_bounds(parts) if sums else all_bounds(parts, quick=slow(parts)):
+            if bound.name not in found or found[bound.name].value < bound.value:
+                found[bound.name] = bound
+    return [replace(bound, value=clock.seconds(bound.value)) for bound in found.values()]
+
+
+def _delayed(network: Network, slots: int, rules: Rules) -> Network:
+    """Return a network on which packets come as late, but links and ports are free so many slots earlier.
+
+    What a packet costs beyond its bytes is a share of what a whole message costs in `exact_bounds`, as large as its
+    share of the message; each packet, how small it may be, needs the time to come, though. What holds on either network
+    holds on the links as they are. A switch that cuts through passes a packet on before it has come.
+    """
+    busy = np.maximum(network.link_occupancy.astype(np.int64) - slots, 1)
+    spared = network.link_occupancy - busy
+    if rules.cut_through:
+        spared[network.link_target >= network.terminal_count] = 0
+    ports = network.shared_ports
+    held = None if ports is None else np.maximum(np.asarray(ports.occupancy, np.int64) - slots, 1)
+    return network.with_times(busy, network.link_latency + spared, ports=held)
 
 
 def of_question(

@@ -69,7 +69,7 @@ def best_counts(
     least : Fraction
         Seconds that no schedule takes less than, however messages are cut.
     size : int
-        Bytes of a message, of which a packet has one at least.
+        The most packets that are allowed, such as the bytes of a message.
     reached : Fraction, optional
         Seconds that another plan takes.
 
@@ -120,7 +120,7 @@ def best_counts(
         begin //= 2
     if not tried(begin) and begin in found:
         falls, grows = whole.seconds - least, max(found[begin].seconds - least, Fraction(1, 10**12)) / begin
-        begin = max(2, 1 << int(math.log2(falls / grows) / 2))
+        begin = 1 << max(1, int(math.log2(max(float(falls / grows), 1.0)) / 2))
         tried(begin)
     for packets in (begin * _STEP, begin // _STEP):
         upward = packets > begin

@@ -123,9 +123,11 @@ class Search:
             if isinstance(offers, Refusal):
                 self.refusals[each.name] = offers.why
                 continue
-            chosen = [o for o in offers if options.items() <= o.options.items() and (options or not o.on_request)]
+            suit = [o for o in offers if options.items() <= o.options.items()]
+            usual = suit if options else [o for o in suit if not o.on_request]
+            chosen = usual or (suit if algorithm != "best" else [])
             if not chosen:
-                self.refusals[each.name] = _no_such_option(offers, options)
+                self.refusals[each.name] = _no_such_option(offers, options) if options else "is built when it is named"
             found += [Candidate(each.name, offer) for offer in (chosen if algorithm == "best" else chosen[:1])]
         if not found:
             raise NotApplicableError(self._nothing(algorithm, bool(of_task)))

@@ -346,7 +346,7 @@ class Outcome(Rows):
         return self.algorithm + "".join(f", {name} = {value}" for name, value in self.options.items())
 
     def _verified_row(self) -> tuple[str, str]:
-        return ("verified", f"yes: {quantity(self.verification.hops, 'transfer')} checked, no violation")
+        return ("verified", f"yes: {self.verification.checked}, no violation")
 
     def _known_row(self) -> list[tuple[str, str]]:
         """Return what a list of links turned out to be."""

@@ -6,15 +6,18 @@ every size, and a plan of few packets for messages of many.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from gossamer.bounds import Bound
-from gossamer.errors import ModelError, ScheduleError, TaskError
+from gossamer.errors import ModelError, ScheduleError, TaskError, shown
 from gossamer.graphs.modulo_scheduling import Generation
 from gossamer.networks.network import Network
 from gossamer.planning.allreduce_variants import exact_bounds
+from gossamer.planning.switching import schedule_of
 from gossamer.questions.costs import Clock, TimeCost, clocked_again, unclocked
 from gossamer.questions.tasks import in_packets
 from gossamer.questions.tasks.byte_counts import sizing_of
@@ -35,19 +38,19 @@ _STEP, _GAIN = 4, Fraction(998, 1000)
 """How many times more generations are tried next, and the share of the time that is no gain any more."""
 
 
-def _most(generation: Generation, message: int) -> int:
-    """Return the most generations of messages of some bytes: a packet has a byte or more."""
+def _most(generation: Generation, message: int, least: int) -> int:
+    """Return the most generations of messages of some bytes, of which a packet has so many or more."""
     packets, hops = generation.packets, max(generation.schedule.stored_hops, 1)
     room = max(_MOST_HOPS // hops, min(_MANY_HOPS // hops, _MANY))
-    return max(1, min(message // packets, MAX_CHUNKS // packets, room))
+    return max(1, min(message // (least * packets), MAX_CHUNKS // packets, room))
 
 
 def promised(generation: Generation) -> Fraction:
     """Return the seconds that a plan takes about, if its messages are cut into as many packets as can be.
 
     The schedule of the generation is all of it, and has a clock. What the busiest link takes and the latencies of the
-    longest chain of hops stay as they are; what is beyond them falls with the packets. A generation that overlaps
-    others is taken to last two periods longer, at least.
+    longest chain of hops stay as they are; what is beyond them falls with the packets, and what these cost beyond their
+    bytes grows. A generation that overlaps others is taken to last two periods longer, at least.
 
     Examples
     --------
@@ -60,13 +63,21 @@ def promised(generation: Generation) -> Fraction:
     schedule = generation.schedule
     clock = schedule.cost
     assert isinstance(clock, Clock)
-    least = generation.busiest + generation.longest_wait
-    most = _most(generation, clock.message_bytes)
-    beyond = max(schedule.completion_time - least, Fraction(2 * generation.busiest if most > 1 else 0))
-    return clock.seconds(least + beyond / most)
+    busiest = generation.busiest
+    least = busiest + generation.longest_wait
+    count = most = _most(generation, clock.message_bytes, clock.least_packet(schedule.network))
+    beyond = max(schedule.completion_time - least, Fraction(2 * busiest if most > 1 else 0))
+    more = Fraction(0)  # slots of the busiest link, for each further generation
+    if clock.overhead:
+        taken = clock.slot_seconds * int(schedule.network.link_occupancy.min(initial=1))
+        more = busiest * min(Fraction(1), clock.overhead / taken)
+        count = min(most, max(1, round(math.sqrt(beyond / more))))
+    return clock.seconds(least + (count - 1) * more + beyond / count)
 
 
-def best_repetition(generation: Generation, timed: Timed, message: int, fewest: int = 1) -> Schedule:
+def best_repetition(
+    generation: Generation, timed: Timed, message: int, fewest: int = 1, least_packet: int = 1
+) -> Schedule:
     """Return the generation of a schedule repeated as often as messages of some bytes take least.
 
     Parameters
@@ -79,6 +90,8 @@ def best_repetition(generation: Generation, timed: Timed, message: int, fewest: 
         Bytes of a message.
     fewest : int
         Generations that are tried at least.
+    least_packet : int
+        Bytes of a packet at the least.
 
     Raises
     ------
@@ -87,25 +100,40 @@ def best_repetition(generation: Generation, timed: Timed, message: int, fewest: 
 
     Notes
     -----
-    The time falls with the number of generations, as far as packets of few bytes do not round times up. So there are
-    more and more of them, while that gains something; of those that take 0.2 % more than the least, the fewest count.
+    The time falls with the number of generations, as far as packets of few bytes do not round times up or cost more
+    than their bytes. So there are more and more of them, while that gains something; where packets cost more than
+    their bytes, half and twice the best number are tried then. Of those that take 0.2 % more than the least, the fewest
+    count.
     """
-    most = _most(generation, message)
+    most = _most(generation, message, least_packet)
 
-    def at(generations: int) -> tuple[Fraction, Schedule]:
+    found: dict[int, tuple[Fraction, Schedule]] = {}
+    costly = False
+
+    def at(generations: int) -> Fraction:
+        nonlocal costly
         network, clock = timed(generations)
-        found = generation.repeated(generations, network).replace(cost=clock)
-        return clock.seconds(found.completion_time), found
+        costly = bool(clock.overhead)
+        schedule = generation.repeated(generations, network).replace(cost=clock)
+        found[generations] = clock.seconds(schedule.completion_time), schedule
+        return found[generations][0]
 
-    tried = [at(min(fewest, most))]
-    count = fewest
+    count = min(fewest, most)
+    before = at(count)
     while count < most:
         count = min(count * _STEP, most)
-        tried.append(at(count))
-        if count > _STEP and tried[-1][0] > tried[-2][0] * _GAIN:  # one generation alone has another order of hops
+        last, before = before, at(count)
+        if count > _STEP and before > last * _GAIN:  # one generation alone has another order of hops
             break
-    best = min(time for time, _ in tried)
-    return next(schedule for time, schedule in tried if time * _GAIN <= best)  # the fewest, for little more time
+    if costly:
+        middle = min(found, key=lambda k: found[k][0])
+        for count in {middle // 2, middle * 2} - set(found):
+            if min(fewest, most) <= count <= most:
+                at(count)
+    best = min(time for time, _ in found.values())
+    return found[min(k for k, (time, _) in found.items() if time * _GAIN <= best)][
+        1
+    ]  # the fewest, for little more time
 
 
 def least_seconds(schedule: Schedule) -> Bound | None:
@@ -127,17 +155,22 @@ def least_seconds(schedule: Schedule) -> Bound | None:
         whole = sizing_of(task, schedule.network).split
     except TaskError:
         return None
-    network, _, rate, latency = unclocked(schedule.network, clock, 1)
-    cost = TimeCost(clock.buffer_bytes if whole else clock.message_bytes, bandwidth=rate, latency=latency)
-    return max(exact_bounds(network, task, schedule.rules, cost), key=lambda bound: bound.value)
+    plain = unclocked(schedule.network, clock, 1)
+    cost = TimeCost(
+        clock.buffer_bytes if whole else clock.message_bytes,
+        bandwidth=plain.bandwidth,
+        latency=plain.latency,
+        overhead=clock.overhead,
+    )
+    return max(exact_bounds(plain.network, task, schedule.rules, cost), key=lambda bound: bound.value)
 
 
-def resized(schedule: Schedule, bytes: int | str) -> Schedule:
+def resized(schedule: Any, bytes: int | str) -> Schedule:
     """Return a plan in seconds as a plan for another number of bytes, without planning again.
 
     Parameters
     ----------
-    schedule : Schedule
+    schedule : Schedule or Outcome
         Planned in seconds: it has a clock.
     bytes : int or str
         Bytes as MPI counts them, as in `gossamer.TimeCost`: of a message, of an allreduce the whole buffer.
@@ -145,8 +178,8 @@ def resized(schedule: Schedule, bytes: int | str) -> Schedule:
     Returns
     -------
     Schedule
-        The same hops in the same order, with larger or smaller packets, of as many generations as take least. Not
-        verified.
+        The same hops in the same order, with larger or smaller packets, of as many generations as take least; the
+        schedule itself for its own number of bytes. Not verified.
 
     Raises
     ------
@@ -164,18 +197,23 @@ def resized(schedule: Schedule, bytes: int | str) -> Schedule:
     >>> import gossamer
     >>> cost = gossamer.TimeCost("1MiB", bandwidth="50GB/s", latency="2us")
     >>> plan = gossamer.plan("torus:4x4", "allgather", cost=cost)
-    >>> large = resized(plan.schedule, "1GiB")
+    >>> large = resized(plan, "1GiB")
     >>> bool(gossamer.verify(large)), f"{float(large.cost.seconds(large.completion_time)) * 1e3:.1f} ms"
     (True, '80.5 ms')
     """
+    schedule = schedule_of(schedule)
+    if not isinstance(schedule, Schedule):
+        raise ScheduleError(f"a store-and-forward schedule is resized, got {shown(schedule)}")
     clock = schedule.cost
     if not isinstance(clock, Clock):
         raise ScheduleError("the schedule counts steps, not seconds; plan it with bytes to have it for other sizes")
     asked = size(bytes, "bytes")
     if not 1 <= asked < 2**62:
         raise ModelError(f"bytes must be at least 1 and less than 2**62, got {asked}")
-    generation = Generation(schedule)
     whole = clock.asked_bytes or clock.message_bytes
+    if asked == whole:
+        return schedule
+    generation = Generation(schedule)
     message = -(-clock.message_bytes * asked // whole)
     packets = generation.packets
 
@@ -189,7 +227,8 @@ def resized(schedule: Schedule, bytes: int | str) -> Schedule:
         )  # fmt: skip
         return found.network, told
 
-    found = best_repetition(generation, timed, message)
+    least = clock.least_packet(schedule.network)
+    found = best_repetition(generation, timed, message, least_packet=least)
     if summed_packets(schedule).any() and not verify(found, 1).ok:  # a sum left after what it must not contain
-        return best_repetition(Generation(schedule, same_sums=True), timed, message)
+        return best_repetition(Generation(schedule, same_sums=True), timed, message, least_packet=least)
     return found

@@ -41,7 +41,7 @@ from gossamer.planning.switching import SWITCHINGS, named
 from gossamer.planning.switching.resource_limits import FittingCandidates, ResourceLimits, limits
 from gossamer.processes.search_trials import MOST, Trials
 from gossamer.questions.cases import EFFORTS, Case, Offer
-from gossamer.questions.costs import USUAL_BYTES, AskedCost, Clock, TimeCost
+from gossamer.questions.costs import AskedCost, Clock, TimeCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import PartialSumAllreduce, Task, in_packets, includes, packets_of
 from gossamer.questions.tasks.chunked import MAX_CHUNKS
@@ -96,7 +96,7 @@ def _left_open(
     net = as_network(network)
     if switching == "store-and-forward":
         if cost is None and has_speeds(net):
-            cost = TimeCost(USUAL_BYTES)
+            cost = TimeCost()
         if rules is None and (usual := as_usual(net, {})):
             rules = Rules(**usual)
     return net, rules, cost
@@ -454,7 +454,7 @@ def _as_generations(asked: _Asked, part: _Part) -> _Found | None:
     assert isinstance(clock, Clock)
     started = time.process_time()
     try:
-        schedule = best_repetition(part.generation, timed, clock.message_bytes, 2)
+        schedule = best_repetition(part.generation, timed, clock.message_bytes, 2, clock.least_packet(of.case.network))
     except ScheduleError:
         return None
     new = searches[schedule.generations]
@@ -544,14 +544,17 @@ class _Packets:
         clock = self.search.case.cost
         if self.may_cut and isinstance(clock, Clock):
             self._least, self._best = max(least, self._least), best
-            counts = best_counts(self._cut, self._whole, least, clock.message_bytes, best)
+            most = max(1, clock.message_bytes // clock.least_packet(self.search.case.network))
+            counts = best_counts(self._cut, self._whole, least, most, best)
             self.found = {packets: self.found[packets] for packets in counts}
 
     def even(self, form: str) -> Iterator[_Part]:
         """Yield plans of few packets that use the busiest link little."""
         of = self.search
         clock = of.case.cost
-        many = min(_MANY, clock.message_bytes, MAX_CHUNKS) if isinstance(clock, Clock) else 0
+        many = 0
+        if isinstance(clock, Clock):
+            many = min(_MANY, clock.message_bytes // clock.least_packet(of.case.network), MAX_CHUNKS)
         if many < 2:
             return
         of.say("looking for trees to be repeated")

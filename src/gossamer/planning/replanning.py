@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gossamer.algorithms.any_network.repair import repaired
 from gossamer.bounds import Bounds, counted_bounds, node_bounds
@@ -14,6 +15,7 @@ from gossamer.bounds.bound import asked_first, largest, largest_first
 from gossamer.errors import NotApplicableError
 from gossamer.networks import as_network
 from gossamer.networks.network import Failed, IntArray, Network
+from gossamer.networks.structures import Speeds
 from gossamer.planning import switching as switchings
 from gossamer.planning.allreduce_variants import asked_scopes
 from gossamer.planning.offer_search import ProgressCallback, Question, Search
@@ -172,8 +174,17 @@ def _links_left(network: Network, left: Network) -> IntArray:
     if left.node_count != network.node_count or left.terminal_count != network.terminal_count:
         raise NotApplicableError("a schedule is repaired after links failed, not nodes; plan again")
     number = np.full(network.link_count, -1, np.int32)
-    number[failed.links] = np.arange(left.link_count)
+    number[failed.links] = np.where(_weaker(network, failed.links, left), -1, np.arange(left.link_count))
     return np.asarray(number[numbers], np.int32)
+
+
+def _weaker(network: Network, links: IntArray, left: Network) -> npt.NDArray[np.bool_]:
+    """Return which links of what is left of a network have lost some of their cables."""
+    before, now = network.find(Speeds), left.find(Speeds)
+    if before is not None and now is not None and bool((now.bandwidth < before.bandwidth[links]).any()):
+        raise NotApplicableError("some of several cables failed, which makes links slower; plan again")
+    lost: npt.NDArray[np.bool_] = left.link_capacity < network.link_capacity[links]
+    return lost
 
 
 _REPAIRED = ", repaired"

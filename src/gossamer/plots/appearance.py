@@ -17,6 +17,7 @@ from gossamer.errors import FileFormatError, nearest
 from gossamer.networks.files import FILE_FAMILIES
 from gossamer.networks.network import Network
 from gossamer.questions.costs import Clock
+from gossamer.questions.tasks import in_packets
 from gossamer.reading import number, text
 from gossamer.schedules import Schedule
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
@@ -349,7 +350,10 @@ def heading(
     """Write task, network, algorithm and completion time at the top; return the inches used."""
     if dress.bare and not dress.title:
         return 0.1
-    first = dress.title or f"{schedule.task.describe()} on {spec_text(schedule.network)}"
+    task = schedule.task
+    if isinstance(schedule.cost, Clock):  # the bytes are told; into how many packets they are cut matters to few
+        task = in_packets(task, 1)
+    first = dress.title or f"{task.describe()} on {spec_text(schedule.network)}"
     facts = _worm_facts(schedule) if isinstance(schedule, WormholeSchedule) else _facts(schedule)
     return headline(figure, first, " · ".join(facts), width, height, dress)
 
@@ -386,9 +390,10 @@ def headline(figure: Any, first: str, below: str, width: float, height: float, d
     return used + 0.06
 
 
-def caption(figure: Any, text: str, width: float, height: float, dress: Look = SCREEN) -> float:
-    """Write explanations at the bottom; return the inches used."""
-    lines = _lines(text, _SMALL - 1, width) if text and not dress.bare else []
+def caption(figure: Any, text: str, width: float, height: float, dress: Look = SCREEN, *, key: str = "") -> float:
+    """Write explanations at the bottom, on paper only the `key` without which nobody can read it; return the inches."""
+    text = key if dress.bare else text
+    lines = _lines(text, _SMALL - 1, width) if text else []
     pitch = (_SMALL - 1) / 72 * 1.4
     for i, line in enumerate(reversed(lines)):
         write(figure, 0.2 / width, (0.14 + i * pitch) / height, line, _SMALL - 1, color=MUTED, va="bottom")
@@ -406,12 +411,12 @@ UNWRITTEN = _Unwritten()
 """Where heading and notes are written to know what they take, before the figure has a size."""
 
 
-def further(schedule: Schedule | WormholeSchedule, note: str, width: float, dress: Look) -> float:
+def further(schedule: Schedule | WormholeSchedule, note: str, width: float, dress: Look, *, key: str = "") -> float:
     """Return the inches that the heading of a schedule and a note take beyond a line for each."""
     top = heading(UNWRITTEN, schedule, width, 1.0, dress)
     line = _SMALL / 72 * 1.45
     usual = 0.18 if dress.bare else 0.36 + _HEADING / 72 * 1.45 + line + (_SMALL - 1) / 72 * 1.4
-    return max(0.0, top + caption(UNWRITTEN, note, width, 1.0, dress) - usual)
+    return max(0.0, top + caption(UNWRITTEN, note, width, 1.0, dress, key=key) - usual)
 
 
 def text_width(text: str, size: float) -> float:

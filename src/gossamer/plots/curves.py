@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
-from gossamer.atomic_files import bytes_text, seconds_text
-from gossamer.errors import FileFormatError, ModelError
+from gossamer.atomic_files import bytes_text, latex_text, seconds_text
+from gossamer.errors import FileFormatError, ModelError, nearest
 from gossamer.execution.machine_model_replay import Replay
 from gossamer.networks import Network
 from gossamer.planning.collective_jobs import JobOutcome
-from gossamer.planning.outcome import Outcome
 from gossamer.plots.appearance import (
     CATEGORICAL,
     CONTROL_COLOR,
@@ -53,6 +52,7 @@ __all__ = [
     "replays_figure",
     "report_figure",
     "sizes_figure",
+    "sizes_tikz",
 ]
 
 
@@ -134,62 +134,113 @@ def _mark_lost(panel: Any, runs: Sequence[TrafficRun], color: str, number: int) 
 # Time against bytes, one curve an algorithm, beside the lower bound.
 
 
-def sizes_figure(comparison: SizeComparison | SizePlans, heading: str = "", **dressing: Unpack[Dress]) -> Figure:
-    """Return a figure of three panels over bytes: multiples of the bound, time, and bus bandwidth.
+SIZE_KINDS = {"bound": "time / lower bound", "time": "time, us", "bandwidth": "bandwidth, GB/s"}
+"""What is drawn over bytes, a panel each, and the words at its axis."""
 
-    In the first at most six algorithms are drawn, those that are best somewhere first. In the others the best stands
-    beside the fastest of the algorithms along rings, and the fastest of those along trees, of a comparison where some
-    cover the case, and beside the lower bound. Where bus bandwidth is not defined it is the algorithm bandwidth.
-    `heading` is the title unless there is another.
+
+def sizes_figure(
+    comparison: SizeComparison | SizePlans, heading: str = "", kind: str | None = None, **dressing: Unpack[Dress]
+) -> Figure:
+    """Return a figure over bytes: multiples of the bound, time, and bus bandwidth, a panel each, or one of them.
+
+    At most six algorithms are drawn: the plan and the usual ones beside it, or those compared, the ones that are best
+    somewhere first; and the lower bound. Where bus bandwidth is not defined it is the algorithm bandwidth. `kind` is
+    ``bound``, ``time`` or ``bandwidth``, all three by default; `heading` is the title unless there is another.
     """
-    panels = Panels(3, look(**dressing), columns=3, size=(3.6, 3.1))
-    left, middle, right = panels.axes
+    from matplotlib.ticker import FuncFormatter
+
+    kinds = [_size_kind(kind)] if kind is not None else list(SIZE_KINDS)
+    size = (3.6, 3.1) if kind is None else (4.8, 3.3)
+    panels = Panels(len(kinds), look(**dressing), columns=3, size=size)
     sizes = comparison.sizes
-    for k, (name, points) in enumerate(itertools.islice(comparison.curves(), len(CATEGORICAL))):
-        style = {"color": CATEGORICAL[k], "marker": MARKERS[k], "linewidth": 1.4, "markersize": 4}
-        left.plot([x for x, _ in points], [y for _, y in points], label=name, **style)
-    left.axhline(1, color=MUTED, linewidth=1, linestyle="--")
-    for crossover in comparison.crossovers:
-        left.axvline(crossover.bytes, color=FAINT, linewidth=1, zorder=0)
-    bus = all(o.bus_bandwidth is not None for o in comparison.best)
-    for k, (name, outcomes) in enumerate(_beside(comparison)):
-        style = {"color": CATEGORICAL[k], "marker": MARKERS[k], "linewidth": 1.4, "markersize": 4, "label": name}
-        timed = [(x, o) for x, o in zip(sizes, outcomes, strict=True) if o is not None and o.seconds]
-        middle.plot([x for x, _ in timed], [float(o.seconds or 0) * 1e6 for _, o in timed], **style)
-        rates = [float((o.bus_bandwidth if bus else o.bandwidth) or 0) / 1e9 for _, o in timed]
-        right.plot([x for x, _ in timed], rates, **style)
-    least = [(x, float(o.bound_seconds) * 1e6) for x, o in zip(sizes, comparison.best, strict=True) if o.bound_seconds]
-    if least:
-        middle.plot(*zip(*least, strict=True), color=MUTED, linewidth=1, linestyle="--", label="lower bound")
-    middle.set_yscale("log")
-    labels = ("time / lower bound", "time, us", "bus bandwidth, GB/s" if bus else "algorithm bandwidth, GB/s")
-    for panel, label in zip(panels.axes, labels, strict=True):
+    named = set[str]()
+    for panel, of in zip(panels.axes, kinds, strict=True):
+        for k, (name, points) in enumerate(_size_curves(comparison, of)):
+            if name == _LEAST:
+                style: dict[str, Any] = {"color": MUTED, "linewidth": 1, "linestyle": "--"}
+            else:
+                style = {"color": CATEGORICAL[k], "marker": MARKERS[k], "linewidth": 1.4, "markersize": 4}
+            label = None if name in named else name
+            named.add(name)
+            panel.plot([x for x, _ in points], [y for _, y in points], label=label, **style)
+        for crossover in comparison.crossovers:
+            panel.axvline(crossover.bytes, color=FAINT, linewidth=1, zorder=0)
         panel.set_xscale("log", base=2)
         shown = sizes[:: max(1, -(-len(sizes) // 4))]
         panel.set_xticks(shown, [bytes_text(size) for size in shown])
         panel.set_xticks([], minor=True)
+        if of == "time":
+            panel.set_yscale("log")
+            panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
         panel.margins(0.08)
-        plain(panel, "bytes", label)
-        panel.legend(fontsize=7, frameon=False, labelcolor=INK)
-    right.set_ylim(0, 1.08 * right.get_ylim()[1])
-    low, high = left.get_ylim()
-    left.set_ylim(min(low, 0.97), high + 0.08 * (high - low))
+        plain(panel, "bytes", _size_label(comparison, of))
+        if of == "bandwidth":
+            panel.set_ylim(0, 1.08 * panel.get_ylim()[1])
+    panels.name(ncol=max(1, int(panels.width / _KEY)))
     return panels.finished(heading, "; ".join(map(crossover_text, comparison.crossovers[:2])))
 
 
-_USUAL = ("multi-ring", "doubling-trees", "binomial-tree")
-"""Rings and trees that libraries use, drawn beside the fastest."""
+_LEAST = "lower bound"
+_KEY = 1.8
+"""Inches of an entry of the key, about."""
 
 
-def _beside(comparison: SizeComparison | SizePlans) -> Iterator[tuple[str, Sequence[Outcome | None]]]:
-    """Yield the plan, or the fastest of those compared, for each size, and usual rings and trees among them by name."""
-    if isinstance(comparison, SizePlans):
-        yield "plan", comparison.best
-        return
-    yield "fastest compared", comparison.best
-    for name in comparison.algorithms:
-        if name.removeprefix("two-way-").removeprefix("reversed-") in _USUAL:
-            yield name, [next((o for o in c.outcomes if o.algorithm == name), None) for c in comparison.comparisons]
+def _size_kind(kind: str) -> str:
+    """Return the kind; FileFormatError if there is none such."""
+    if kind not in SIZE_KINDS:
+        raise FileFormatError(f"the kind of a picture over bytes must be {', '.join(SIZE_KINDS)}, got {kind!r}"
+                              f"{nearest(kind, list(SIZE_KINDS))}")  # fmt: skip
+    return kind
+
+
+def _size_label(comparison: SizeComparison | SizePlans, kind: str) -> str:
+    """Return the words at the axis of a panel."""
+    which = "bus " if all(o.bus_bandwidth is not None for o in comparison.best) else "algorithm "
+    return f"{which if kind == 'bandwidth' else ''}{SIZE_KINDS[kind]}"
+
+
+def _size_curves(comparison: SizeComparison | SizePlans, kind: str) -> Iterator[tuple[str, list[tuple[int, float]]]]:
+    """Yield the curves of a panel by name, the lower bound last: pairs of bytes and what is drawn."""
+    bus = all(o.bus_bandwidth is not None for o in comparison.best)
+    bounds = [o.bound_seconds for o in comparison.best]
+    for name, times in [*itertools.islice(comparison.times(), len(CATEGORICAL)), (_LEAST, bounds)]:
+        points = []
+        for size, time, best, least in zip(comparison.sizes, times, comparison.best, bounds, strict=True):
+            rate = (best.bus_bandwidth if bus else best.bandwidth) or 0
+            if not time or (kind == "bound" and not least):
+                continue
+            value = time / least if kind == "bound" and least else time * 10**6
+            if kind == "bandwidth":
+                value = rate * (best.seconds or 0) / time / 10**9
+            points.append((size, float(value)))
+        if points:
+            yield name, points
+
+
+def sizes_tikz(comparison: SizeComparison | SizePlans, heading: str = "", kind: str = "time") -> str:
+    r"""Return a panel over bytes, as of `sizes_figure`, as a `tikzpicture` for the package pgfplots.
+
+    Examples
+    --------
+    >>> from gossamer.studies.sweeps.message_sizes import plan_sizes
+    >>> found = plan_sizes("ring:4", "allgather", "1KiB,1MiB", cost={"bandwidth": "50GB/s", "latency": "2us"})
+    >>> sizes_tikz(found).count("\\addplot")
+    2
+    """
+    _size_kind(kind)
+    ticks = comparison.sizes[:: max(1, -(-len(comparison.sizes) // 4))]
+    lines = [f"% {heading}", "% \\usepackage{pgfplots} \\pgfplotsset{compat=1.16}", "\\begin{tikzpicture}"]
+    lines += [
+        f"\\begin{{axis}}[xmode=log, log basis x=2, {'ymode=log, ' if kind == 'time' else 'ymin=0, '}width=84mm,",
+        f"  xlabel={{bytes}}, ylabel={{{latex_text(_size_label(comparison, kind))}}},",
+        f"  xtick={{{','.join(map(str, ticks))}}}, xticklabels={{{','.join(map(bytes_text, ticks))}}},",
+        "  legend style={at={(0.5,-0.25)}, anchor=north, draw=none, font=\\small}, legend columns=2]",
+    ]
+    for name, points in _size_curves(comparison, kind):
+        style = "[dashed, gray, mark=none] " if name == _LEAST else "+"
+        places = " ".join(f"({x},{y:.6g})" for x, y in points)
+        lines += [f"\\addplot{style} coordinates {{{places}}};", f"\\addlegendentry{{{latex_text(name)}}}"]
+    return "\n".join([*lines, "\\end{axis}", "\\end{tikzpicture}", ""])
 
 
 # Delay against load, of several schemes in one figure.

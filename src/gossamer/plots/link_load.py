@@ -9,10 +9,11 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.atomic_files import quantity
+from gossamer.atomic_files import bandwidth_text, quantity
 from gossamer.bounds.proofs import Cut, Partition
 from gossamer.errors import GossamerError
 from gossamer.networks.network import Network
+from gossamer.networks.structures import Speeds
 from gossamer.plots.appearance import (
     CONTROL_COLOR,
     FAINT,
@@ -37,6 +38,7 @@ from gossamer.plots.appearance import (
 )
 from gossamer.plots.layouts import STRAIGHT, Layout, lay_out
 from gossamer.plots.layouts.layout import STUB_LENGTH, Lines, arrowheads, link_lines
+from gossamer.plots.layouts.machines import rows_above
 from gossamer.plots.link_groups import LinkGroups, link_groups
 from gossamer.plots.node_names import LEAST_SIZE, Page, fitted, paint_nodes
 from gossamer.plots.panels import Figure, Inside
@@ -354,14 +356,30 @@ _ROW = 0.3
 
 def bars_size(schedule: Schedule, dress: Look = SCREEN) -> tuple[float, float]:
     """Return width and height of the picture in inches."""
-    groups = len(link_groups(schedule.network).names)
+    groups = len(_bar_groups(schedule.network).names)
     return dress.width or 7.8, 1.95 + (2.4 if groups == 1 else _ROW * min(groups, _SHOWN))
+
+
+def _bar_groups(network: Network) -> LinkGroups:
+    """Return the groups of the links; behind switches by how far their ends are from terminals, and by speed."""
+    found = link_groups(network)
+    if len(found.names) > 1 or network.terminal_count == network.node_count:
+        return found
+    row, speeds = rows_above(network), network.find(Speeds)
+    rate = network.link_capacity * (1.0 if speeds is None else speeds.bandwidth)
+    columns = np.stack([row[network.link_source], row[network.link_target], -rate])
+    kinds, group = np.unique(columns, axis=1, return_inverse=True)
+    names = []
+    for low, high, speed in kinds.T.tolist():
+        ends = " to ".join("terminals" if r == 0 else f"tier-{int(r)} switches" for r in (low, high))
+        names.append(f"{ends}, {bandwidth_text(-speed)}" if speeds is not None else ends)
+    return LinkGroups(tuple(names), group.reshape(-1).astype(np.int32))
 
 
 def paint_bars(figure: Any, schedule: Schedule, load: Cells, width: float, height: float,
                dress: Look = SCREEN) -> None:  # fmt: skip
     """Show mean, least and largest load of each group of links, or how many links have which load."""
-    groups = link_groups(schedule.network)
+    groups = _bar_groups(schedule.network)
     names = groups.names[:_SHOWN]
     notes = [f"The network is too large to draw its {quantity(load.size, 'link')}."]
     if len(groups.names) > 1:
@@ -432,6 +450,8 @@ _THIN = 0.18
 """The widest line covers no more than this share of the paper beside it: a crowded picture is of thin lines."""
 _FEW = 0.6
 """Links are marked as the busiest if they are less than this share of those in use."""
+_MATRIX = 400
+"""With more nodes and no groups of links, a heat map of all pairs shows nothing: bars stand in."""
 _BOUNDED = 400
 """Lower bounds are computed again for networks of at most so many links."""
 _WRITTEN_OUT = 5_000_000
@@ -634,6 +654,8 @@ def load_sheet(schedule: Schedule, dress: Look = SCREEN, *, heat: bool | None = 
     network = schedule.network
     if network.node_count > NODE_LIMIT or network.link_count > 10 * NODE_LIMIT:
         return LoadSheet(*bars_size(schedule, dress), dress=dress)
+    if heat is None and network.node_count > _MATRIX and len(link_groups(network).names) == 1 and crowded(network):
+        return LoadSheet(*bars_size(schedule, dress), dress=dress)
     if crowded(network) if heat is None else heat:
         return LoadSheet(*heat_size(schedule, dress), dress=dress, heat=True)
     room = ((_PAGE[0] if dress.width is None else dress.width - 0.1) * 72, _PAGE[1] * 72)
@@ -712,7 +734,9 @@ def _written(figure: Any, schedule: Schedule, sheet: LoadSheet, load: Cells) -> 
     notes += [*(layout.notes if layout else ()), *([f"Colors and widths are {unusual}."] if unusual else [])]
     notes += [*(sheet.marks.words if sheet.marks else ()), *(sheet.page.names.notes if sheet.page else ())]
     top = heading(figure, schedule, width, height, dress)
-    return top, caption(figure, " ".join(notes), width, height, dress), scale
+    words = [*([f"Colors and widths are {unusual}."] if unusual else []), *(sheet.marks.words if sheet.marks else ())]
+    key = " ".join([*words, *(sheet.page.names.notes if sheet.page else ())])
+    return top, caption(figure, " ".join(notes), width, height, dress, key=key), scale
 
 
 def _paint_on(axes: Any, schedule: Schedule) -> None:

@@ -31,6 +31,7 @@ from gossamer.plots.appearance import (
 )
 from gossamer.plots.layouts import STUB, lay_out
 from gossamer.plots.layouts.layout import Lines, link_lines
+from gossamer.plots.layouts.machines import homes
 from gossamer.plots.node_names import fitted, paint_nodes
 from gossamer.plots.panels import Figure
 from gossamer.plots.picture_files import picture_format, write_picture
@@ -183,6 +184,7 @@ def network_figure(network: Network, cut: NarrowCut | None = None, **dressing: U
     ['0,0', '0,1', '0,2']
     """
     dress = look(**dressing)
+    whole, network = network, network if cut is not None else sampled(network)
     shown, place = _shown(network)
     found = lay_out(shown)
     lines = link_lines(shown, found, _RADIUS, 0.07)
@@ -199,7 +201,7 @@ def network_figure(network: Network, cut: NarrowCut | None = None, **dressing: U
         size = (page.high - page.low) * page.unit / 72
         width = dress.width or max(float(size[0]) + 0.2, 3.2)
         key = _speeds(shown, width)
-        words = " ".join([_words(network, cut, stubs), *page.names.notes])
+        words = " ".join([_words(whole, cut, stubs, network), *page.names.notes])
         top = headline(UNWRITTEN, dress.title, "", width, 1.0, dress) if dress.title else 0.1
         foot = caption(UNWRITTEN, words, width, 1.0, dress) + 0.06 + _KEY * len(key)
         height = max(float(size[1]), 0.3) + top + foot + 0.1
@@ -300,10 +302,52 @@ def _thinned(wide: Floats, lines: list[Lines], unit: float, area: float) -> Floa
     return wide * min(1.0, _INK * area / max(ink, 1e-9))
 
 
-def _words(network: Network, cut: NarrowCut | None, stubs: bool) -> str:
-    text = f"{spec_text(network)}: {network.terminal_count:,} terminals"
+def sampled(network: Network) -> Network:
+    """Return a network of a few of the servers or racks of a large one, with the first switches above them.
+
+    Large are more than 400 nodes; groups are the terminals of one switch. Other networks are returned as they are.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> large = gossamer.network("leaf-spine:leaves=32,spines=16,hosts=32")
+    >>> large.node_count, sampled(large).node_count
+    (1072, 35)
+    """
+    if network.node_count <= _MANY or network.terminal_count == network.node_count:
+        return network
+    home, terminals = homes(network), network.terminal_count
+    groups = np.unique(home)
+    if home.min() < 0 or groups.size <= 2 * _GROUPS:
+        return network
+    kept = groups[:_GROUPS]
+    near = np.concatenate([np.flatnonzero(home == switch)[:_MEMBERS] for switch in kept])
+    source, target = network.link_source.astype(np.int64), network.link_target.astype(np.int64)
+    below, found = np.concatenate([near, kept]), [near, kept]
+    while below.size:  # the switches above, row by row
+        above = np.setdiff1d(target[np.isin(source, below)], np.concatenate([*found, groups, np.arange(terminals)]))
+        below = above[:_ABOVE]
+        found.append(below)
+    left = np.setdiff1d(np.arange(network.node_count), np.concatenate(found))
+    return network.without(nodes=left.tolist())
+
+
+_MANY, _GROUPS, _MEMBERS, _ABOVE = 400, 3, 8, 8
+"""Nodes from which on a part is drawn; its servers or racks, the terminals of each, and switches of a row above."""
+
+
+def _words(network: Network, cut: NarrowCut | None, stubs: bool, drawn: Network) -> str:
+    text = f"{spec_text(network)}: {quantity(network.terminal_count, 'terminal')}"
     if network.terminal_count < network.node_count:
-        text += f" (round) and {network.node_count - network.terminal_count:,} switches (square)"
+        text += f" (round) and {quantity(network.node_count - network.terminal_count, 'switch')} (square)"
+    speeds = network.find(Speeds)
+    if speeds is not None and speeds.bandwidth.size and np.ptp(speeds.bandwidth * network.link_capacity) == 0:
+        text += f"; every link {bandwidth_text(float(speeds.bandwidth[0]) * int(network.link_capacity[0]))} each way"
+    if drawn is not network:
+        text += (
+            f". Drawn are {drawn.terminal_count:,} terminals and {drawn.node_count - drawn.terminal_count:,} switches"
+        )
+        network = drawn
     if cut is not None:
         text += f". Orange: the narrowest cut found, {cut.links:,} links each way" * network.two_way
     if network.shared_ports is not None:

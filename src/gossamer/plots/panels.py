@@ -62,12 +62,17 @@ class Page(NamedTuple):
     foot: float
 
 
-def page(schedule: Schedule | WormholeSchedule, note: str, width: float, height: float, dress: Look) -> Page:
-    """Return a figure with the heading of a schedule and a note, higher where these take more than a line each."""
-    height += further(schedule, note, width, dress)
+def page(
+    schedule: Schedule | WormholeSchedule, note: str, width: float, height: float, dress: Look, *, key: str = ""
+) -> Page:
+    """Return a figure with the heading of a schedule and a note, higher where these take more than a line each.
+
+    On paper the note is the `key` alone.
+    """
+    height += further(schedule, note, width, dress, key=key)
     figure = Figure(figsize=(width, height), facecolor=PAPER)
     top = heading(figure, schedule, width, height, dress)
-    return Page(figure, height, top, caption(figure, note, width, height, dress))
+    return Page(figure, height, top, caption(figure, note, width, height, dress, key=key))
 
 
 class Panels:

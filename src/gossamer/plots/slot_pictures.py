@@ -1,4 +1,4 @@
-"""Pictures of the first slots of an explained algorithm, and its explanation as a page with them."""
+"""Pictures of slots of an explained algorithm, and its explanation as a page with them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _NAMED = 40
 
 
 def slots_figure(found: AlgorithmExplanation, **dressing: Unpack[Dress]) -> Figure:
-    """Draw the first slots of an explained algorithm: where the message is, and along which links it goes.
+    """Draw the slots of an explained algorithm: where the message is, and along which links it goes.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def slots_figure(found: AlgorithmExplanation, **dressing: Unpack[Dress]) -> Figu
         axes.set_axis_off()
         axes.set_aspect("equal")
         axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
-        axes.set_title(f"{word} {slot.slot}: {slot.busy}", fontsize=8, color=MUTED, loc="left")
+        axes.set_title(slot.title(word, found.all_shown), fontsize=8, color=MUTED, loc="left")
         _paint(axes, found, slot, layout.positions, lines, _HEAD / wide)
     return panels.finished(found.title, f"Followed here: {found.followed}." if found.slots else "", _key(found))
 
@@ -192,6 +192,7 @@ def _markdown(found: AlgorithmExplanation, picture: str) -> str:
             lines += ["```sh", *part.paragraphs, "```", ""]
         else:
             lines += [line for paragraph in part.paragraphs for line in (_marked(paragraph), "")]
+        lines += ["```text", *part.rows, "```", ""] if part.rows else []
         lines += [f"{number}. {_marked(step)}" for number, step in enumerate(part.numbered, 1)]
         lines += [""] if part.numbered else []
         if part.pictured:
@@ -226,6 +227,7 @@ def _html_part(found: AlgorithmExplanation, part: Section, picture: str) -> str:
         lines.append(f"<pre>{html.escape(chr(10).join(part.paragraphs))}</pre>")
     else:
         lines += [f"<p>{html.escape(paragraph)}</p>" for paragraph in part.paragraphs]
+    lines += [f"<pre>{html.escape(chr(10).join(part.rows))}</pre>"] if part.rows else []
     if part.numbered:
         lines.append("<ol>" + "".join(f"<li>{html.escape(step)}</li>" for step in part.numbered) + "</ol>")
     if part.pictured:

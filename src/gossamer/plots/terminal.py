@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gossamer.atomic_files import quantity
 from gossamer.networks.network import Network
-from gossamer.plots.appearance import by_number
+from gossamer.plots.appearance import by_number, time_text
 from gossamer.plots.link_groups import link_groups
 from gossamer.plots.link_occupancy import occupancy
 from gossamer.plots.wormhole_timetables import channel_use
@@ -146,7 +146,7 @@ def text_picture(schedule: Schedule | WormholeSchedule, width: int = 80, color: 
     verify(schedule).raise_if_invalid()
     if schedule.hop_count <= 500_000:
         schedule = schedule.expand()
-    time = f"{schedule.completion_time} step{'' if schedule.completion_time == 1 else 's'}"
+    time = time_text(schedule, schedule.completion_time)
     head = f"{schedule.task.describe()} on {schedule.network.spec}: {time}, {schedule.algorithm or 'unnamed'}"
     return _joined([[head], _grid(schedule, width), _groups(schedule, width), _times(schedule, width, color)])
 

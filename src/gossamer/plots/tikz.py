@@ -32,7 +32,7 @@ def load_tikz(schedule: Schedule, width: float | None = None) -> str:
     schedule : Schedule
         Valid, on a network of at most 64 nodes.
     width : float, optional
-        Inches. Default 5.5.
+        Inches. Default 5.5, and less for a few nodes.
 
     Returns
     -------
@@ -58,16 +58,19 @@ def load_tikz(schedule: Schedule, width: float | None = None) -> str:
         raise NotApplicableError(f"TikZ is written of networks of at most {_MOST} nodes, and {network.spec} has "
                                  f"{network.node_count:,}: write .pdf instead")  # fmt: skip
     verify(schedule).raise_if_invalid()
-    sheet = load_sheet(schedule, Look("paper", width or _WIDTH), heat=False)
+    usual = min(_WIDTH, 1.0 + 0.9 * float(np.ceil(np.sqrt(network.node_count))))
+    sheet = load_sheet(schedule, Look("paper", width or usual), heat=False)
     load = load_of(schedule)
     lines = [f"% {schedule.task.describe()} on {spec_text(network)}, {load_unit(schedule)}", "% \\usepackage{tikz}",
              *_colors(load), "\\begin{tikzpicture}["]  # fmt: skip
     looks = ("terminal/.style={circle, draw=nodes, fill=white, inner sep=1pt}",
              "switch/.style={rectangle, draw=nodes, fill=white, inner sep=2pt}",
-             "link/.style={-stealth, line cap=butt}", "server/.style={draw=idle, fill=ground}")  # fmt: skip
+             "link/.style={-stealth, line cap=butt}", "key/.style={line width=1.6pt}",
+             "server/.style={draw=idle, fill=ground}")  # fmt: skip
     lines += [f"  {look}," for look in looks]
     lines.append("]")
-    lines += [f"  {line}" for line in [*_boxes(sheet), *_links(schedule, sheet, load), *_nodes(schedule, sheet)]]
+    parts = _boxes(sheet), _links(schedule, sheet, load), _nodes(schedule, sheet), _key(sheet, load)
+    lines += [f"  {line}" for part in parts for line in part]
     return "\n".join([*lines, "\\end{tikzpicture}", ""])
 
 
@@ -96,10 +99,45 @@ def _colors(load: np.ndarray) -> list[str]:
 
     scale = load_scale(load)[0]
     named = {"nodes": MUTED, "idle": FAINT, "ground": "#f4f4f4", "busiest": CONTROL_COLOR}
-    steps = sorted({_step(value) for value in load.tolist()} - {0})
+    steps = _steps(load)
     named |= {f"load{k}": to_hex(scale.to_rgba(min(100 * k / _STEPS, float(scale.norm.vmax)))) for k in steps}
     said = [f"\\definecolor{{{name}}}{{HTML}}{{{color.removeprefix('#').upper()}}}" for name, color in named.items()]
-    return [*said, *(f"% load{k}: {percent(100 * k / _STEPS)}" for k in steps)]
+    return [*said, *(f"% load{k}: {', '.join(map(_share, loads))}" for k, loads in steps.items())]
+
+
+def _steps(load: np.ndarray) -> dict[int, list[float]]:
+    """Return the steps of the scale that occur, with the loads of each, rounded to a tenth of a percent."""
+    found: dict[int, set[float]] = {}
+    for value in load[load > 0].tolist():
+        found.setdefault(_step(value), set()).add(round(value, 1))
+    return {step: sorted(found[step]) for step in sorted(found)}
+
+
+def _share(load: float) -> str:
+    return f"{round(load, 1):g} %" if round(load, 1) else percent(load)
+
+
+def _key(sheet: LoadSheet, load: np.ndarray) -> list[str]:
+    """Return a line in the color of the least, the largest and a few loads between, with what it stands for."""
+    assert sheet.page is not None
+    steps = _steps(load)
+    spread = np.linspace(0, len(steps) - 1, _KEYS).round().astype(int)
+    chosen = [list(steps)[i] for i in dict.fromkeys(spread.tolist())] if steps else []
+    low = f"{-_KEY_BELOW:.2f}"
+    drawn = []
+    for place, step in enumerate(chosen):
+        loads = steps[step]
+        text = _share(loads[0]) if len(loads) == 1 else f"{_share(loads[0])} to {_share(loads[-1])}"
+        left = place * _KEY_APART
+        drawn.append(f"\\draw[key, load{step}] ({left:.2f},{low}) -- ({left + 0.5:.2f},{low}) "
+                     f"node[right, {_font(6.0)}, text=nodes] {{{latex_text(text)}}};")  # fmt: skip
+    if chosen:
+        drawn.insert(0, "% key: the share of the time in which links are busy")
+    return drawn
+
+
+_KEYS, _KEY_APART, _KEY_BELOW = 4, 2.8, 0.6
+"""Loads in the key; centimeters from one to the next, and below the picture."""
 
 
 def _place(sheet: LoadSheet, point: np.ndarray) -> str:
@@ -139,7 +177,7 @@ def _links(schedule: Schedule, sheet: LoadSheet, load: np.ndarray) -> list[str]:
                 drawn.append((-1.0, f"\\draw[busiest!45, line width=3.4pt] {way};"))
             step = _step(float(load[link]))
             color, wide = (f"load{step}", 0.4 + 1.2 * load[link] / most) if step else ("idle", 0.4)
-            name = f"{schedule.network.link_name(link)}: {percent(float(load[link]))}"
+            name = f"{schedule.network.link_name(link)}: {_share(float(load[link]))}"
             drawn.append((float(load[link]), f"\\draw[link, {color}, line width={wide:.2f}pt] {way}; % {name}"))
     return [line for _, line in sorted(drawn, key=lambda pair: pair[0])]
 

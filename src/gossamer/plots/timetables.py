@@ -432,10 +432,12 @@ def ranks_figure(schedule: Schedule, **dressing: Unpack[Dress]) -> Figure:
     tall = max(row * ranks, 0.5)
     left = 0.5 + max(measured(name, 7)[0] for name in names) / 72
     every = _every(row)
-    notes = ["Blue, the upper lane of a row: the rank sends; orange, below: it receives."]
+    notes = ["Blue, upper: the rank sends; orange, lower: it receives."]
     notes += [f"Ranks are named {words}."] if words else []
     notes += [f"One name of every {every} is shown."] if every > 1 else []
-    figure, height, _, foot = page(schedule, " ".join(notes), wide, tall + (0.75 if dress.bare else 1.6), dress)
+    figure, height, _, foot = page(
+        schedule, " ".join(notes), wide, tall + (0.75 if dress.bare else 1.6), dress, key=" ".join(notes)
+    )
     axes = figure.add_axes((left / wide, (foot + 0.45) / height, (wide - left - 0.2) / wide, tall / height))
     _paint_ranks(axes, schedule, bars, names)
     write(figure, 0.16 / wide, (foot + 0.45 + tall / 2) / height, "rank", 8, rotation=90, va="center", ha="center")

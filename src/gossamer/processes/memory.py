@@ -7,8 +7,6 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["available", "free_memory", "limit_data"]
-
 _SHARE, _UNKNOWN = 0.8, 4 << 30
 """The share of what is free that many processes take, and what is free where that is not known."""
 

@@ -25,18 +25,14 @@ from gossamer.errors import GossamerError, ModelError
 from gossamer.processes.memory import limit_data
 from gossamer.processes.work_items import Failure, Say, WorkItem, WorkResult, attempt, too_large
 
-__all__ = ["Processes", "packed", "serve"]
-
 # Points as bytes for another process, those of classes that a notebook defines included.
 
 
 def packed(point: Any) -> bytes:
     """Return a point as bytes that `pickle.loads` reads elsewhere.
 
-    Raises
-    ------
-    ModelError
-        If it cannot be packed, or is of a class of ``__main__`` and cloudpickle is not there to pack that as well.
+    Raises ModelError if it cannot be packed, or is of a class of ``__main__`` and cloudpickle is not there to pack that
+    as well.
     """
     try:
         if type(point).__module__ != "__main__":
@@ -102,20 +98,11 @@ class _Worker:
 class Processes:
     """Worker processes, as many as are asked for, that share the memory.
 
-    Parameters
-    ----------
-    jobs : int
-        Points at once.
-    memory : int
-        Bytes for all points together. A point that certainly needs more is refused. One that turns out to need more
-        than its share is tried again alone, and refused if that is not enough either.
-    kept : bool
-        Whether workers that have nothing to do wait for another run, until `close`.
+    `jobs`: points at once. `memory`: bytes for all points together. A point that certainly needs more is refused. One
+    that turns out to need more than its share is tried again alone, and refused if that is not enough either. `kept`:
+    whether workers that have nothing to do wait for another run, until `close`.
 
-    Attributes
-    ----------
-    deaths : list of str
-        Which workers died, and at what.
+    `deaths`: which workers died, and at what.
     """
 
     def __init__(self, jobs: int, memory: int, *, kept: bool = False) -> None:

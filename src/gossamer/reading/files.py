@@ -18,21 +18,6 @@ import numpy.typing as npt
 
 from gossamer.errors import FileFormatError, shown
 
-__all__ = [
-    "JSON_PIECES",
-    "XML_PIECES",
-    "check_pieces",
-    "file_name",
-    "guarded",
-    "opened",
-    "read_array",
-    "read_bytes",
-    "read_json",
-    "read_text",
-    "regular",
-    "text_lines",
-]
-
 _LEAST, _TIMES = 500_000_000, 20
 """Bytes that what a file holds may take: so many, or so many times its size."""
 JSON_PIECES = {b"{": 70, b"[": 70, b":": 150, b",": 24}
@@ -145,16 +130,9 @@ def text_lines(
 ) -> Iterator[tuple[int, str]]:
     """Yield the lines of a text file that say something, with their numbers from 1, without comments.
 
-    Parameters
-    ----------
-    path : str or path
-        The file, in UTF-8.
-    what : str
-        What the file should be, for the message if it is no text.
-    comment : str
-        What starts a comment; with an empty text nothing does.
-    pieces : mapping
-        What the file is made of and how many bytes each takes when it is read, as of `check_pieces`.
+    `path`: the file, in UTF-8. `what`: what the file should be, for the message if it is no text. `comment`: what
+    starts a comment; with an empty text nothing does. `pieces`: what the file is made of and how many bytes each takes
+    when it is read, as of `check_pieces`.
     """
     data = read_bytes(path)
     check_pieces(path, data, pieces or {})

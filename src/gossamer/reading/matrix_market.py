@@ -21,8 +21,6 @@ from gossamer.errors import FileFormatError, shown
 from gossamer.reading.files import file_name, opened
 from gossamer.reading.values import whole_text
 
-__all__ = ["MATRIX_MARKET", "nonempty_columns", "read_matrix"]
-
 MATRIX_MARKET = (".mtx", ".mtx.gz", ".mtx.bz2")
 """How the names of Matrix Market files end."""
 
@@ -52,11 +50,8 @@ class _Header(NamedTuple):
 def read_matrix(path: str | os.PathLike[str], most: int = 32_768) -> FloatArray:
     """Return the matrix of a Matrix Market file, float64[rows, columns]; entries of one place add up.
 
-    Raises
-    ------
-    FileFormatError
-        If the file is missing, compressed beyond all measure, no matrix of real numbers, or one with a side over
-        `most`.
+    Raises FileFormatError if the file is missing, compressed beyond all measure, no matrix of real numbers, or one with
+    a side over `most`.
     """
     with opened(path) as file:
         lines, name = _lines(file, path), file_name(path)

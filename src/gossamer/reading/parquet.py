@@ -13,8 +13,6 @@ from gossamer.reading.files import file_name, guarded, opened
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["open_parquet", "parquet_batches", "parquet_table"]
-
 _LEAST, _TIMES = 400_000_000, 20
 """Bytes that a table may take: so many, or so many times the size of its file."""
 _BATCH = 1 << 16
@@ -25,12 +23,7 @@ _AT_ONCE = 50_000_000
 def open_parquet(path: str | os.PathLike[str], most_rows: int | None = None) -> Iterator[Any]:
     """Open a Parquet file, a `pyarrow.parquet.ParquetFile`; FileFormatError for whatever goes wrong in the block.
 
-    Parameters
-    ----------
-    path : str or path
-        A regular file.
-    most_rows : int, optional
-        Rows that it may claim to have.
+    `path`: a regular file. `most_rows`: rows that it may claim to have.
     """
     import pyarrow as pa
     from pyarrow import parquet
@@ -124,14 +117,9 @@ def parquet_table(
 ) -> pa.Table:
     """Return the table that a Parquet file holds, or some of its columns; texts are written out.
 
-    Raises
-    ------
-    FileFormatError
-        If the file is missing, damaged, lacks one of the columns, claims more than `most_rows`, or unpacks to over
-        400 MB and 20 times its size.
+    Raises FileFormatError if the file is missing, damaged, lacks one of the columns, claims more than `most_rows`, or
+    unpacks to over 400 MB and 20 times its size.
 
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> import pyarrow as pa, pyarrow.parquet as pq
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "x.parquet"

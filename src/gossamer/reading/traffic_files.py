@@ -29,8 +29,6 @@ from gossamer.reading.matrix_market import MATRIX_MARKET, read_matrix
 from gossamer.reading.parquet import open_parquet, parquet_batches
 from gossamer.reading.quantities import nodes
 
-__all__ = ["Row", "TrafficTable", "in_units", "read_traffic"]
-
 _MOST_ROWS = 20_000_000
 _ROW = 450
 """Bytes that a row takes, about."""
@@ -101,13 +99,8 @@ def read_traffic(path: str | os.PathLike[str], node_count: int) -> TrafficTable:
 def in_units(traffic: TrafficTable, unit: int) -> TrafficTable:
     """Return traffic of bytes as packets of `unit` bytes, rounded up.
 
-    Raises
-    ------
-    TaskError
-        If `unit` is less than 1.
+    Raises TaskError if `unit` is less than 1.
 
-    Examples
-    --------
     >>> in_units(TrafficTable(np.array([[0, 5], [8, 0]]), [], [], False), 4).matrix.tolist()
     [[0, 2], [2, 0]]
     """

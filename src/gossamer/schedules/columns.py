@@ -13,18 +13,6 @@ import numpy.typing as npt
 from gossamer import reading
 from gossamer.errors import ScheduleError
 
-__all__ = [
-    "MOST",
-    "check_range",
-    "column",
-    "packed",
-    "packed_differences",
-    "phase_rows",
-    "unpacked",
-    "unpacked_differences",
-    "whole",
-]
-
 # Columns of numbers as text: base64 of a zlib stream of little-endian numbers, or of their differences.
 
 
@@ -110,24 +98,11 @@ def whole(value: Any, what: str, least: int = 0) -> int:
 def phase_rows(times: npt.NDArray[Any], names: Sequence[str], starts: Sequence[int], phase: int | str) -> slice:
     """Return the rows of one of the phases that follow each other.
 
-    Parameters
-    ----------
-    times : int32[H]
-        The slot or step of each row, ascending.
-    names : sequence of str
-        Of the phases.
-    starts : sequence of int
-        The first slot or step of each phase, and the first after the last one.
-    phase : int or str
-        Position or name.
+    `times`, int32[H]: the slot or step of each row, ascending. `names`: of the phases. `starts`: the first slot or step
+    of each phase, and the first after the last one. `phase`: position or name.
 
-    Raises
-    ------
-    ScheduleError
-        If there is no such phase.
+    Raises ScheduleError if there is no such phase.
 
-    Examples
-    --------
     >>> phase_rows(np.array([0, 0, 1, 4]), ["up", "down"], [0, 1, 5], "down")
     slice(2, 4, None)
     """

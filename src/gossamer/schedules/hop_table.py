@@ -28,20 +28,6 @@ from gossamer.schedules.columns import MOST, check_range, column, phase_rows, wh
 from gossamer.schedules.packets import CONTROL, Packets, Phase, Repetition, message_rows
 from gossamer.schedules.symmetry import Symmetry
 
-__all__ = [
-    "MAX_HOPS",
-    "TOLD",
-    "HopTable",
-    "hop_columns",
-    "hop_ends",
-    "latencies",
-    "link_ways",
-    "occupancies",
-    "slots_needed",
-    "summed_packets",
-    "too_many_hops",
-]
-
 _FIELDS = (
     *("network", "task", "rules", "slot", "link", "packet"),
     *("cost", "parts", "packets", "phases", "symmetry", "algorithm", "repeats", "repetition"),
@@ -111,8 +97,6 @@ def link_ways(network: Network, *, fastest_first: bool = False) -> npt.NDArray[n
 
     Places are by link number, or those of least latency, least occupancy and most capacity come first.
 
-    Examples
-    --------
     >>> double = Network("double", 2, [0, 0, 1], [1, 1, 0], link_occupancy=[3, 1, 1])
     >>> link_ways(double).tolist(), link_ways(double, fastest_first=True).tolist()
     ([0, 1, 0], [1, 0, 0])
@@ -131,14 +115,8 @@ def link_ways(network: Network, *, fastest_first: bool = False) -> npt.NDArray[n
 def hop_columns(network: Network, table: Packets, link: IntArray, packet: IntArray) -> dict[str, npt.NDArray[Any]]:
     """Return, for hops over links that carry packets, what is told besides: the columns `TOLD`.
 
-    Parameters
-    ----------
-    network : Network
-        Of the links.
-    table : Packets
-        What the packets are.
-    link, packet : int32[H]
-        Of the hops; packet -1 is a control packet, whose message and part are -1 as well.
+    `network`: of the links. `table`: what the packets are. `link`, `packet`, int32[H]: of the hops; packet -1 is a
+    control packet, whose message and part are -1 as well.
     """
     control = packet < 0
     row = np.where(control, 0, packet)
@@ -176,8 +154,6 @@ def summed_packets(schedule: HopTable) -> npt.NDArray[np.bool_]:
 
     Of other packets of reductions each node that adds sends what it has of them once, towards the root.
 
-    Notes
-    -----
     O(hops + packets * nodes / 8); O(packets) where nothing is combined.
     """
     messages, packets = schedule.messages, schedule.packets
@@ -246,9 +222,7 @@ class HopTable:
             packets = Packets.of(self._messages_of(stored), self.parts)
         instance(packets, Packets, "the table of packets", error=ScheduleError)
         self.packets = Packets(
-            column(packets.origin, "origin"),
-            column(packets.message, "message", np.int64),
-            column(packets.part, "part"),
+            column(packets.origin, "origin"), column(packets.message, "message", np.int64), column(packets.part, "part")
         )
         self.repeats: IntArray | None = None if repeats is None else column(repeats, "repeats")
         self._check_columns()
@@ -429,18 +403,11 @@ class HopTable:
 
         An invariant schedule stays invariant.
 
-        Parameters
-        ----------
-        generations : int, optional
-            How many, 1 or more, for messages of so many fewer or more packets. Default: those of the schedule.
+        `generations`: how many, 1 or more, for messages of so many fewer or more packets. Default: those of the
+        schedule.
 
-        Raises
-        ------
-        ScheduleError
-            If that would be more than 1,000,000,000 hops or 2**31 packets.
+        Raises ScheduleError if that would be more than 1,000,000,000 hops or 2**31 packets.
 
-        Examples
-        --------
         >>> import gossamer
         >>> from gossamer.schedules import Repetition, Schedule
         >>> line, task = gossamer.network("array:3"), gossamer.task("broadcast", packets=4)

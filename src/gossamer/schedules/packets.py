@@ -13,8 +13,6 @@ from gossamer.networks.network import IntArray
 from gossamer.questions.tasks import Messages
 from gossamer.reading import whole
 
-__all__ = ["CONTROL", "Packets", "Phase", "Repetition", "message_rows"]
-
 CONTROL = -1
 """Packet number of a control hop: a control packet made at one end of a link and consumed at the other."""
 

@@ -14,22 +14,11 @@ from gossamer.networks.network import IntArray, Network
 from gossamer.networks.shared_ports import SharedPorts
 from gossamer.networks.spec import network as parse_network
 from gossamer.networks.spec import network_size, reads_file
-from gossamer.networks.structures import Speeds, Structure
+from gossamer.networks.structures import Coordinates, Speeds, Structure
 from gossamer.questions.costs import StepCost
 from gossamer.questions.rules import Rules
 from gossamer.schedules.columns import packed, unpacked, whole
 from gossamer.schedules.table_files import Room
-
-__all__ = [
-    "complete",
-    "control_phases",
-    "has_spec",
-    "network_from_dict",
-    "network_to_dict",
-    "rules_of_switches",
-    "rules_to_dict",
-    "with_control",
-]
 
 _OF_SWITCHES = ("cut_through", "replication", "reduction")
 
@@ -100,10 +89,7 @@ def network_to_dict(network: Network, *, text: bool = False) -> dict[str, Any]:
     links = np.stack([network.link_source, network.link_target, network.link_capacity])
     told: dict[str, Any] = {"fingerprint": network.fingerprint}
     if network.uniform_occupancy != 1 or network.uniform_latency != 0:
-        told["times"] = {
-            "occupancy": _told(network.link_occupancy, text),
-            "latency": _told(network.link_latency, text),
-        }
+        told["times"] = {"occupancy": _told(network.link_occupancy, text), "latency": _told(network.link_latency, text)}
     speeds = network.find(Speeds)
     if speeds is not None:
         told["speeds"] = {"bandwidth": _told(speeds.bandwidth, text), "latency": _told(speeds.latency, text)}
@@ -115,12 +101,14 @@ def network_to_dict(network: Network, *, text: bool = False) -> dict[str, Any]:
         }
     if has_spec(network):
         return {"spec": network.spec, **told}
+    places = network.coordinates
     return {
         "name": network.spec,
         "nodes": network.node_count,
         "terminals": network.terminal_count,
         "labels": network.labels,
         "links": links.T.tolist() if text else packed(links.astype(np.int32)),
+        **({} if places is None or network.labels is not None else {"coordinates": places.tolist()}),
         **told,
     }
 
@@ -150,10 +138,7 @@ def has_spec(network: Network) -> bool:
 def network_from_dict(fields: dict[str, Any], room: Room) -> Network:
     """Return the network that `network_to_dict` described.
 
-    Raises
-    ------
-    ValueError
-        If it is another one, or is too large for the room of its file.
+    Raises ValueError if it is another one, or is too large for the room of its file.
     """
     if "links" in fields:
         nodes = whole(fields["nodes"], "the number of nodes", 1)
@@ -161,6 +146,8 @@ def network_from_dict(fields: dict[str, Any], room: Room) -> Network:
         source, target, capacity = _links(fields["links"], room)
         terminals, labels, spec = fields["terminals"], fields["labels"], fields["name"]
         structures: tuple[Structure, ...] = ()
+        if "coordinates" in fields:
+            structures = (Coordinates(fields["coordinates"]),)
     else:
         spec = fields["spec"]
         if reads_file(spec):

@@ -14,8 +14,6 @@ from gossamer.networks.finite_groups import Elements
 from gossamer.networks.network import Network
 from gossamer.reading import instance, whole
 
-__all__ = ["Symmetry"]
-
 
 class Symmetry:
     """The translations under which an invariant schedule looks the same.

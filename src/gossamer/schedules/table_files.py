@@ -32,18 +32,6 @@ from gossamer.errors import FileFormatError, GossamerError, shown
 from gossamer.reading.files import regular
 from gossamer.schedules.columns import packed_differences, unpacked_differences, whole
 
-__all__ = [
-    "Columns",
-    "FileTable",
-    "OpenFile",
-    "Room",
-    "TableRows",
-    "is_text",
-    "open_tables",
-    "whole_schedule",
-    "write_tables",
-]
-
 _DAMAGE = (
     *(GossamerError, ValueError, TypeError, LookupError, ArithmeticError, RecursionError, OSError, zlib.error),
     MemoryError,
@@ -66,22 +54,14 @@ def _compare_nothing(known: Columns, first: int, rows: Columns) -> None:
 class FileTable(NamedTuple):
     """What a table is in both kinds of files.
 
-    Attributes
-    ----------
-    name : str
-        Its title in text, and its key in the description of a Parquet file.
-    row : str
-        What a row is, for errors.
-    columns : sequence of str
-        Those that are read from Parquet.
-    line : str
-        A row as text, with columns in braces: ``{number}`` is the number of the row, from 0; ``{packet:control}`` is
-        the word ``control`` where the column has -1. It ends with a column.
-    told : sequence of str
-        Further columns of a Parquet file, which say again what follows from the others; not in files of old.
-    compare : callable
-        Takes all columns known so far, the number of the first of some rows and all their columns by name; ValueError
-        if what they tell does not follow.
+    * `name`: its title in text, and its key in the description of a Parquet file.
+    * `row`: what a row is, for errors.
+    * `columns`: those that are read from Parquet.
+    * `line`: a row as text, with columns in braces: ``{number}`` is the number of the row, from 0; ``{packet:control}``
+      is the word ``control`` where the column has -1. It ends with a column.
+    * `told`: further columns of a Parquet file, which say again what follows from the others; not in files of old.
+    * `compare`, callable: takes all columns known so far, the number of the first of some rows and all their columns by
+      name; ValueError if what they tell does not follow.
     """
 
     name: str
@@ -164,22 +144,12 @@ def write_tables(
 ) -> None:
     """Write a description and tables to a file, whole or not at all: as text if `is_text`, otherwise as Parquet.
 
-    Parameters
-    ----------
-    path : path
-        Replaced if it exists.
-    switching : str
-        Of the schedule, for the first line of a text.
-    header : mapping
-        Plain values of JSON. In Parquet all tables but the last are put among them under their names. In text those of
-        ``version`` and ``switching`` stand in the first line, numbers of rows at the tables.
-    tables : sequence of TableRows
-        In the order of writing; the columns of a table have one length and integer types.
+    `path`: replaced if it exists. `switching`: of the schedule, for the first line of a text. `header`: plain values of
+    JSON. In Parquet all tables but the last are put among them under their names. In text those of ``version`` and
+    ``switching`` stand in the first line, numbers of rows at the tables. `tables`: in the order of writing; the columns
+    of a table have one length and integer types.
 
-    Raises
-    ------
-    FileFormatError
-        If the file cannot be written.
+    Raises FileFormatError if the file cannot be written.
     """
     if is_text(path):
         _write_text(path, switching, header, tables)
@@ -191,20 +161,11 @@ def write_tables(
 def open_tables(path: str | os.PathLike[str], newest: int, first: tuple[str, str] = ("", "")) -> Iterator[OpenFile]:
     """Open a file that `write_tables` wrote.
 
-    Parameters
-    ----------
-    path : path
-        The file; a text if `is_text`.
-    newest : int
-        The highest ``version`` that the caller reads.
-    first : (str, str)
-        A switching, and the name of its first table: of a text for another switching only the first line is read.
+    `path`: the file; a text if `is_text`. `newest`: the highest ``version`` that the caller reads. `first`: a
+    switching, and the name of its first table: of a text for another switching only the first line is read.
 
-    Raises
-    ------
-    FileFormatError
-        If the file is missing, unreadable, truncated, foreign, or newer, or its description is not what its checksum
-        says; or, once it is read, if a line of text is malformed, which is then named by its number.
+    Raises FileFormatError if the file is missing, unreadable, truncated, foreign, or newer, or its description is not
+    what its checksum says; or, once it is read, if a line of text is malformed, which is then named by its number.
     """
     with _open_text(path, newest, first) if is_text(path) else _open_parquet(path, newest) as file:
         yield file
@@ -259,7 +220,9 @@ def _open_parquet(path: str | os.PathLike[str], newest: int) -> Iterator[OpenFil
         reason = str(error).partition("\n")[0].rstrip(".")
         if "magic bytes" in reason:
             told = "is no schedule or table that gossamer wrote (.parquet or .txt)"
-            raise FileFormatError(f"{name!r} {told}, or it is truncated") from None
+            other = Path(path).suffix.lower() in (".xml", ".json", ".goal")
+            rest = "; a program of another tool is checked on a network: --network" if other else ", or it is truncated"
+            raise FileFormatError(f"{name!r} {told}{rest}") from None
         raise FileFormatError(f"{name!r} is not a readable Parquet file, or is truncated: {reason}") from None
     with file:
         metadata = file.schema_arrow.metadata or {}

@@ -17,8 +17,6 @@ from gossamer.schedules.hop_table import HopTable, hop_ends
 from gossamer.schedules.packets import CONTROL
 from gossamer.schedules.transform import expand
 
-__all__ = ["Timed", "Timeline", "hop_timeline", "in_ticks", "timeline"]
-
 _LONGEST = 2**62
 
 
@@ -115,13 +113,8 @@ def timeline(schedule: Timed) -> Timeline:
 def in_ticks(lengths: Sequence[Fraction], total: Fraction) -> tuple[Fraction, list[int], int]:
     """Return the longest tick of which all lengths are multiples, and the lengths and their total in ticks.
 
-    Raises
-    ------
-    ScheduleError
-        If the total is more than 2**62 ticks.
+    Raises ScheduleError if the total is more than 2**62 ticks.
 
-    Examples
-    --------
     >>> in_ticks([Fraction(1, 2), Fraction(0), Fraction(3, 4)], Fraction(5, 4))
     (Fraction(1, 4), [2, 0, 3], 5)
     """

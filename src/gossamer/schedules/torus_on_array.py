@@ -25,8 +25,6 @@ from gossamer.schedules.packets import Packets, message_rows
 from gossamer.schedules.schedule import Schedule
 from gossamer.schedules.transform import expand, relabel
 
-__all__ = ["array_positions", "fold_hops", "folded_links", "ring_labels", "task_on_torus", "torus_on_array"]
-
 # A hop over link e of the torus is made over link ``first[e]`` of the array in the first of two slots and over
 # ``second[e]`` in the second one; -1 where it needs no link in that slot. Bit tables have one row of ``row_bytes``
 # bytes a packet and one bit a node.
@@ -140,12 +138,8 @@ Nodes = npt.NDArray[np.int64]
 def ring_labels(p: int) -> Nodes:
     """Return the node of a ring of p nodes that each position of a line of p nodes hosts, int64[p].
 
-    References
-    ----------
-    Varvarigos and Bertsekas 1994, section 2, proof of Theorem 1.
+    Source: Varvarigos and Bertsekas 1994, section 2, proof of Theorem 1.
 
-    Examples
-    --------
     >>> ring_labels(5).tolist(), ring_labels(6).tolist()
     ([0, 4, 1, 3, 2], [0, 5, 1, 4, 2, 3])
     """
@@ -158,8 +152,6 @@ def array_positions(grid: Grid) -> Nodes:
 
     Dimensions that do not wrap around stay as they are.
 
-    Examples
-    --------
     >>> from gossamer.networks import ring
     >>> array_positions(ring(5).grid).tolist()
     [0, 2, 4, 3, 1]
@@ -174,19 +166,10 @@ def array_positions(grid: Grid) -> Nodes:
 def task_on_torus(task: Task, grid: Grid) -> Task:
     """Return the task whose schedule on a torus carries out `task` on the array, once `torus_on_array` has folded it.
 
-    Parameters
-    ----------
-    task : Task
-        What is wanted on the array.
-    grid : Grid
-        Of the torus.
+    `task`: what is wanted on the array. `grid`: of the torus.
 
-    Notes
-    -----
     ``task_on_torus(task, grid).renamed(to) == task``, with `to` from `array_positions`. O(N).
 
-    Examples
-    --------
     >>> import gossamer
     >>> torus = gossamer.network("ring:5")
     >>> task_on_torus(gossamer.task("broadcast", root=3), torus.grid)
@@ -250,7 +233,7 @@ def torus_on_array(schedule: Schedule, *, keep_task: bool = False) -> Schedule:
     if torus.uniform_capacity != 1:
         raise ScheduleError(f"{torus.spec} has links of a capacity other than 1; those of an array have capacity 1")
     if schedule.rules.ports != "all":
-        raise ScheduleError(f"folding a torus into an array needs ports 'all', not {schedule.rules.ports!r}")
+        raise ScheduleError(f"folding a torus into an array needs all-port nodes, not {schedule.rules.ports_text}")
     if summed_packets(schedule).any():
         raise ScheduleError("partial sums would be added at the nodes that they pass, so the schedule cannot be folded")
     schedule = expand(schedule)
@@ -284,26 +267,14 @@ def folded_links(
 ) -> tuple[IntArray, IntArray]:
     """Return the links of an array over which transfers between nodes at most two positions apart are made.
 
-    Parameters
-    ----------
-    line : Network
-        The array.
-    source, target : int64[E]
-        Nodes of the array that host the ends of each link of the torus. They differ in one dimension.
-    folded : bool[E]
-        Whether the link is of a ring that was folded. Other links join neighbors, and are used in the first slot.
+    `line`: the array. `source`, `target`, int64[E]: nodes of the array that host the ends of each link of the torus.
+    They differ in one dimension. `folded`, bool[E]: whether the link is of a ring that was folded. Other links join
+    neighbors, and are used in the first slot.
 
-    Returns
-    -------
-    first, second : int32[E]
-        The links in the first and in the second of the two slots, -1 for none.
+    Returns: `first`, `second`, int32[E]: the links in the first and in the second of the two slots, -1 for none.
 
-    Notes
-    -----
     O(d (L + E)).
 
-    Examples
-    --------
     The ring of three nodes, hosted in the order 0, 2, 1:
 
     >>> from gossamer.networks import ring
@@ -342,25 +313,12 @@ def fold_hops(
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Return the columns slot, link and packet of hops that each take up to two links of an array.
 
-    Parameters
-    ----------
-    line : Network
-        The array.
-    task, packets
-        Of the schedule on the array.
-    hops : tuple of int32[H]
-        Slot, link and packet of each hop, sorted by slot; what a link is, `links` says.
-    links : tuple of int32[E]
-        As from `folded_links`: slot t of link e becomes slot 2t of array link ``first[e]`` and slot 2t+1 of
-        ``second[e]``.
+    `line`: the array. `task`, `packets`: of the schedule on the array. `hops`, tuple of int32[H]: slot, link and packet
+    of each hop, sorted by slot; what a link is, `links` says. `links`, tuple of int32[E]: as from `folded_links`: slot
+    t of link e becomes slot 2t of array link ``first[e]`` and slot 2t+1 of ``second[e]``.
 
-    Raises
-    ------
-    ScheduleError
-        If the packet table has messages that the task does not have.
+    Raises ScheduleError if the packet table has messages that the task does not have.
 
-    Notes
-    -----
     Leaves out hops that bring a node what it has, as `torus_on_array` says, and those of contributions that left their
     sender another way. 12 bytes a hop of the result; 1 byte a hop and a bit for each packet and node while it works.
     """

@@ -10,13 +10,18 @@ import numpy as np
 
 from gossamer.errors import ScheduleError, TaskError
 from gossamer.networks.network import IntArray, Network
-from gossamer.questions.tasks import ALLCOMBINE, Allreduce, MultinodeBroadcast, ReduceScatter
+from gossamer.questions.tasks import (
+    ALLCOMBINE,
+    Allreduce,
+    MultinodeBroadcast,
+    ReduceScatter,
+    in_packets,
+    packets_of,
+)
 from gossamer.reading import instance
 from gossamer.schedules.hop_table import HopTable, hop_ends, link_ways, summed_packets, too_many_hops
 from gossamer.schedules.packets import CONTROL, Packets, Phase, message_rows
 from gossamer.schedules.symmetry import Symmetry
-
-__all__ = ["expand", "relabel", "reverse", "then"]
 
 S = TypeVar("S", bound=HopTable)
 
@@ -165,24 +170,34 @@ def then(first: S, second: S) -> S:
     >>> both = gather.reverse().then(gather)
     >>> both.task, both.completion_time, bool(gossamer.verify(both))
     (Allreduce(), Fraction(4, 1), True)
+    >>> four = gossamer.plan("ring:5", gossamer.task("allgather", packets=4)).schedule
+    >>> four.reverse().then(four).task
+    Chunked(task=Allreduce(), packets=4)
     """
     instance(second, HopTable, "what follows", error=ScheduleError)
-    if not (isinstance(first.task, ReduceScatter) and isinstance(second.task, MultinodeBroadcast)):
+    chunks = packets_of(first.task), packets_of(second.task)
+    if (in_packets(first.task, 1), in_packets(second.task, 1)) != (ReduceScatter(), MultinodeBroadcast()):
         raise TaskError(
             f"{first.task.describe()} then {second.task.describe()} is not a known task; "
-            "reduce-scatter then allgather, of messages of one packet, is"
+            "reduce-scatter then allgather is"
         )
+    if chunks[0] != chunks[1]:
+        raise TaskError(f"messages of {chunks[0]} packets cannot be followed by messages of {chunks[1]}")
     if first.network != second.network:
         raise ScheduleError(f"the schedules are on different networks, {first.network.spec} and {second.network.spec}")
-    rules = [schedule.rules.on(first.network) for schedule in (first, second)]
-    if (rules[0], first.cost) != (rules[1], second.cost) or first.parts != second.parts:
-        raise ScheduleError("the schedules have different rules, costs or numbers of parts")
+    told = [schedule.rules.on(first.network) for schedule in (first, second)]
+    copies, sums = (any(getattr(each, name) for each in told) for name in ("replication", "reduction"))
+    rules = [replace(each, replication=copies, reduction=sums) for each in told]  # switches do what those of both do
+    if rules[0] != rules[1] or first.cost != second.cost or first.parts != second.parts:
+        what = "rules" if rules[0] != rules[1] else "costs" if first.cost != second.cost else "numbers of parts"
+        raise ScheduleError(f"the schedules have different {what}")
     if first.symmetry != second.symmetry or (first.repetition, second.repetition) != (None, None):
         first, second = expand(first), expand(second)
     a, b = first.packets, second.packets
     shifted = np.where(second.packet == CONTROL, CONTROL, second.packet + a.count)
     return first.replace(
-        task=Allreduce(),
+        task=in_packets(Allreduce(), chunks[0]),
+        rules=rules[0],
         slot=np.concatenate([first.slot, second.slot + first.slot_count]),
         link=np.concatenate([first.link, second.link]),
         packet=np.concatenate([first.packet, shifted]),

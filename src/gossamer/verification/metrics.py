@@ -17,8 +17,6 @@ from gossamer.schedules.schedule import Schedule
 from gossamer.verification.replay_inputs import ReplayState, plain_schedule
 from gossamer.verification.timed_replay import stays
 
-__all__ = ["BufferPeak", "buffer_peak", "link_busy", "link_load", "link_utilization", "measure_buffers"]
-
 
 @dataclass(frozen=True)
 class BufferPeak:

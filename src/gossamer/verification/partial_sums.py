@@ -26,8 +26,6 @@ import numpy as np
 
 from gossamer.jit import njit
 
-__all__ = ["COMBINED", "COUNTED_TWICE", "PASSED_ON", "REPLACED", "WASTED", "add_member", "settle", "words_of"]
-
 COMBINED, REPLACED, WASTED, COUNTED_TWICE, PASSED_ON = 0, 1, 2, 3, 4
 """What an arrival does: it is added to what is there, takes its place (or comes first), is dropped, or is wrong; or it
 passes through the node, as another hop carries it on."""
@@ -92,16 +90,9 @@ def _unite(first, after, fate, carried, total):
 def settle(first, after, fate, carried, held, total):
     """Let arrivals at the same time at a node that holds the set `held` do what they do.
 
-    Parameters
-    ----------
-    first : int
-        The first arrival; `after` int64[] has the next one of each, or -1.
-    fate : int64[]
-        Written for each arrival.
-    carried : uint64[:, W]
-        The set that each arrival brings.
-    held, total : uint64[W]
-        What the node holds, which is changed; room for a set.
+    `first`: the first arrival; `after` int64[] has the next one of each, or -1. `fate`, int64[]: written for each
+    arrival. `carried`, uint64[:, W]: the set that each arrival brings. `held`, `total`, uint64[W]: what the node holds,
+    which is changed; room for a set.
     """
     i = first
     while i >= 0:

@@ -9,8 +9,6 @@ from gossamer.questions.tasks import ALLCOMBINE, COMBINE, COPY, MOVE
 from gossamer.schedules.hop_table import HopTable, summed_packets
 from gossamer.schedules.packets import message_rows
 
-__all__ = ["PARTIAL_SUMS", "ReplayState", "plain_schedule"]
-
 PARTIAL_SUMS = np.uint8(4)
 """The discipline, among checkers, of a reduction to a root in which nodes send partial sums more than once."""
 
@@ -18,22 +16,16 @@ PARTIAL_SUMS = np.uint8(4)
 class ReplayState:
     """Packets with their disciplines and goals, and the folding of links and nodes onto their orbits.
 
-    Attributes
-    ----------
-    row_of : int32[P]
-        Row of each packet's message in ``schedule.messages``, -1 where the task has no such message.
-    kind : uint8[P] or uint8[1]
-        Discipline of each packet, or the one that all have.
-    origin : int32[P]
-        Origin that the task gives to each packet.
-    summed : bool
-        Whether packets are judged as partial sums: those of no root, and after `judge_sums` all that are sent so.
-    row_bytes : int
-        Bytes of a packet's row in a bit table with one bit a node; 0 where no packet is copied or combined.
-    orbit : int32[N], int32[1] or None
-        Orbit of each node that nodes stand for, one entry where there is one orbit, None where each stands for itself.
-    link_class : int32[L] or int32[0]
-        Orbit of each link; empty where links are numbered by generators, or each stands for itself.
+    * `row_of`, int32[P]: row of each packet's message in ``schedule.messages``, -1 where the task has no such message.
+    * `kind`, uint8[P] or uint8[1]: discipline of each packet, or the one that all have.
+    * `origin`, int32[P]: origin that the task gives to each packet.
+    * `summed`: whether packets are judged as partial sums: those of no root, and after `judge_sums` all that are sent
+      so.
+    * `row_bytes`: bytes of a packet's row in a bit table with one bit a node; 0 where no packet is copied or combined.
+    * `orbit`, int32[N], int32[1] or None: orbit of each node that nodes stand for, one entry where there is one orbit,
+      None where each stands for itself.
+    * `link_class`, int32[L] or int32[0]: orbit of each link; empty where links are numbered by generators, or each
+      stands for itself.
     """
 
     def __init__(self, schedule: HopTable) -> None:
@@ -68,8 +60,6 @@ class ReplayState:
     def judge_sums(self) -> bool:
         """Judge reductions in which a node sends more than once by the rule of partial sums; say whether there are any.
 
-        Notes
-        -----
         The rule without sets, for packets that each node sends once, is the same rule for those.
         """
         packets = summed_packets(self.schedule)

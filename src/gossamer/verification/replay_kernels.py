@@ -13,8 +13,6 @@ import numpy as np
 
 from gossamer.jit import njit
 
-__all__ = ["COUNTED", "buffer_peak", "each_cell_once", "message_spans", "replay", "unmet"]
-
 COPY, MOVE, COMBINE = 0, 1, 2
 
 # rows of the counters; the first rows are found by `replay`, the rest by `unmet` and `buffer_peak`

@@ -26,8 +26,6 @@ from gossamer.verification.replay_inputs import PARTIAL_SUMS, ReplayState, plain
 from gossamer.verification.timed_replay import HOP_KINDS, carried_sums, message_spans, replay_timed
 from gossamer.verification.violations import KINDS, Verification, Violation, at_hop, named_count, unmet_goal
 
-__all__ = ["Early", "early_messages", "early_starts", "verify"]
-
 # What the checker asks about order: whether anything leaves before what it depends on is complete.
 #
 # There are two kinds of dependence: of a message on another one that ends at its origin (the result of a reduction),
@@ -47,8 +45,6 @@ _OF_SUMS = ("causality", "duplicate", "lost contribution", "delivery")
 def early_messages(schedule: HopTable, state: ReplayState) -> Early:
     """Return the messages (or their packets) that leave before what they come after is complete at their origin.
 
-    Notes
-    -----
     O(hops).
     """
     messages = schedule.messages
@@ -115,8 +111,6 @@ def _early_packets(schedule: HopTable, state: ReplayState) -> Early:
 def early_starts(schedule: HopTable, state: ReplayState) -> Early:
     """Return the hops by which a node begins with one collective before all that another brings to it is there.
 
-    Notes
-    -----
     O(hops log hops + targets log targets); nothing where no collective waits.
     """
     messages, network = schedule.messages, schedule.network
@@ -237,6 +231,7 @@ def verify(schedule: Schedule, limit: int = 20) -> Verification:
     limit = named_count(limit)
     began = time.process_time()
     stays = schedule.rules.buffer is not None and schedule.rules.buffer_counts != "transit"
+    every, alike = schedule.hop_count, "symmetry" if schedule.invariant else "repetition"
     schedule = schedule.unrolled(None if stays else schedule.generations_at_once)
     state = ReplayState(schedule)
     found: list[Violation] = []
@@ -261,7 +256,8 @@ def verify(schedule: Schedule, limit: int = 20) -> Verification:
         if schedule.rules.buffer is not None and not any(counts.values()):
             _check_buffers(schedule, state, limit, found, counts)
     counts = {k: n for k, n in counts.items() if n}
-    return Verification(tuple(found[:limit]), counts, schedule.stored_hops, time.process_time() - began, wasted)
+    seconds = time.process_time() - began
+    return Verification(tuple(found[:limit]), counts, schedule.stored_hops, seconds, wasted, every, alike)
 
 
 def _check_repeats(

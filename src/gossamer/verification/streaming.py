@@ -22,8 +22,6 @@ from gossamer.schedules.packets import CONTROL
 from gossamer.verification.metrics import BufferPeak
 from gossamer.verification.violations import Verification, Violation, named_count
 
-__all__ = ["StreamVerification", "StreamingChecker"]
-
 _CAUSALITY, _CAPACITY, _DUPLICATE = 0, 1, 2
 _COUNTED = 3
 # places in `state`
@@ -120,16 +118,9 @@ _KINDS = ("causality", "link capacity", "duplicate")
 class StreamVerification:
     """What the streaming checker found.
 
-    Attributes
-    ----------
-    verification : Verification
-        Violations, as from `gossamer.verify`.
-    hops, control_hops : int
-        Hops of the messages' packets, and of control packets.
-    delivered : int
-        Messages that are at their targets.
-    buffer : BufferPeak
-        The most packets that a node held at a slot boundary, its own and delivered ones included.
+    `verification`: violations, as from `gossamer.verify`. `hops`, `control_hops`: hops of the messages' packets, and of
+    control packets. `delivered`: messages that are at their targets. `buffer`: the most packets that a node held at a
+    slot boundary, its own and delivered ones included.
     """
 
     verification: Verification
@@ -295,11 +286,7 @@ class StreamingChecker:
         )  # fmt: skip
         lost = np.flatnonzero(self._location != self._targets)
         counts = {kind: int(n) for kind, n in zip(_KINDS, self._counts, strict=True)}
-        counts |= {
-            "delivery": int(lost.size),
-            "buffer": int(self._state[_OVER]),
-            "slot length": self._slot_length,
-        }
+        counts |= {"delivery": int(lost.size), "buffer": int(self._state[_OVER]), "slot length": self._slot_length}
         name = self.network.node_name
         for p in lost[: max(self.limit - len(self._found), 0)].tolist():
             text = f"packet {p} ends at node {name(self._location[p])}, not at {name(self._targets[p])}"

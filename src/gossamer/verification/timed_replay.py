@@ -21,8 +21,6 @@ from gossamer.verification.partial_sums import (
 )
 from gossamer.verification.replay_inputs import ReplayState
 
-__all__ = ["HOP_KINDS", "CarriedSums", "Replayed", "carried_sums", "message_spans", "replay_timed", "stays"]
-
 # Conventions: hops are sorted by slot. A hop that starts in slot t occupies its link in slots ``t .. t + occupancy -
 # 1`` and ends in slot ``t + occupancy + latency``, from which on what it brings is usable. ``occupancy`` and
 # ``latency`` (in slots of a part) have an entry for each link, or one where all links have the same; so has ``kind``
@@ -151,21 +149,14 @@ def _busy_ports(journey, rows, receiving, orbit, busy, wrong):
 def _busy_shared_ports(slot, link, rows, port, delay, held, room, wrong):
     """Mark hops through shared ports that pass as many packets as they can.
 
-    Parameters
-    ----------
-    slot, link : int32[H]
-    rows : int64[H]
-        The hops by the slot in which they enter a port, `delay` after their start.
-    port : int32[L]
-        The port of each link, or -1.
-    delay : int64[L]
-    held : int32[P]
-        Slots for which a packet is in each port.
-    room : int64[P+1]
-        The first place of each port in a list with a place for each packet that may be in it at once, or at least for
-        each of its hops.
-    wrong : uint8[H]
-        Marked.
+    * `slot`, `link`, int32[H].
+    * `rows`, int64[H]: the hops by the slot in which they enter a port, `delay` after their start.
+    * `port`, int32[L]: the port of each link, or -1.
+    * `delay`, int64[L].
+    * `held`, int32[P]: slots for which a packet is in each port.
+    * `room`, int64[P+1]: the first place of each port in a list with a place for each packet that may be in it at once,
+      or at least for each of its hops.
+    * `wrong`, uint8[H]: marked.
     """
     entered = np.zeros(room[room.size - 1], np.int64)  # when the latest packets came into each port
     count = np.zeros(room.size - 1, np.int64)
@@ -885,21 +876,14 @@ _NONE = np.zeros(0, np.int64)
 class Replayed(NamedTuple):
     """What a replay found.
 
-    Attributes
-    ----------
-    wrong : uint8[H]
-        For each hop what is wrong with it, a bit for each of `HOP_KINDS`.
-    unmet : int64[3, n]
-        Goals that are not met, up to the limit: packet, node, where a moved packet ended or whose contribution is
-        missing.
-    unmet_count : int
-        All of them.
-    fate : uint8[H]
-        What the arrival of each partial sum does, as in `gossamer.verification.partial_sums`; of other hops 0. Empty
-        where there are none.
-    carries_on : int32[H]
-        The hop that each carries on or repeats, as the schedule says or as a switch that adds nothing passes on what
-        comes, -1 where it carries the sum of its node. Empty where there are no partial sums.
+    * `wrong`, uint8[H]: for each hop what is wrong with it, a bit for each of `HOP_KINDS`.
+    * `unmet`, int64[3, n]: goals that are not met, up to the limit: packet, node, where a moved packet ended or whose
+      contribution is missing.
+    * `unmet_count`: all of them.
+    * `fate`, uint8[H]: what the arrival of each partial sum does, as in `gossamer.verification.partial_sums`; of other
+      hops 0. Empty where there are none.
+    * `carries_on`, int32[H]: the hop that each carries on or repeats, as the schedule says or as a switch that adds
+      nothing passes on what comes, -1 where it carries the sum of its node. Empty where there are no partial sums.
     """
 
     wrong: npt.NDArray[np.uint8]
@@ -928,8 +912,6 @@ def _journey(schedule: HopTable) -> _Journey:
 def replay_timed(schedule: HopTable, state: ReplayState, limit: int) -> Replayed:
     """Replay a schedule packet by packet, and the use of links and ports by itself.
 
-    Notes
-    -----
     O(hops log hops + packets * nodes) time; 5 bytes a hop besides the columns, and what sorting them takes. Partial
     sums take a bit for each pair of a node and a contributor, and each hop reads and writes a set of nodes.
     """
@@ -979,16 +961,10 @@ def replay_timed(schedule: HopTable, state: ReplayState, limit: int) -> Replayed
 class CarriedSums(NamedTuple):
     """The partial sums of a packet on their way.
 
-    Attributes
-    ----------
-    hops : int64[K]
-        The packet's hops, by slot.
-    contributions : bool[K, terminals]
-        Whose contributions each carries; of a hop that cannot leave, none.
-    fate : uint8[K]
-        What its arrival does, as in `gossamer.verification.partial_sums`.
-    held : bool[K, terminals]
-        Whose contributions its target has when it has come, and what comes at the same time.
+    `hops`, int64[K]: the packet's hops, by slot. `contributions`, bool[K, terminals]: whose contributions each carries;
+    of a hop that cannot leave, none. `fate`, uint8[K]: what its arrival does, as in
+    `gossamer.verification.partial_sums`. `held`, bool[K, terminals]: whose contributions its target has when it has
+    come, and what comes at the same time.
     """
 
     hops: npt.NDArray[np.int64]
@@ -1000,12 +976,8 @@ class CarriedSums(NamedTuple):
 def carried_sums(schedule: HopTable, packet: int) -> CarriedSums:
     """Return what the hops of one packet of a reduction carry, and what their arrivals do.
 
-    Notes
-    -----
     O(hops of the schedule) to find those of the packet, then O(hops of the packet times nodes / 64).
 
-    Examples
-    --------
     >>> import gossamer
     >>> from gossamer.questions.tasks import PartialSumAllreduce
     >>> net = gossamer.network("ring:4")
@@ -1108,15 +1080,9 @@ def _by_packet(schedule: HopTable) -> tuple[npt.NDArray[np.int64], IntArray]:
 def stays(schedule: HopTable, state: ReplayState, count_all: bool) -> IntArray:
     """Return when packets are in the buffers of nodes: rows of node, first and last slot boundary, int32[3, n].
 
-    Parameters
-    ----------
-    schedule : HopTable
-        A schedule that `gossamer.verify` accepts.
-    count_all : bool
-        Whether a node's own and delivered packets count, too.
+    `schedule`: a schedule that `gossamer.verify` accepts. `count_all`: whether a node's own and delivered packets
+    count, too.
 
-    Notes
-    -----
     O(hops log hops) time; 12 bytes a hop besides those of the replay.
     """
     after = schedule.messages.after

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gossamer.atomic_files import quantity
 from gossamer.errors import ScheduleError, VerificationError
 from gossamer.questions.tasks import ALLCOMBINE, COMBINE, COPY, MOVE
 from gossamer.reading import whole
 from gossamer.schedules.hop_table import hop_ends
 from gossamer.schedules.packets import CONTROL
 from gossamer.schedules.schedule import Schedule
-
-__all__ = ["KINDS", "Verification", "Violation", "at_hop", "named_count", "unmet_goal"]
 
 KINDS = (
     "causality",
@@ -88,6 +87,10 @@ class Verification:
         CPU time of the check.
     wasted : int
         Arrivals of partial sums that bring nothing new. They break no rule.
+    transfers : int or None
+        Hops of the whole schedule, for which the check holds; None where they are `hops`.
+    alike : str
+        By what the other ones are like those that were checked.
     """
 
     violations: tuple[Violation, ...]
@@ -95,6 +98,15 @@ class Verification:
     hops: int
     seconds: float
     wasted: int = 0
+    transfers: int | None = None
+    alike: str = "symmetry"
+
+    @property
+    def checked(self) -> str:
+        """What was checked, for people: ``30 transfers checked``, or how many of more stand for the rest."""
+        if self.transfers is None or self.transfers <= self.hops:
+            return f"{quantity(self.hops, 'transfer')} checked"
+        return f"{quantity(self.transfers, 'transfer')} ({self.hops:,} checked, the rest by {self.alike})"
 
     @property
     def ok(self) -> bool:
@@ -112,7 +124,7 @@ class Verification:
     def __str__(self) -> str:
         if self.ok:
             useless = f"; {self.wasted} {'arrival' if self.wasted == 1 else 'arrivals'} wasted" if self.wasted else ""
-            return f"valid: {self.hops} {'transfer' if self.hops == 1 else 'transfers'} checked, no violation{useless}"
+            return f"valid: {self.checked}, no violation{useless}"
         many = "violation" if self.total == 1 else "violations"
         lines = [f"invalid: {self.total} {many} ({', '.join(f'{n} {k}' for k, n in self.counts.items())})"]
         lines += [f"  {v}" for v in self.violations]

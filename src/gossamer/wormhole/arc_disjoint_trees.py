@@ -59,32 +59,18 @@ def _excess(depth, height, cap):
 def _anneal(height, member, size, orbit, candidate, turns, allowed, choice, room, cap, seed, steps, warmth):
     """Change the choices of orbits until no node lies deeper than `height`; say whether that was reached.
 
-    Parameters
-    ----------
-    height : int
-        Depth allowed.
-    member : int64[O, 4]
-        Nodes of each orbit of the rotation.
-    size : int64[O]
-        Their number: 4, or 2 or 1 for orbits that a rotation maps to themselves sooner.
-    orbit : int64[N]
-        Orbit of each node.
-    candidate : int64[O, 4, 4]
-        Parent of member k if it takes arc orbit r.
-    turns : int64[24, 4]
-        The permutations of the arc orbits.
-    allowed : bool[O, 24]
-        Which permutations use no arc orbit twice.
-    choice : int64[O]
-        Permutation of each orbit, changed in place.
-    room : int64[3, N]
-        To work in.
-    cap : int
-        What a node that lies too deep weighs at the most.
-    seed, steps : int
-        Of the random choices; most of them.
-    warmth : float
-        Starting temperature.
+    * `height`: depth allowed.
+    * `member`, int64[O, 4]: nodes of each orbit of the rotation.
+    * `size`, int64[O]: their number: 4, or 2 or 1 for orbits that a rotation maps to themselves sooner.
+    * `orbit`, int64[N]: orbit of each node.
+    * `candidate`, int64[O, 4, 4]: parent of member k if it takes arc orbit r.
+    * `turns`, int64[24, 4]: the permutations of the arc orbits.
+    * `allowed`, bool[O, 24]: which permutations use no arc orbit twice.
+    * `choice`, int64[O]: permutation of each orbit, changed in place.
+    * `room`, int64[3, N]: to work in.
+    * `cap`: what a node that lies too deep weighs at the most.
+    * `seed`, `steps`: of the random choices; most of them.
+    * `warmth`: starting temperature.
     """
     np.random.seed(seed)
     nodes = orbit.size

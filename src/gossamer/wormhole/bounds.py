@@ -100,7 +100,7 @@ def bounds(case: WormholeCase) -> tuple[Bound, ...]:
     >>> case = WormholeCase(gossamer.network("torus:5x5"), gossamer.task("allgather"), LinearCost(message_bytes=4))
     >>> for b in bounds(case):
     ...     print(b)
-    326 time units, steps and their channels: even in the best number of steps, 3, far messages take many channels
+    326 time units, steps and their channels: with the best number of steps, 3, far messages take many channels
     224 time units, start-ups and transmission: 2 start-ups of 100 and 24 bytes at 1 a byte
     200 time units, start-ups: from node (0,0) a message spreads at most 1, 5, 25 nodes wide
     24 time units, node receives: node (0,0) must receive 96 bytes over 4 channels
@@ -122,11 +122,11 @@ def bounds(case: WormholeCase) -> tuple[Bound, ...]:
         found.append(Bound("start-ups and transmission", value, text, "ports", _SOURCE, unit))
         covered = demand.covering(carried, cost) if cost.price == "steps" else None
         if covered is not None and covered[0] > value:
-            text = f"even in the best number of steps, {covered[1]:,}, far messages take many channels"
+            text = f"with the best number of steps, {covered[1]:,}, far messages take many channels"
             found.append(Bound("steps and their channels", covered[0], text, "linear program", _HERE, unit))
         pipelined = demand.pipelining(volume, cost) if cost.price == "steps" else None
         if pipelined is not None and pipelined[0] > value:
-            text = f"even in the best number of steps, {pipelined[1]:,}, what leaves a source late must still spread"
+            text = f"with the best number of steps, {pipelined[1]:,}, what leaves a source late must still reach all"
             found.append(Bound("steps and their lengths", pipelined[0], text, "linear program", _HERE, unit))
     received = max(receive.value, send.value)
     rows = [("start-ups", begin, cost.startup, "broadcast")]

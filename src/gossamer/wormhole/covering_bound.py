@@ -14,8 +14,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Covering", "covering_bound", "covering_bound_both_ways", "late_sets", "least_length"]
-
 _GRID, _SIMPLE = 10**9, 10**4
 _MOST_STEPS, _MOST_MORE = 24, 10
 _DEAR = 1000
@@ -25,25 +23,15 @@ _DEAR = 1000
 class Covering(NamedTuple):
     """What broadcasts to all nodes ask of a network.
 
-    Attributes
-    ----------
-    distance : int64[N, N]
-        Hops from each node to each other, in the direction in which messages spread.
-    sources : int64[s]
-        The origin of each message of one length.
-    own : Fraction
-        The part of all bytes that one node has at the start, at most.
-    channels : int
-        Channels of the network.
-    out, into : int
-        Messages that a node sends, and receives, in a step at most.
-    fewest : int
-        Steps that are needed.
-    least : Fraction
-        The part of all bytes that the steps last together at least.
-    late : tuple of (int, int, Fraction)
-        Of some sets of nodes: the number of last steps in which it is too late for a message to begin to enter,
-        channels into the set, and the part of all bytes that must enter.
+    * `distance`, int64[N, N]: hops from each node to each other, in the direction in which messages spread.
+    * `sources`, int64[s]: the origin of each message of one length.
+    * `own`: the part of all bytes that one node has at the start, at most.
+    * `channels`: channels of the network.
+    * `out`, `into`: messages that a node sends, and receives, in a step at most.
+    * `fewest`: steps that are needed.
+    * `least`: the part of all bytes that the steps last together at least.
+    * `late`: of some sets of nodes: the number of last steps in which it is too late for a message to begin to enter,
+      channels into the set, and the part of all bytes that must enter.
     """
 
     distance: npt.NDArray[np.int64]
@@ -62,8 +50,6 @@ class Covering(NamedTuple):
         It opens those within `reach` hops of its target which are not within one hop more of its source. They are no
         more than any of the pairs says: the sides of the hull of the numbers at all distances.
 
-        Examples
-        --------
         >>> import numpy as np
         >>> line = np.abs(np.subtract.outer(np.arange(9), np.arange(9)))
         >>> of = Covering(line, np.arange(9), Fraction(1, 9), 16, 2, 2, 2, Fraction(0), ())
@@ -93,17 +79,9 @@ def _slope(one: tuple[int, int], two: tuple[int, int]) -> Fraction:
 def least_length(of: Covering, steps: int, *, told: bool = True) -> Fraction:
     """Return a proved lower bound on the part of all bytes that so many steps last together.
 
-    Parameters
-    ----------
-    of : Covering
-        The broadcasts.
-    steps : int
-        Steps T.
-    told : bool
-        Whether a message is no longer than what its sender has at the start and received since.
+    `of`: the broadcasts. `steps`: steps T. `told`: whether a message is no longer than what its sender has at the start
+    and received since.
 
-    Notes
-    -----
     Means over all bytes: in step t a byte comes to ``n_t`` nodes for the first time, over ``n_t + e_t`` channels; steps
     last for ``l_t`` of all bytes. The program is ``n_t + e_t <= channels * l_t``, ``n_t <= out * (1 + n_1 + ... +
     n_(t-1))``, ``n_1 + ... + n_T = N - 1``, ``l_t <= own + into * (l_1 + ... + l_(t-1))``, ``l_1 + ... + l_T >=
@@ -112,8 +90,6 @@ def least_length(of: Covering, steps: int, *, told: bool = True) -> Fraction:
     soon enough. Where it has no solution a slack z, which is 0 in every schedule, makes one. Dual variables are
     rounded; what they miss is made good by bounds of the variables, so that the value is proved in exact arithmetic.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> ring = np.abs(np.subtract.outer(np.arange(30), np.arange(30)))
     >>> ring = np.minimum(ring, 30 - ring)
@@ -180,19 +156,9 @@ def late_sets(
 ) -> tuple[tuple[int, int, Fraction], ...]:
     """Return of balls of nodes what `Covering` asks of sets, the best ball of each radius.
 
-    Parameters
-    ----------
-    distance : int64[N, N]
-        Hops.
-    into : int64[N, N]
-        Channels from each node to each.
-    sources : int64[s]
-        Origins of the messages.
-    out : int
-        Messages that a node sends in a step at most.
+    `distance`, int64[N, N]: hops. `into`, int64[N, N]: channels from each node to each. `sources`, int64[s]: origins of
+    the messages. `out`: messages that a node sends in a step at most.
 
-    Notes
-    -----
     Over c channels at most c copies of a message enter a set in a step, and what is inside grows by at most `out` times
     itself. Where that is less than the set after so many steps, the message must begin to enter before.
     """
@@ -218,12 +184,7 @@ def late_sets(
 def covering_bound(of: Covering, startup: Fraction, whole: Fraction) -> tuple[Fraction, int]:
     """Return a lower bound on the time of broadcasts, and the number of steps that attains it.
 
-    Parameters
-    ----------
-    of : Covering
-        The broadcasts.
-    startup, whole : Fraction
-        Cost of a start-up, and of all bytes one after the other.
+    `of`: the broadcasts. `startup`, `whole`: cost of a start-up, and of all bytes one after the other.
     """
     best, steps = Fraction(0), 0
     for count in range(max(1, of.fewest), of.fewest + _MOST_STEPS + 1):

@@ -17,8 +17,6 @@ from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.channels import Channels
 from gossamer.wormhole.covering_bound import Covering, covering_bound, covering_bound_both_ways, late_sets
 
-__all__ = ["NodeDemand", "ProvedCount", "Spreading", "distinct", "least_hops", "pipelining_bound", "spreading"]
-
 # A bound that prices few steps against many: what leaves a source late has little time to spread.
 
 _MOST_STEPS = 48
@@ -34,23 +32,14 @@ Floats = npt.NDArray[np.float64]
 class Spreading(NamedTuple):
     """What broadcasts to all nodes ask of a network.
 
-    Attributes
-    ----------
-    nodes : int
-        Nodes N that must have everything.
-    volume : int
-        Bytes M of all messages together.
-    leaving : int
-        Channels that leave the sources, all together.
-    receiving : int
-        Channels that enter all nodes.
-    holders : tuple of int
-        Nodes that may hold a message after 0, 1, ... steps in which it spreads; the last is N.
-    least : int
-        Bytes that all steps last together at least.
-    sending : tuple of int
-        Channels that leave the nodes which may hold any message after 0, 1, ... steps; beyond the last as many as in
-        it.
+    * `nodes`: nodes N that must have everything.
+    * `volume`: bytes M of all messages together.
+    * `leaving`: channels that leave the sources, all together.
+    * `receiving`: channels that enter all nodes.
+    * `holders`: nodes that may hold a message after 0, 1, ... steps in which it spreads; the last is N.
+    * `least`: bytes that all steps last together at least.
+    * `sending`: channels that leave the nodes which may hold any message after 0, 1, ... steps; beyond the last as many
+      as in it.
     """
 
     nodes: int
@@ -74,15 +63,8 @@ class Spreading(NamedTuple):
 def pipelining_bound(of: Spreading, startup: Fraction, per_byte: Fraction) -> tuple[Fraction, int]:
     """Return a lower bound on the time of broadcasts, and the number of steps that attains it.
 
-    Parameters
-    ----------
-    of : Spreading
-        The broadcasts.
-    startup, per_byte : Fraction
-        Costs of a step, positive.
+    `of`: the broadcasts. `startup`, `per_byte`: costs of a step, positive.
 
-    Notes
-    -----
     In S steps of lengths ``l_1 .. l_S`` let ``e_s`` bytes leave their sources for the first time in step s:
     ``e_s <= leaving * l_s``, and all e_s add up to M. Of these bytes let ``x_st`` copies come to nodes in step t. They
     come from nodes that have any, ``x_st <= busy[t-s] l_t``, as all copies do, ``sum over s of x_st <= busy[t-1] l_t``;
@@ -92,8 +74,6 @@ def pipelining_bound(of: Spreading, startup: Fraction, per_byte: Fraction) -> tu
     step t on, which take ``receiving * (l_t + ... + l_S)``. The bound is the least ``S startup + per_byte (l_1 + ...)``
     over all S; from where S start-ups and `least` are more, none is smaller.
 
-    Examples
-    --------
     >>> pipelining_bound(Spreading(5, 100, 2, 10, (1, 3, 5), 20, (2, 6, 10)), Fraction(10), Fraction(1))
     (Fraction(5071, 50), 3)
     """
@@ -232,15 +212,9 @@ def least_hops(row: Counts, hops: Counts) -> int:
 
     A message to one target needs those of its way. One to several needs one for each, and those of the longest path.
 
-    Parameters
-    ----------
-    row : int64[p]
-        The message of each pair of an origin and a target, ascending.
-    hops : int64[p]
-        The distance of each pair.
+    `row`, int64[p]: the message of each pair of an origin and a target, ascending. `hops`, int64[p]: the distance of
+    each pair.
 
-    Examples
-    --------
     >>> least_hops(np.array([0, 1, 1, 1, 2, 2]), np.array([4, 1, 1, 2, 5, 1]))
     12
     """
@@ -273,22 +247,12 @@ class ProvedCount(NamedTuple):
 def spreading(start: int, degrees: Counts, nodes: int) -> tuple[int, ...]:
     """Return the most nodes that can hold a message after 0, 1, ... steps, up to `nodes` nodes.
 
-    Parameters
-    ----------
-    start : int
-        Channels of the first node.
-    degrees : int64[N]
-        Channels of all nodes.
-    nodes : int
-        Nodes that must have the message in the end, with the first.
+    `start`: channels of the first node. `degrees`, int64[N]: channels of all nodes. `nodes`: nodes that must have the
+    message in the end, with the first.
 
-    Notes
-    -----
     In each step every holder sends over all its channels; the holders are taken to be those with the most channels.
     Where every node has 2d channels these are ``ceil(log_(2d+1) nodes)`` steps. O(N log N).
 
-    Examples
-    --------
     >>> spreading(4, np.full(25, 4), 25), spreading(4, np.full(26, 4), 26)
     ((1, 5, 25), (1, 5, 25, 26))
     """
@@ -305,20 +269,13 @@ def spreading(start: int, degrees: Counts, nodes: int) -> tuple[int, ...]:
 class _SpreadPart:
     """Messages that spread from their origins, or reductions, which are the same with time and channels reversed.
 
-    Attributes
-    ----------
-    rows : int64[R]
-        The rows of the task's messages.
-    origin : int64[R]
-        Where each spreads from: the root of a reduction.
-    spread : int64[R]
-        Nodes that have it in the end, or contribute to it, with the origin.
-    pairs : (int64[k], int64[k]) or None
-        Origin and target of all that must move; None where all terminals are targets.
-    row : int64[k]
-        The message of each pair, as a place in `rows`.
-    deals, hubs : int64[N]
-        Messages that each node must get from others; and that it is the origin of, for others.
+    * `rows`, int64[R]: the rows of the task's messages.
+    * `origin`, int64[R]: where each spreads from: the root of a reduction.
+    * `spread`, int64[R]: nodes that have it in the end, or contribute to it, with the origin.
+    * `pairs`, (int64[k], int64[k]) or None: origin and target of all that must move; None where all terminals are
+      targets.
+    * `row`, int64[k]: the message of each pair, as a place in `rows`.
+    * `deals`, `hubs`, int64[N]: messages that each node must get from others; and that it is the origin of, for others.
     """
 
     def __init__(self, case: WormholeCase, rows: Counts, turned: bool) -> None:
@@ -450,13 +407,8 @@ def _joined(channels: Channels) -> Counts:
 class NodeDemand:
     """What each node must send and receive.
 
-    Parameters
-    ----------
-    case : WormholeCase
-        Broadcasts, personalized messages and reductions; one may wait for another.
+    `case`: broadcasts, personalized messages and reductions; one may wait for another.
 
-    Examples
-    --------
     >>> import gossamer
     >>> case = WormholeCase(gossamer.network("torus:5x5"), gossamer.task("allreduce"))
     >>> NodeDemand(case).startups().value

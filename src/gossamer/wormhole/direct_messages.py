@@ -8,21 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.jit import njit
+from gossamer.questions import tasks
 from gossamer.questions.cases import Offer, Refusal
-from gossamer.questions.tasks import (
-    COMBINE,
-    Allreduce,
-    Gather,
-    MultipleReduce,
-    PartialExchange,
-    PartialGather,
-    PartialReduceScatter,
-    Permutation,
-    Reduce,
-    ReduceScatter,
-    Scatter,
-    TotalExchange,
-)
 from gossamer.questions.tasks.composite_tasks import with_targets
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.payloads import Pieces
@@ -153,7 +140,7 @@ def _pairs(case: WormholeCase) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.in
     count = np.diff(messages.target_start)
     row = np.repeat(np.arange(messages.count), count)
     origin, target = messages.origin.astype(np.int64)[row], messages.targets.astype(np.int64)
-    combined = messages.discipline[row] == COMBINE
+    combined = messages.discipline[row] == tasks.COMBINE
     origin, target = np.where(combined, target, origin), np.where(combined, origin, target)
     away = origin != target
     return origin[away], target[away], row[away]
@@ -187,8 +174,9 @@ DIRECT = (
     WormholeAlgorithm(
         name="direct",
         tasks=(
-            Scatter, Gather, TotalExchange, PartialExchange, PartialGather, Permutation,
-            Reduce, ReduceScatter, PartialReduceScatter, MultipleReduce, Allreduce,
+            tasks.Scatter, tasks.Gather, tasks.TotalExchange, tasks.PartialExchange, tasks.PartialGather,
+            tasks.Permutation, tasks.Reduce, tasks.ReduceScatter, tasks.PartialReduceScatter, tasks.MultipleReduce,
+            tasks.Allreduce,
         ),
         propose=_propose,
         networks="any network",

@@ -19,20 +19,8 @@ import numpy.typing as npt
 
 from gossamer.jit import njit
 from gossamer.networks.network import IntArray
+from gossamer.questions import tasks
 from gossamer.questions.cases import Offer, Refusal
-from gossamer.questions.tasks import (
-    COMBINE,
-    COPY,
-    Allreduce,
-    Broadcast,
-    MultinodeBroadcast,
-    MultipleBroadcast,
-    MultipleReduce,
-    PartialMultinodeBroadcast,
-    PartialReduceScatter,
-    Reduce,
-    ReduceScatter,
-)
 from gossamer.questions.tasks.composite_tasks import target_table
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.payloads import Pieces
@@ -322,8 +310,6 @@ def _pieces_tried(case: WormholeCase, count: int) -> list[int]:
 def flooding_offers(case: WormholeCase) -> Sequence[Offer[WormholeSchedule]] | Refusal:
     """Return the offers to flood broadcasts or reductions, or both one after the other; or why there are none.
 
-    Examples
-    --------
     >>> import gossamer
     >>> case = WormholeCase(gossamer.network("star:4"), gossamer.task("reduce", groups=[[0, 3, 7, 9]]))
     >>> reduction = flooding_offers(case)[0].build()
@@ -333,7 +319,7 @@ def flooding_offers(case: WormholeCase) -> Sequence[Offer[WormholeSchedule]] | R
     parts = case.once(halves, case)
     if parts is not None:
         return both(case, *(flooding_offers(part) for part in parts))
-    if bool((case.messages.discipline == COMBINE).all()):
+    if bool((case.messages.discipline == tasks.COMBINE).all()):
         found = _broadcasts(case.varied(case.task.dual(case.network)), turned=True)
         if isinstance(found, Refusal):
             return found
@@ -348,12 +334,12 @@ def _backwards(case: WormholeCase, offer: Offer[WormholeSchedule]) -> WormholeSc
 def _broadcasts(case: WormholeCase, *, turned: bool) -> list[Offer[WormholeSchedule]] | Refusal:
     """Return the offers to flood broadcasts, on ways that are `turned` round or not."""
     count, nodes = case.messages.count, case.network.terminal_count
-    if bool((case.messages.discipline != COPY).any()):
+    if bool((case.messages.discipline != tasks.COPY).any()):
         return Refusal("needs broadcasts or reductions")
     if nodes > _MOST_NODES:
-        return Refusal(f"looks at the ways between all pairs of at most {_MOST_NODES} nodes, got {nodes:,}")
+        return Refusal(f"looks at the paths between all pairs of at most {_MOST_NODES} nodes, got {nodes:,}")
     if not (case.once(Ways.of, case, turned).length > 0)[~np.eye(nodes, dtype=bool)].all():
-        return Refusal("needs a way between any two nodes")
+        return Refusal("needs a path between any two nodes")
     refusal = too_many_messages(count * (nodes - 1), _MOST_MESSAGES)
     if refusal:
         return refusal
@@ -380,8 +366,8 @@ FLOODING = (
     WormholeAlgorithm(
         name="wormhole-flooding",
         tasks=(
-            Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast, MultipleBroadcast,
-            Reduce, ReduceScatter, PartialReduceScatter, MultipleReduce, Allreduce,
+            tasks.Broadcast, tasks.MultinodeBroadcast, tasks.PartialMultinodeBroadcast, tasks.MultipleBroadcast,
+            tasks.Reduce, tasks.ReduceScatter, tasks.PartialReduceScatter, tasks.MultipleReduce, tasks.Allreduce,
         ),
         propose=flooding_offers,
         networks="any network",

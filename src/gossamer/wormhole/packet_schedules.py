@@ -14,28 +14,11 @@ from gossamer.algorithms.multinode_broadcast.greedy_flooding import greedy_flood
 from gossamer.algorithms.multinode_broadcast.partial import ROTATED_DIMENSIONS, rotated_dimensions_split
 from gossamer.algorithms.registry import algorithms_for
 from gossamer.networks.network import IntArray
+from gossamer.questions import tasks
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.cases.algorithm_offers import about_hops, needs
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.rules import Rules
-from gossamer.questions.tasks import (
-    COMBINE,
-    Allreduce,
-    Broadcast,
-    Gather,
-    MultinodeBroadcast,
-    MultipleBroadcast,
-    MultipleReduce,
-    PartialExchange,
-    PartialGather,
-    PartialMultinodeBroadcast,
-    PartialReduceScatter,
-    Permutation,
-    Reduce,
-    ReduceScatter,
-    Scatter,
-    TotalExchange,
-)
 from gossamer.schedules import CONTROL as CONTROL_HOP
 from gossamer.schedules import Schedule
 from gossamer.schedules.wormhole.case import WormholeCase
@@ -167,7 +150,7 @@ def _propose(case: WormholeCase) -> Offer[WormholeSchedule] | Refusal:
 PACKET_SWITCHED = (
     WormholeAlgorithm(
         name="packet-switched",
-        tasks=(MultinodeBroadcast, PartialMultinodeBroadcast),
+        tasks=(tasks.MultinodeBroadcast, tasks.PartialMultinodeBroadcast),
         propose=_propose,
         networks="arrays and tori",
         source="Varvarigos and Bertsekas 1994, Theorem 6; every slot as a step",
@@ -212,7 +195,7 @@ def flooded_in_pieces(case: WormholeCase, pieces: int) -> WormholeSchedule:
     nodes = case.network.node_count
     cut = Pieces.of(case.messages, case.cost.message_bytes, pieces)
     counts = np.bincount(origin, minlength=nodes) * pieces
-    flooded = greedy_flooding(Case(case.network, MultipleBroadcast(tuple(counts.tolist())), seed=case.seed))
+    flooded = greedy_flooding(Case(case.network, tasks.MultipleBroadcast(tuple(counts.tolist())), seed=case.seed))
     steps = Steps(case.channels.dimensions)
     row = np.array([steps.table.row([piece]) for piece in range(cut.count)], np.int64)
     # the k-th packet of a node is the k-th piece of it
@@ -271,7 +254,7 @@ def _whole_offers(case: WormholeCase) -> list[Offer[WormholeSchedule]]:
         if first.effort == "solver":
             continue
         # slots in which nothing moves cost nothing, and those of control packets little
-        cheap = isinstance(case.task, (Permutation, PartialMultinodeBroadcast, PartialReduceScatter))
+        cheap = isinstance(case.task, (tasks.Permutation, tasks.PartialMultinodeBroadcast, tasks.PartialReduceScatter))
         cheap |= algorithm.name.removeprefix("two-way-").removeprefix("reversed-") in _COUNTING
         least = Fraction(0) if cheap else first.floor * each
         build, options = _converted(case, first.build), {"packets": algorithm.name}
@@ -307,7 +290,7 @@ def _propose_slots(case: WormholeCase) -> list[Offer[WormholeSchedule]] | Refusa
     if refusal:
         return refusal
     whole = case.messages.targets is None
-    copied = whole and not (case.messages.discipline == COMBINE).any()
+    copied = whole and not (case.messages.discipline == tasks.COMBINE).any()
     hops = case.messages.count * (case.network.node_count if whole else sum(case.channels.sides))
     refusal = too_many_messages(hops, _MOST_HOPS)
     if refusal:
@@ -320,9 +303,10 @@ SLOT_BY_SLOT = (
     WormholeAlgorithm(
         name="slot-by-slot",
         tasks=(
-            Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast, MultipleBroadcast, Scatter, Gather, TotalExchange,
-            PartialExchange, PartialGather, Permutation, Reduce, ReduceScatter, PartialReduceScatter, MultipleReduce,
-            Allreduce,
+            tasks.Broadcast, tasks.MultinodeBroadcast, tasks.PartialMultinodeBroadcast, tasks.MultipleBroadcast,
+            tasks.Scatter, tasks.Gather, tasks.TotalExchange, tasks.PartialExchange, tasks.PartialGather,
+            tasks.Permutation, tasks.Reduce, tasks.ReduceScatter, tasks.PartialReduceScatter, tasks.MultipleReduce,
+            tasks.Allreduce,
         ),
         propose=_propose_slots,
         networks="any network without switches",

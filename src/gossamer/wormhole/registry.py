@@ -50,8 +50,6 @@ _MOST = 4_000_000
 def group_dimensions(groups: Sequence[Sequence[int]], channels: Channels) -> tuple[int, ...] | None:
     """Return the dimensions of an array or torus along which all groups lie, whole and in order; None if they do not.
 
-    Examples
-    --------
     >>> import gossamer
     >>> channels = Channels(gossamer.network("torus:2x3"))
     >>> group_dimensions([[0, 1, 2], [3, 4, 5]], channels), group_dimensions([[1, 0, 2]], channels)
@@ -139,7 +137,7 @@ def _offers(case: WormholeCase, algorithms: Sequence[WormholeAlgorithm]) -> list
     assert isinstance(case.task, Grouped)
     messages = case.messages
     if messages.sizes is not None or messages.waits:
-        return Refusal("sends messages of one length each, which wait for nothing")
+        return Refusal("sends messages of one length that wait for nothing")
     reach = sum(case.channels.sides) if case.channels.on_grid else int(case.channels.distances.max())
     refusal = too_many_messages(messages.count * reach, _MOST)
     if refusal:
@@ -178,8 +176,6 @@ def _offers(case: WormholeCase, algorithms: Sequence[WormholeAlgorithm]) -> list
 def each_group(algorithms: Sequence[WormholeAlgorithm]) -> WormholeAlgorithm:
     """Return the algorithm that carries out a task in groups by those of one group.
 
-    Examples
-    --------
     >>> import gossamer
     >>> rows = gossamer.task("broadcast", groups=[[0, 1, 2], [3, 4, 5]])
     >>> gossamer.plan("torus:2x3", rows, switching="wormhole").algorithm

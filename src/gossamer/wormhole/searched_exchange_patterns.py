@@ -21,16 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.jit import njit
+from gossamer.questions import tasks
 from gossamer.questions.cases import Offer, Refusal
-from gossamer.questions.tasks import (
-    COMBINE,
-    Allreduce,
-    MultinodeBroadcast,
-    PartialMultinodeBroadcast,
-    PartialReduceScatter,
-    ReduceScatter,
-    TotalExchange,
-)
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.algorithm import Steps, WormholeAlgorithm
@@ -190,12 +182,7 @@ _Way = tuple[object, ...]
 class _Patterns:
     """Makes the steps of patterns, and finds what the messages of a pattern carry.
 
-    Parameters
-    ----------
-    case : WormholeCase
-        An all-gather.
-    turned : bool
-        Whether a message from u to v takes the channels of one from v to u.
+    `case`: an all-gather. `turned`: whether a message from u to v takes the channels of one from v to u.
     """
 
     work = 300_000_000
@@ -584,7 +571,7 @@ def _offers(case: WormholeCase) -> Sequence[Offer[WormholeSchedule]] | Refusal:
     parts = case.once(halves, case)
     if parts is not None:
         return both(case, *(_offers(part) for part in parts))
-    if not bool((case.messages.discipline == COMBINE).all()):
+    if not bool((case.messages.discipline == tasks.COMBINE).all()):
         return _gathers(case, turned=False)
     grid = case.channels.on_grid
     asked = case.once(mirrored_case, case) if grid else case.varied(case.task.dual(case.network))
@@ -601,7 +588,7 @@ def _backwards(case: WormholeCase, offer: Offer[WormholeSchedule]) -> WormholeSc
 def _gathers(case: WormholeCase, *, turned: bool) -> list[Offer[WormholeSchedule]] | Refusal:
     nodes, messages = case.network.terminal_count, case.messages
     if case.rules.ports != "all":
-        return Refusal("sends on all ports at once")
+        return Refusal("is for all-port nodes")
     if messages.count < 2 or nodes < 2:
         return Refusal("needs several messages")
     receipts = messages.count * (nodes if messages.targets is None else 1)
@@ -609,13 +596,13 @@ def _gathers(case: WormholeCase, *, turned: bool) -> list[Offer[WormholeSchedule
         return Refusal(f"searches where nodes times messages are at most {_MOST_RECEIPTS:,}, not {receipts:,}")
     length = case.once(Ways.of, case, turned).length
     if not (length > 0)[~np.eye(nodes, dtype=bool)].all():
-        return Refusal("needs a way between any two nodes")
+        return Refusal("needs a path between any two nodes")
     demand = case.once(NodeDemand, case)
     limits = (*demand.transmission(case.cost.message_bytes), demand.crossing(case.cost.message_bytes))
     volume = max(limit.value for limit in limits)
     carries = volume * Fraction(case.cost.per_byte)
     if int(length.max()) * case.cost.startup * _SHARE <= carries:
-        return Refusal("needs start-ups that weigh beside the bytes")
+        return Refusal("is of use only where start-ups take long beside the bytes")
     least = demand.startups().value * Fraction(case.cost.startup) + carries
     build, seconds = partial(exchange_by_patterns, case, turned=turned), 5 if messages.targets is None else 30
     return [Offer(build, least=least, effort="search", hop_seconds=seconds / receipts)]
@@ -625,8 +612,8 @@ PATTERNS = (
     WormholeAlgorithm(
         name="exchange-patterns",
         tasks=(
-            MultinodeBroadcast, PartialMultinodeBroadcast, ReduceScatter, PartialReduceScatter, Allreduce,
-            TotalExchange,
+            tasks.MultinodeBroadcast, tasks.PartialMultinodeBroadcast, tasks.ReduceScatter, tasks.PartialReduceScatter,
+            tasks.Allreduce, tasks.TotalExchange,
         ),
         propose=_offers,
         networks="any network of up to 200 nodes",

@@ -45,8 +45,6 @@ Ints = npt.NDArray[np.int64]
 def mirrored_network(channels: Channels) -> Network:
     """Return the array or torus with the dimensions in the opposite order.
 
-    Examples
-    --------
     >>> import gossamer
     >>> mirrored_network(Channels(gossamer.network("torus:2x3"))).spec
     'torus:3x2'
@@ -69,8 +67,6 @@ def _renaming(channels: Channels) -> Callable[[Ints], Ints]:
 def mirrored_case(case: WormholeCase) -> WormholeCase:
     """Return the case of broadcasts that become the reductions of a case on an array or torus when time is turned.
 
-    Examples
-    --------
     >>> import gossamer
     >>> case = WormholeCase(gossamer.network("array:2x3"), gossamer.task("reduce", root=5))
     >>> other = mirrored_case(case)
@@ -170,8 +166,6 @@ def backwards(schedule: WormholeSchedule, case: WormholeCase, *, mirrored: bool 
 def halves(case: WormholeCase) -> tuple[WormholeCase, WormholeCase] | None:
     """Return the reduce-scatter and the multinode broadcast that an allreduce is, in groups or not; None for others.
 
-    Examples
-    --------
     >>> import gossamer
     >>> case = WormholeCase(gossamer.network("array:2x3"), gossamer.task("allreduce"))
     >>> [half.task.name for half in halves(case)]
@@ -245,8 +239,6 @@ def both(
 
     Where sends or receipts are limited, one half may have options that the other lacks.
 
-    Examples
-    --------
     >>> import gossamer
     >>> from gossamer.wormhole.flooding import flooding_offers
     >>> case = WormholeCase(gossamer.network("torus:3x3"), gossamer.task("allreduce"))
@@ -274,7 +266,7 @@ def both(
         for a in first
         for b in second
         if a.options == b.options
-    ) or Refusal("makes no two halves that go together")
+    ) or Refusal("finds no reduction and broadcast that fit together")
 
 
 # Reductions from broadcasts on arrays and tori, run backwards in time; allreduces from both, one after the other.
@@ -301,8 +293,6 @@ def _turned(offer: Offer[WormholeSchedule], case: WormholeCase) -> Offer[Wormhol
 def reductions_from(algorithm: WormholeAlgorithm) -> tuple[WormholeAlgorithm, ...]:
     """Return the reductions, and the allreduce, that follow from an algorithm for broadcasts on arrays and tori.
 
-    Examples
-    --------
     >>> from gossamer.wormhole.sequential_broadcasts import SEQUENTIAL
     >>> [derived.name for derived in reductions_from(SEQUENTIAL[0])]
     ['reversed-sequential-broadcasts', 'two-way-sequential-broadcasts']
@@ -319,8 +309,7 @@ def reductions_from(algorithm: WormholeAlgorithm) -> tuple[WormholeAlgorithm, ..
 
     tasks = tuple(DUALS[kind] for kind in algorithm.tasks if kind in DUALS)
     summary = f"runs {algorithm.name} backwards, on the network with the dimensions in the opposite order"
-    asked = {"anywhere": False, "limited": False}
-    backward = reversed_algorithm(algorithm, tasks, reduce, summary, **asked)
+    backward = reversed_algorithm(algorithm, tasks, reduce, summary, anywhere=False, limited=False)
     if MultinodeBroadcast not in algorithm.tasks:
         return (backward,)
-    return backward, two_way_algorithm(algorithm, allreduce, **asked)
+    return backward, two_way_algorithm(algorithm, allreduce, anywhere=False, limited=False)

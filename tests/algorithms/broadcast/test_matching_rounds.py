@@ -173,7 +173,7 @@ def test_a_seed_gives_the_same_tree_again():
 @pytest.mark.parametrize(
     ("network", "model", "why"),
     [
-        (gossamer.network("ring:5"), Rules(), "needs one port; with all ports the shortest-path tree is optimal"),
+        (gossamer.network("ring:5"), Rules(), "is for one-port nodes; for all-port nodes the shortest"),
         (from_networkx(nx.DiGraph([(0, 1), (2, 0)])), ONE, "finds no path from the root to node 2"),
     ],
 )

@@ -141,7 +141,7 @@ def test_planner_finds_the_optimum_on_an_array():
         ("hypercube:4", MODEL, "needs a side of 3 nodes or more without wrap-around"),
         ("torus:3x3", MODEL, "needs a side of 3 nodes or more without wrap-around"),
         ("star:4", MODEL, "needs an array"),
-        ("array:3x3", Rules(ports="one"), "needs all ports at once, not ports 'one'"),
+        ("array:3x3", Rules(ports="one"), "is for all-port nodes, not one-port"),
         ("array:3x3", Rules(buffer=4), "does not limit the packets that a node holds"),
         ("array:40000", MODEL, "would write out 1,599,960,000 hops; at most 1,000,000,000 are allowed"),
     ],

@@ -157,7 +157,7 @@ def test_bounds_of_the_formulas_for_no_messages():
     [
         ("array:2x3", (1,) * 6, WHOLE, "needs a linear array or a ring"),
         ("star:3", (1,) * 6, WHOLE, "needs a linear array or a ring"),
-        ("array:3", (1,) * 3, Rules(ports="one"), "needs all ports at once, not ports 'one'"),
+        ("array:3", (1,) * 3, Rules(ports="one"), "is for all-port nodes, not one-port"),
         ("array:3", (1,) * 3, Rules(buffer=2), "does not limit the packets that a node holds"),
         ("array:3", (10**9, 10**9, 0), WHOLE, "would write out 4,000,000,000 hops; at most 1,000,000,000 are allowed"),
     ],

@@ -239,8 +239,8 @@ def test_a_hop_takes_12_bytes_and_a_packet_16():
 @pytest.mark.parametrize(
     ("algorithm", "network", "model", "reason"),
     [
-        (SPLIT, array(3, 3), Rules(), "it splits messages, which the rules do not allow"),
-        (WHOLE, array(3, 3), Rules(ports="one"), "it needs all ports at once, not ports 'one'"),
+        (SPLIT, array(3, 3), Rules(), "it segments messages, which the rules do not allow"),
+        (WHOLE, array(3, 3), Rules(ports="one"), "it is for all-port nodes, not one-port"),
         (WHOLE, complete(4), Rules(), "it needs an array or a torus"),
         (SPLIT, torus(4, 4), Rules(split=True, buffer=11), "12 packets at one node, more than the buffer of 11"),
     ],

@@ -130,7 +130,7 @@ def test_printed_lower_bound_fails_for_odd_p():
     [
         (array(3, 3, 3), Rules(), "needs an array or a torus of at most two dimensions"),
         (star(4), Rules(), "needs an array or a torus"),
-        (array(3, 3), Rules(ports="one"), "needs all ports at once, not ports 'one'"),
+        (array(3, 3), Rules(ports="one"), "is for all-port nodes, not one-port"),
         (array(3, 3), Rules(buffer=5), "does not limit the packets that a node holds"),
     ],
 )

@@ -49,7 +49,7 @@ def test_in_every_slot_one_half_uses_rows_and_the_other_columns():
 @pytest.mark.parametrize(
     ("spec", "rules", "why"),
     [
-        ("array:8x8", Rules(), "needs messages that may be split"),
+        ("array:8x8", Rules(), "needs segmented messages"),
         ("array:8x4", SPLIT, "needs a square two-dimensional array"),
         ("torus:8x8", SPLIT, "needs a square two-dimensional array"),
         ("array:7x7", SPLIT, "needs a side that is a multiple of 2"),

@@ -189,7 +189,7 @@ def test_other_permutations_are_declined_with_a_reason(destination, algorithm, r
     ("spec", "model", "reason"),
     [
         ("star:3", MODEL, "needs an array or a torus"),
-        ("array:2x3", Rules(ports="one"), "needs all ports at once, not ports 'one'"),
+        ("array:2x3", Rules(ports="one"), "is for all-port nodes, not one-port"),
         ("array:2x3", Rules(buffer=2), "may keep 3 packets at one node, more than the buffer of 2"),
     ],
 )

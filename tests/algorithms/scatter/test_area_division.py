@@ -160,7 +160,7 @@ def test_errata_9_5_the_printed_point_of_case_4_does_not_lie_in_d(monkeypatch):
         ("torus:2x5", ALL, "two-dimensional torus with sides of at least 3"),
         ("torus:3x3x3", ALL, "two-dimensional torus"),
         ("array:4x4", ALL, "two-dimensional torus"),
-        ("torus:4x4", Rules(ports="one"), "needs all ports at once, not ports 'one'"),
+        ("torus:4x4", Rules(ports="one"), "is for all-port nodes, not one-port"),
         ("torus:4x4", Rules(buffer=8, buffer_counts="all"), "needs room for the 15 messages of the root"),
     ],
 )

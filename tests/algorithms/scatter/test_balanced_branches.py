@@ -100,7 +100,7 @@ def test_reversed_it_gathers(network, data):
 @pytest.mark.parametrize(
     ("network", "model", "why"),
     [
-        (gossamer.network("ring:5"), Rules(ports="one"), "needs ports all"),
+        (gossamer.network("ring:5"), Rules(ports="one"), "is for all-port nodes; for one-port"),
         (gossamer.network("fat-tree:k=2,h=2"), ALL, "needs every node to be a terminal"),
         (from_networkx(nx.DiGraph([(0, 1), (1, 2), (2, 0)])), ALL, "needs an opposite for every link"),
         (gossamer.network("complete:1002"), ALL, "needs a root with at most 1,000 links"),

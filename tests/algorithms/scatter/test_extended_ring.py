@@ -36,7 +36,7 @@ def test_vectors_worked_out_by_hand():
     ("spec", "model", "why"),
     [
         ("torus:3x3", ALL, "needs an extended ring"),
-        ("ring:5", Rules(ports="one"), "needs all ports at once, not ports 'one'"),
+        ("ring:5", Rules(ports="one"), "is for all-port nodes, not one-port"),
         ("ring:5", Rules(buffer=3, buffer_counts="all"), "needs room for the 4 messages"),
     ],
 )

@@ -167,7 +167,7 @@ def test_reversed_it_gathers_in_the_same_time(network, data):
 @pytest.mark.parametrize(
     ("network", "model", "why"),
     [
-        (gossamer.network("ring:5"), Rules(ports="one"), "needs ports all; with one port furthest-first is optimal"),
+        (gossamer.network("ring:5"), Rules(ports="one"), "is for all-port nodes; for one-port nodes furthest"),
         (gossamer.network("ring:5"), Rules(buffer=2), "does not limit the packets that a node holds"),
         (from_networkx(nx.DiGraph([(0, 1), (2, 0)])), ALL, "finds no path from the root to node 2"),
         (gossamer.network("torus:100x100"), ALL, "takes at most 20,000,000 links times slots"),

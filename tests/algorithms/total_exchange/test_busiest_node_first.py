@@ -51,7 +51,7 @@ def test_any_connected_network_is_served_on_shortest_paths(n, density, seed, por
 @pytest.mark.parametrize(
     ("network", "model", "why"),
     [
-        (gossamer.network("array:4"), Rules(), "needs ports 'one', 'one-send' or 'one-receive'"),
+        (gossamer.network("array:4"), Rules(), "is for one-port nodes"),
         (gossamer.network("array:5000"), ONE, "needs at most 4,000 nodes"),
         (Network("one-way", 3, [0, 1, 2], [1, 2, 0], links_only=True), ONE, "needs an opposite for every link"),
         (Network("apart", 3, [0, 1], [1, 0], links_only=True), ONE, "needs a connected network"),

@@ -111,7 +111,7 @@ def test_arrays_take_the_time_of_array_rounds(spec):
         (HOMOGENEOUS_PRODUCT, "array:3x4", Rules(), "needs a product of equal networks"),
         (PRODUCT_ROUNDS, "array:4x4", Rules(), "needs a product of different networks"),
         (PRODUCT_ROUNDS, "ring:9", Rules(), "needs a product of networks"),
-        (HOMOGENEOUS_PRODUCT, "array:4x4", Rules(ports="one"), "needs all ports at once, not ports 'one'"),
+        (HOMOGENEOUS_PRODUCT, "array:4x4", Rules(ports="one"), "is for all-port nodes, not one-port"),
         (HOMOGENEOUS_PRODUCT, "array:4x4", Rules(buffer=3), "does not limit the packets that a node holds"),
     ],
 )

@@ -188,7 +188,7 @@ def test_unknown_words_are_refused(kind, message):
     [
         (NODE_INVARIANT_FIFO, "array:4", ONE, "needs a Cayley network"),
         (NODE_INVARIANT_FIFO, "ring:9", Rules(ports="one", buffer=3), "does not limit the packets that a node holds"),
-        (GREEDY_OFFSETS, "ring:9", ONE, "needs all ports at once, not ports 'one'"),
+        (GREEDY_OFFSETS, "ring:9", ONE, "is for all-port nodes, not one-port"),
         (GREEDY_OFFSETS, "hypercube:16", Rules(), "needs at most 50,000 nodes"),
     ],
 )

@@ -81,7 +81,7 @@ def test_trees_grown_on_the_holt_graph_share_no_link():
     mini_packets(holt()).check()
 
 
-@pytest.mark.parametrize("d", [2, 3, 5, 7])
+@pytest.mark.parametrize("d", [2, 3, 6])
 def test_grown_trees_of_hypercubes_are_as_low_as_the_explicit_ones(d):
     assert grown_trees(gossamer.network(f"hypercube:{d}"))[1].max() <= d + 1
 

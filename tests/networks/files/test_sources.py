@@ -25,7 +25,7 @@ from gossamer.networks import (
     torus,
 )
 from gossamer.networks.files import FILE_FAMILIES
-from gossamer.networks.files.slurm import expanded
+from gossamer.reading.node_lists import expanded
 
 DATA = Path(__file__).parents[2] / "data" / "networks"
 

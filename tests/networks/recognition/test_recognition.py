@@ -72,7 +72,7 @@ def test_networks_that_look_different_from_their_nodes_are_found_whichever_is_th
 def test_a_network_with_nodes_out_of_reach_is_compared_with_members_of_its_size():
     links = [(0, 1), (0, 2), (1, 2), (1, 0), (2, 0), (3, 0)]  # as many as those of de-bruijn:2,2
     net = from_networkx(nx.DiGraph(links))
-    assert recognition(net).words == "links are one-way, and it is of no family that is looked for"
+    assert recognition(net).words == "links are one-way, and it is of no known family"
 
 
 @given(

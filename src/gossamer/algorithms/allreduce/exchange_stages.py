@@ -17,20 +17,7 @@ import numpy.typing as npt
 
 from gossamer.networks.network import Network
 
-__all__ = [
-    "PATTERNS",
-    "ExchangePlan",
-    "Groups",
-    "Transfers",
-    "direct",
-    "doubling",
-    "exchange_plans",
-    "rank_sides",
-    "swing",
-    "transfers",
-    "trivance",
-]
-
+Longs = npt.NDArray[np.int64]
 Groups = npt.NDArray[np.int64]
 """Ranks by group, int64[groups, members]."""
 
@@ -123,10 +110,15 @@ def trivance(count: int) -> list[Groups] | None:
     A node of a ring has two ports, so it may hear from both sides at once: from those 1 away, then 3, 9 and 27. After
     each stage a sum is of three times as many ranks.
 
-    After k stages a rank has the sum of the 3**k around it. The pairs of a stage meet in ranks, so that both ports of a
-    ring are used: the joint reductions of Juerss, Addanki and Schmid 2026. None where the number is no power of three
-    of at least 9.
+    Juerss, Addanki and Schmid 2026.
 
+    Returns
+    -------
+    list of int64[groups, members] or None
+        The pairs of a stage meet in ranks. None where the number is no power of three of at least 9.
+
+    Examples
+    --------
     >>> [stage[:2].tolist() for stage in trivance(9)]
     [[[0, 1], [1, 2]], [[0, 3], [1, 4]]]
     """
@@ -174,16 +166,9 @@ PATTERNS: dict[str, tuple[Callable[[int], list[Groups] | None], ...]] = {
 class ExchangePlan(NamedTuple):
     """How an allreduce goes on: a pattern along the dimensions of a grid of ranks.
 
-    Attributes
-    ----------
-    pattern : str
-        A name of `PATTERNS`.
-    sides : tuple of int
-        Of the grid; its ranks are numbered with the last dimension fastest.
-    halvings : int
-        Stages that are halved, from the first on.
-    turns : int
-        Orders of the dimensions, and directions, that chunks take; 1, or as many as there are.
+    `pattern`: a name of `PATTERNS`. `sides`: of the grid; its ranks are numbered with the last dimension fastest.
+    `halvings`: stages that are halved, from the first on. `turns`: orders of the dimensions, and directions, that
+    chunks take; 1, or as many as there are.
     """
 
     pattern: str
@@ -200,14 +185,7 @@ class ExchangePlan(NamedTuple):
 class Transfers(NamedTuple):
     """What is sent: rows in the order of steps, int64[T] each.
 
-    Attributes
-    ----------
-    step : int64[T]
-    source, target : int64[T]
-        Ranks.
-    chunk : int64[T]
-    chunks : int
-        Number of chunks of the buffer.
+    `step`, int64[T]. `source`, `target`, int64[T]: ranks. `chunk`, int64[T]. `chunks`: number of chunks of the buffer.
     """
 
     step: npt.NDArray[np.int64]
@@ -273,13 +251,9 @@ def _grown(some: npt.NDArray[np.bool_], stage: Groups) -> npt.NDArray[np.bool_]:
 def transfers(plan: ExchangePlan) -> Transfers | None:
     """Return what an allreduce sends, or None where the pattern does not suit the numbers of ranks.
 
-    Notes
-    -----
     With h halvings and groups of r members the buffer is cut into so many chunks for each order: the product of the r
     of the halved stages. O(chunks times ranks times stages).
 
-    Examples
-    --------
     >>> found = transfers(ExchangePlan("doubling", (2, 2), 0, 2))
     >>> found.chunks, found.source[found.step == 0].tolist(), found.target[found.step == 0].tolist()
     (2, [0, 2, 1, 3, 0, 1, 2, 3], [2, 0, 3, 1, 1, 0, 3, 2])
@@ -331,3 +305,104 @@ def transfers(plan: ExchangePlan) -> Transfers | None:
     steps, sources, targets, whose = (np.concatenate(column) for column in zip(*rows, strict=True))
     order = np.argsort(steps, kind="stable")
     return Transfers(steps[order], sources[order], targets[order], whose[order], chunks)
+
+
+# Sums along trees: towards the root, and back.
+
+
+def double_binary_trees(count: int, chains: Sequence[Longs]) -> list[Longs]:
+    """Return two binary trees in turns: in each half of the ranks, or of the servers, are leaves, inner in the other.
+
+    The sum of a chunk comes together up a binary tree and goes out down the same tree. A leaf of a tree sends one
+    packet and gets one, an inner node three each; so half of the chunks take a second tree, in which the leaves are
+    inner nodes, and everybody has the same to do. Trees are about log2 of the ranks deep, so that short messages come
+    through soon, and chunks follow each other as in a pipeline. Servers are the nodes of the trees where there are
+    several: in each the accelerators are one of the `chains`, with a pair of trees for each of these.
+
+    Sanders, Speck and Traeff 2009.
+
+    Returns
+    -------
+    list of int64[N]
+        The parent of each rank, -1 of the root, in the trees of NCCL.
+
+    Examples
+    --------
+    >>> [tree.tolist() for tree in double_binary_trees(4, [np.zeros(1, int)])]
+    [[-1, 2, 0, 2], [1, 3, 1, -1]]
+    """
+    server = chains[0].size
+    units, found = count // server, list[Longs]()
+    # Step 1: rank 4 of a tree has children 2 and 6, these have 1 and 3, 5 and 7; rank 0 is the root
+    rank = np.arange(1, units)
+    bit = rank & -rank
+    up = (rank ^ bit) | bit << 1
+    tree = np.append(-1, np.where(up < units, up, rank ^ bit))
+    # Step 2: the other tree counts the ranks backwards, or, of an odd number, one rank on
+    to = (np.arange(units) + 1) % units if units % 2 else np.arange(units)[::-1]
+    other = np.full(units, -1)
+    other[to] = np.where(tree < 0, -1, to[tree])
+    # Step 3: in a server the accelerators are a chain, which begins with each of them in turns
+    for chain in chains:
+        for shape in (tree, other):
+            parent = np.empty((units, server), np.int64)
+            parent[:, chain[1:]] = np.arange(units)[:, None] * server + chain[:-1]
+            parent[:, chain[0]] = np.where(shape < 0, -1, shape * server + chain[0])
+            found.append(parent.reshape(-1))
+    return found
+
+
+def binomial_tree(count: int, chains: Sequence[Longs]) -> list[Longs]:
+    """Return one binomial tree with root 0: a reduction to rank 0, and a broadcast from it.
+
+    Everybody sends its sum to the rank whose number is its own without the last 1 in binary: first the odd ranks to
+    those before them, then every second of these, until rank 0 has the sum. The result goes back the same way. Each of
+    the two takes log2 of the ranks, rounded up, rounds, but rank 0 gets and sends the whole buffer in every round.
+
+    Returns
+    -------
+    list of int64[N]
+        The parent of each rank, -1 of the root.
+
+    Examples
+    --------
+    >>> binomial_tree(6, [])[0].tolist()
+    [-1, 0, 0, 2, 0, 4]
+    """
+    # Step 1: the parent of a rank is its number without the last 1 in binary
+    rank = np.arange(1, count)
+    return [np.append(-1, rank & rank - 1)]
+
+
+def along_trees(trees: Sequence[Longs], packets: int) -> Transfers:
+    """Return what is sent where packets are summed towards the roots of trees, and results go back the same way.
+
+    Parameters
+    ----------
+    trees : sequence of int64[N]
+        The parent of each rank, -1 of the root. Packets take the trees in turns.
+    packets : int
+
+    Examples
+    --------
+    >>> found = along_trees(binomial_tree(3, []), 1)
+    >>> found.source.tolist(), found.target.tolist()
+    ([1, 2, 0, 0], [0, 0, 1, 2])
+    """
+    rows: list[Longs] = []
+    for number, parent in enumerate(trees[:packets]):
+        depth, above = np.zeros(parent.size, np.int64), parent.copy()
+        while bool((above >= 0).any()):
+            depth[above >= 0] += 1
+            above = np.where(above >= 0, parent[above], -1)
+        child = np.flatnonzero(parent >= 0)
+        deep = depth[child]
+        both = np.concatenate([
+            np.stack([deep.max(initial=0) - deep, child, parent[child]]),
+            np.stack([deep.max(initial=0) + deep - 1, parent[child], child]),
+        ], axis=1)  # fmt: skip
+        own = np.arange(number, packets, len(trees))
+        rows.append(np.concatenate([np.tile(both, own.size), np.repeat(own, both.shape[1])[None]]))
+    step, source, target, chunk = np.concatenate(rows, axis=1)
+    order = np.argsort(step, kind="stable")
+    return Transfers(step[order], source[order], target[order], chunk[order], packets)

@@ -21,7 +21,10 @@ from gossamer.algorithms.allreduce.exchange_stages import (
     ExchangePlan,
     Groups,
     Transfers,
+    along_trees,
+    binomial_tree,
     direct,
+    double_binary_trees,
     doubling,
     exchange_plans,
     rank_sides,
@@ -29,6 +32,7 @@ from gossamer.algorithms.allreduce.exchange_stages import (
     transfers,
     trivance,
 )
+from gossamer.algorithms.multinode_broadcast.hamiltonian_cycle import server_chains
 from gossamer.errors import ScheduleError
 from gossamer.graphs.path_and_hop_tables import index_ranges
 from gossamer.graphs.precedence_scheduling import HopGraph, LinkResources, StartTimes, scheduled
@@ -40,7 +44,7 @@ from gossamer.schedules import Phase, Schedule
 from gossamer.schedules.hop_table import hop_ends
 from gossamer.verification import verify
 
-__all__ = ["STAGED_ALLREDUCES", "likely_chunks", "staged_allreduce"]
+__all__ = ["STAGED_ALLREDUCES", "TREE_ALLREDUCES", "likely_chunks", "staged_allreduce", "summed_in_steps"]
 
 _MOST_RANKS = 1024
 _MOST_TRANSFERS = 400_000
@@ -48,7 +52,7 @@ _MOST_TRANSFERS = 400_000
 _PIECES, _MOST_CHUNKS = (1, 2, 4, 8, 16), 256
 """Into how many pieces each chunk may be cut that go through the steps one by one, and how many there are at most."""
 _TRIED = 3
-"""Plans of a pattern that are built."""
+"""Plans of a pattern that are built; the best without halvings, and with as many as there are, if asked for."""
 
 Longs = npt.NDArray[np.int64]
 
@@ -61,16 +65,8 @@ def _ways(network: Network, sent: Transfers, ranks: Longs, share: float) -> Ways
 class _Profile(NamedTuple):
     """What a plan asks of a network, in slots, where the whole buffer counts as one packet.
 
-    Attributes
-    ----------
-    latency : float
-        Of all steps.
-    transfer : float
-        Of all steps, the longest that a sum takes on its way or a link for all that it carries in the step.
-    widest : float
-        The longest of a step.
-    busiest : float
-        That a link carries in all steps.
+    `latency`: of all steps. `transfer`: of all steps, the longest that a sum takes on its way or a link for all that it
+    carries in the step. `widest`: the longest of a step. `busiest`: that a link carries in all steps.
     """
 
     latency: float
@@ -139,21 +135,11 @@ def _about_sent(plan: ExchangePlan, count: int) -> int:
 def likely_chunks(network: Network, groups: Sequence[Sequence[int]], most: int = 3) -> list[int]:
     """Return into how many chunks an allreduce is cut by the plans that promise the least time, the best first.
 
-    Parameters
-    ----------
-    network : Network
-        With the times of its links for packets of the whole buffer.
-    groups : sequence of sequences of int
-        The ranks of each. Of groups of one size the first stands for all.
-    most : int
-        How many numbers to return at the most.
+    `network`: with the times of its links for packets of the whole buffer. `groups`: the ranks of each. Of groups of
+    one size the first stands for all. `most`: how many numbers to return at the most.
 
-    Notes
-    -----
     O(transfers times hops) for each plan. What is promised is no bound in either direction: sums wait for each other.
 
-    Examples
-    --------
     >>> import gossamer
     >>> likely_chunks(gossamer.network("hypercube:4").with_times(64, 100), [range(16)], 1)
     [64]
@@ -187,13 +173,8 @@ def _promised(network: Network, ranks: Longs) -> dict[int, float]:
 class _Sums(NamedTuple):
     """Sums that are sent, by step, and their hops, those of a sum one after the other.
 
-    Attributes
-    ----------
-    step, source, target, packet : int64[T]
-        Source and target are nodes.
-    link : int32[H]
-    first : int64[T + 1]
-        The hops of sum i are ``link[first[i]:first[i + 1]]``.
+    `step`, `source`, `target`, `packet`, int64[T]: source and target are nodes. `link`, int32[H]. `first`, int64[T +
+    1]: the hops of sum i are ``link[first[i]:first[i + 1]]``.
     """
 
     step: Longs
@@ -335,13 +316,32 @@ def staged_allreduce(case: Case, plans: Sequence[ExchangePlan], parts: int = 1) 
     >>> staged_allreduce(case, [ExchangePlan("doubling", (2, 2, 2), 0, 1)]).completion_time
     Fraction(3, 1)
     """
+    sent = [transfers for transfers in map(_sent, plans) if transfers is not None]
+    return summed_in_steps(case, sent, parts)
+
+
+def summed_in_steps(case: Case, what: Sequence[Transfers], parts: int = 1) -> Schedule:
+    """Build the schedule of sums that ranks send step by step, laid over a network.
+
+    Parameters
+    ----------
+    case : Case
+        As for `staged_allreduce`.
+    what : sequence of Transfers
+        What the ranks of each message send; the chunks divide its packets.
+    parts : int
+        Into how many parts messages are cut.
+
+    Raises
+    ------
+    NetworkError
+        If some rank cannot be reached from another.
+    """
     columns: list[tuple[Longs, ...]] = []
     links: list[IntArray] = []
     first_packet = case.messages.first_packet() * parts
     # Step 1: list the sums that are sent, stage by stage, with paths over the network
-    for row, (plan, ranks) in enumerate(zip(plans, _groups(case), strict=True)):
-        sent = _sent(plan)
-        assert sent is not None
+    for row, (sent, ranks) in enumerate(zip(what, _groups(case), strict=True)):
         packets = int(first_packet[row + 1] - first_packet[row])
         times = packets // sent.chunks
         if times * sent.chunks != packets:
@@ -392,11 +392,15 @@ def _propose(stages: Callable[[int], list[Groups] | None], case: Case) -> list[O
                 profile = _profile(case.network, plan, ranks, packets)
                 assert profile is not None
                 own.append((profile.slots(max(packets // sent.chunks, 1)), plan, sent.chunks))
-        best.append(sorted(own, key=lambda entry: entry[0])[:_TRIED])
+        own.sort(key=lambda entry: entry[0])
+        ends = [next((e for e in own[_TRIED:] if e[1].halvings == h), None)
+                for h in {0, max((e[1].halvings for e in own), default=0)}
+                if all(e[1].halvings != h for e in own[:_TRIED])]  # fmt: skip
+        best.append([*own[:_TRIED], *(e for e in ends if e is not None)])
     if not all(best):
         return Refusal(f"has no stages of {pattern} among so many ranks for so many chunks")
     if not case.whole and len(best) > 1:
-        return Refusal("cuts the messages of one group only into parts")
+        return Refusal("segments messages only among one group of ranks")
     offers = []
     for k in range(max(map(len, best))):
         chosen = [entry[min(k, len(entry) - 1)] for entry in best]
@@ -408,7 +412,10 @@ def _propose(stages: Callable[[int], list[Groups] | None], case: Case) -> list[O
             return staged_allreduce(case, plans, parts)
 
         how = plans[0].options
-        offers.append(Offer(build, effort="search", least=least, options=how, hop_bytes=200, hop_seconds=2e-6))
+        offers.append(
+            Offer(build, None, effort="search", least=least, options=how, on_request=k >= _TRIED, hop_bytes=200,
+                  hop_seconds=2e-6)
+        )  # fmt: skip
     return offers
 
 
@@ -438,6 +445,46 @@ def _algorithm(name: str, stages: Callable[[int], list[Groups] | None], source: 
         timed=True,
     )
 
+
+def _propose_trees(trees: Callable[[int, Sequence[Longs]], list[Longs]], case: Case) -> Offer[Schedule] | Refusal:
+    """Offer sums along trees of ranks, which communication libraries use whatever the network."""
+    task = case.task.task if isinstance(case.task, Chunked) else case.task
+    count = case.network.terminal_count
+    if not isinstance(task, PartialSumAllreduce):
+        return Refusal("is for allreduces by partial sums among all nodes")
+    if case.rules.buffer is not None:
+        return Refusal("does not limit the packets that a node holds")
+    if not case.whole:
+        return Refusal("sends unsegmented messages")
+    packets = int(case.messages.first_packet()[-1])
+    if not 2 <= count <= _MOST_RANKS or 2 * count * packets > _MOST_TRANSFERS:
+        return Refusal(f"is for 2 to {_MOST_RANKS:,} ranks that send at most {_MOST_TRANSFERS:,} packets")
+
+    def build() -> Schedule:
+        return summed_in_steps(case, [along_trees(trees(count, server_chains(case.network)), packets)])
+
+    return Offer(build, effort="search", on_request=True, hop_bytes=200, hop_seconds=2e-6)
+
+
+TREE_ALLREDUCES = tuple(
+    Algorithm(
+        name=name,
+        tasks=(PartialSumAllreduce, Chunked),
+        propose=partial(_propose_trees, trees),
+        networks="any strongly connected; by name",
+        source=source,
+        summary=summary,
+        passes_on=True,
+        timed=True,
+    )
+    for name, trees, source, summary in (
+        ("double-binary-trees", double_binary_trees, "Sanders, Speck and Traeff 2009",
+         "sums go up and results down two binary trees in turns"),
+        ("binomial-tree-allreduce", binomial_tree, "Thakur, Rabenseifner and Gropp 2005, section 4",
+         "a reduction to rank 0 and a broadcast from it, along a binomial tree"),
+    )
+)  # fmt: skip
+"""Allreduces of communication libraries along trees of ranks, which are built where they are named."""
 
 STAGED_ALLREDUCES = (
     _algorithm(

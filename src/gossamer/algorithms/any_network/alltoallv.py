@@ -65,32 +65,21 @@ def _choose(
 ):  # fmt: skip
     """Let packets take, in the order of `visit`, the cheapest of the first few shortest ways that a search finds.
 
-    Parameters
-    ----------
-    visit : int64[P]
-        The order.
-    origin, end : int32[P]
-        Where each packet is, and the row of its target in `away`.
-    away : int32[T, N]
-        The slots from each node to each target.
-    first, target, source, delay, use, hold : int64[N + 1], int32[L], int32[L], int32[L], float64[L], float64[L]
-        Links sorted by source: their ends, slots from start to end, slots that a packet takes of one, and of a port.
-    limits : bool[2]
-        Whether nodes send, and receive, one packet at a time.
-    choices : int
-        The ways that are looked at.
-    turn : int64[P]
-        At which of its links each node begins the search for a packet.
-    begin, links : int64[P + 1], int32[]
-        The way of packet p is ``links[begin[p]:begin[p + 1]]``, of fewer links if it ends in -1. Written.
-    way, best, place, tried : int32[longest], int32[longest], int64[longest], int64[longest]
-        Room.
-    link_load, send_load, receive_load : float64[L], float64[N], float64[N]
-        Packets; changed.
-    scale : float
-        A load of price 1.
-    again : bool
-        Whether packets have ways that they give up.
+    * `visit`, int64[P]: the order.
+    * `origin`, `end`, int32[P]: where each packet is, and the row of its target in `away`.
+    * `away`, int32[T, N]: the slots from each node to each target.
+    * `first`, `target`, `source`, `delay`, `use`, `hold`, int64[N + 1], int32[L], int32[L], int32[L], float64[L],
+      float64[L]: links sorted by source: their ends, slots from start to end, slots that a packet takes of one, and of
+      a port.
+    * `limits`, bool[2]: whether nodes send, and receive, one packet at a time.
+    * `choices`: the ways that are looked at.
+    * `turn`, int64[P]: at which of its links each node begins the search for a packet.
+    * `begin`, `links`, int64[P + 1], int32[]: the way of packet p is ``links[begin[p]:begin[p + 1]]``, of fewer links
+      if it ends in -1. Written.
+    * `way`, `best`, `place`, `tried`, int32[longest], int32[longest], int64[longest], int64[longest]: room.
+    * `link_load`, `send_load`, `receive_load`, float64[L], float64[N], float64[N]: packets; changed.
+    * `scale`: a load of price 1.
+    * `again`: whether packets have ways that they give up.
     """
     for at in range(visit.size):
         p = visit[at]
@@ -151,29 +140,15 @@ def short_ways(
 ) -> tuple[Forest, float]:
     """Return a shortest way for each packet, chosen by loads, and the most slots for which a link or port is taken.
 
-    Parameters
-    ----------
-    roads : LinkResources
-        Links, sorted by source, between nodes that store.
-    origin, row : int32[P]
-        Where each packet is, and which row of `away` tells of its target.
-    away : int32[T, N]
-        The slots from each node to each target.
-    seed : int
-        For the orders in which packets choose.
+    `roads`: links, sorted by source, between nodes that store. `origin`, `row`, int32[P]: where each packet is, and
+    which row of `away` tells of its target. `away`, int32[T, N]: the slots from each node to each target. `seed`: for
+    the orders in which packets choose.
 
-    Raises
-    ------
-    NetworkError
-        If a packet cannot get to its target.
+    Raises NetworkError if a packet cannot get to its target.
 
-    Notes
-    -----
     In each of 3 rounds every packet takes the cheapest of 12 shortest ways, links costing the 8th power of their loads.
     O(P times the length of ways).
 
-    Examples
-    --------
     >>> import gossamer
     >>> net = gossamer.network("ring:4")
     >>> away = np.array([net.distances(v) for v in range(4)], np.int32)
@@ -291,7 +266,7 @@ def propose_at_once(case: Case) -> Offer[Schedule] | Refusal:
     if not case.whole or not bool(case.links.stores.all()):
         return Refusal("sends unsegmented messages through nodes that store them")
     if case.network.terminal_count * case.network.node_count > LARGEST:
-        return Refusal(f"keeps all distances; at most {LARGEST:,} of them")
+        return Refusal(f"keeps the distances of at most {LARGEST:,} pairs of nodes")
     kinds = case.messages.discipline
     if case.messages.waits or bool(((kinds == COMBINE) | (kinds == COPY)).any()):
         return Refusal("is for packets that are moved")

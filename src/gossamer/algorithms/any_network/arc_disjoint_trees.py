@@ -29,23 +29,14 @@ __all__ = ["DOWN_TREES", "TreeHops", "down_trees", "pipelined"]
 def _pipelined(root, terminals, packets, trees, tail, head, tree_of, place, order, slot, arc, packet):
     """Send packets down trees, each tree its own in turn; arcs with nothing to do send on what would come last.
 
-    Parameters
-    ----------
-    root, terminals, packets, trees : int
-        Packet p belongs to tree ``place[p] % trees`` and is sent there in turn ``place[p] // trees``.
-    tail, head, tree_of : int64[A]
-        Arcs, and the tree of each, -1 for none.
-    place : int64[P]
-        Ascending turns in each tree.
-    order : int64[N, P]
-        For each node the packets, what its own tree brings last first.
-    slot, arc, packet : int32[N * P]
-        Written, by slot.
+    * `root`, `terminals`, `packets`, `trees`: packet p belongs to tree ``place[p] % trees`` and is sent there in turn
+      ``place[p] // trees``.
+    * `tail`, `head`, `tree_of`, int64[A]: arcs, and the tree of each, -1 for none.
+    * `place`, int64[P]: ascending turns in each tree.
+    * `order`, int64[N, P]: for each node the packets, what its own tree brings last first.
+    * `slot`, `arc`, `packet`, int32[N * P]: written, by slot.
 
-    Returns
-    -------
-    (int, int)
-        Slots until all terminals have all packets, and hops; 0 slots if nothing more can be sent.
+    Returns: slots until all terminals have all packets, and hops; 0 slots if nothing more can be sent.
     """
     nodes, arcs = order.shape[0], tail.size
     when = np.full((nodes, packets), 2**31 - 1, np.int64)
@@ -125,23 +116,11 @@ def pipelined(
     Every packet goes down a tree, and every tree has its packets in turn. An arc with nothing to send from its own tree
     brings its head what would come there last: a node deep in one tree gets the last packets of that tree by others.
 
-    Parameters
-    ----------
-    arcs, trees, root
-        The trees.
-    terminals : int
-        Nodes 0..terminals-1 must get all packets.
-    packets : int
-        How many there are.
-    delay : float64[T]
-        Of a tree with so much more delay than another, as many packets less are sent down.
+    `terminals`: nodes 0..terminals-1 must get all packets. `packets`: how many there are. `delay`, float64[T]: of a
+    tree with so much more delay than another, as many packets less are sent down.
 
-    Notes
-    -----
     O(slots A P) time at worst for A arcs and P packets, O(N P) memory.
 
-    Examples
-    --------
     >>> arcs = Arcs.of(np.array([0, 1, 2, 1, 2, 0]), np.array([1, 2, 0, 0, 1, 2]), 3)
     >>> trees = disjoint_trees(arcs, 0, 2, np.random.default_rng(0))
     >>> pipelined(arcs, trees, 0, 3, 6, np.zeros(2)).slots
@@ -242,7 +221,7 @@ def propose_down_trees(case: Case) -> Offer[Schedule] | Refusal:
     if not isinstance(case.task, Chunked) or not isinstance(case.task.task, Broadcast):
         return Refusal("is for broadcasts of several packets")
     if rules.send_limited or rules.receive_limited:
-        return Refusal("sends and receives on all links at once")
+        return Refusal("is for all-port nodes")
     if rules.buffer is not None:
         return Refusal("does not limit the packets that a node holds")
     if not network.plain or network.shared_ports is not None:

@@ -287,7 +287,7 @@ def propose_together(case: Case) -> Offer[Schedule] | Refusal:
         return Refusal(f"would look at up to {work:,} links for its packets; at most {_MOST_WORK:,} are allowed")
     messages = case.messages
     if not messages.waits and not bool((messages.discipline == COMBINE).any()):
-        return Refusal("is for what is combined, or waits for others")
+        return Refusal("is for contributions that are combined, or collectives that wait for others")
     return Offer(lambda: together(case), effort="search", hop_bytes=150, hop_seconds=1e-5)
 
 

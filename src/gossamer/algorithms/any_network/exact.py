@@ -54,20 +54,12 @@ _FAR = 1 << 40
 class PacketGoals(NamedTuple):
     """What a case asks of each packet.
 
-    Attributes
-    ----------
-    roads : LinkResources
-        Links and ports.
-    origin : int64[P]
-        Where each packet is, or the root of what is combined.
-    targets : tuple of tuple of int
-        The nodes that it must get to, but for its origin.
-    combined : bool[P]
-        Whether it is a contribution of every terminal.
-    awaits : int64[P]
-        The packet of contributions after which a result leaves, -1 for none.
-    branches : bool[N]
-        Whether a node sends several copies of what it received once.
+    * `roads`: links and ports.
+    * `origin`, int64[P]: where each packet is, or the root of what is combined.
+    * `targets`: the nodes that it must get to, but for its origin.
+    * `combined`, bool[P]: whether it is a contribution of every terminal.
+    * `awaits`, int64[P]: the packet of contributions after which a result leaves, -1 for none.
+    * `branches`, bool[N]: whether a node sends several copies of what it received once.
     """
 
     roads: LinkResources
@@ -190,15 +182,8 @@ def _distances(roads: LinkResources, weight: Longs | None = None) -> Longs:
 class Model:
     """The schedules of a number of slots.
 
-    Parameters
-    ----------
-    asked : PacketGoals
-        What is asked.
-    slots : int
-        How many.
+    `asked`: what is asked. `slots`: how many.
 
-    Notes
-    -----
     O(P L T) variables for P packets, L links and T slots, less what comes too late to be of use.
     """
 
@@ -614,7 +599,7 @@ def propose_exact(case: Case) -> Offer[Schedule] | Refusal:
     if case.rules.cut_through:
         return Refusal("is for switches that store what they pass on")
     if case.network.shared_ports is not None:
-        return Refusal("does not know ports that links share")
+        return Refusal("does not know shared NICs or uplinks")
     packets = case.task.most_messages(case.network)
     if packets <= _LISTED:
         packets = case.messages.packet_count

@@ -21,19 +21,9 @@ from gossamer.algorithms.any_network.priced_routing import branching
 from gossamer.graphs.precedence_scheduling import HopGraph, LinkResources, StartTimes, scheduled
 from gossamer.graphs.priced_trees import Forest, PacketDemand, TreeGrowth
 from gossamer.networks.network import IntArray, Network
+from gossamer.questions import tasks
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.rules import Rules
-from gossamer.questions.tasks import (
-    ALLCOMBINE,
-    COMBINE,
-    COPY,
-    Chunked,
-    Grouped,
-    Messages,
-    PartialSumAllreduce,
-    Task,
-    includes,
-)
 from gossamer.questions.tasks.task import Ids
 from gossamer.schedules import Phase, Schedule
 
@@ -58,7 +48,7 @@ Groups = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
-class _RootedSums(Task):
+class _RootedSums(tasks.Task):
     """Sums, one a packet, each reduced to a node and sent out from it: ranks of the groups, group and root of each."""
 
     groups: Groups
@@ -67,14 +57,14 @@ class _RootedSums(Task):
 
     name = "rooted-sums"
 
-    def messages(self, network: Network, origins: npt.ArrayLike | None = None) -> Messages:
+    def messages(self, network: Network, origins: npt.ArrayLike | None = None) -> tasks.Messages:
         """Return the reductions, then the broadcasts of their results."""
         count = len(self.root)
         rows = [np.array(self.groups[g], np.int32) for g in self.group] * 2
-        return Messages(
+        return tasks.Messages(
             np.arange(2 * count, dtype=np.int64),
             np.array(self.root * 2, np.int32),
-            np.repeat(np.array([COMBINE, COPY]), count),
+            np.repeat(np.array([tasks.COMBINE, tasks.COPY]), count),
             np.append(0, np.cumsum([row.size for row in rows])).astype(np.int64),
             np.concatenate(rows),
             np.append(np.full(count, -1), np.arange(count)).astype(np.int64),
@@ -88,14 +78,8 @@ class _RootedSums(Task):
 class _Packing(NamedTuple):
     """Pairs of trees, one to a root and one from it, and the share of its group's buffer that goes along each.
 
-    Attributes
-    ----------
-    group, root : int64[C]
-    weight : float64[C]
-    load : float64[R, C]
-        Slots for which a packet takes each link or port.
-    hops, slots : float64[C]
-        Of the longest way there and back, and what a packet takes for its transfers.
+    `group`, `root`, int64[C]. `weight`, float64[C]. `load`, float64[R, C]: slots for which a packet takes each link or
+    port. `hops`, `slots`, float64[C]: of the longest way there and back, and what a packet takes for its transfers.
     """
 
     group: Longs
@@ -141,14 +125,7 @@ class _Time(NamedTuple):
 
 
 class _Trees:
-    """Pairs of trees for any root of each group at given prices.
-
-    Parameters
-    ----------
-    network : Network
-    rules : Rules
-    groups : tuple of tuples of int
-    """
+    """Pairs of trees for any root of each group at given prices."""
 
     def __init__(self, network: Network, rules: Rules, groups: Groups) -> None:
         self.roads = LinkResources.of(network, rules)
@@ -390,18 +367,8 @@ def _as_schedule(case: Case, starts: StartTimes, graph: HopGraph, packet: IntArr
 def tree_chunks(network: Network, rules: Rules, groups: Groups, packets: int = 1) -> list[int]:
     """Return into how many chunks an allreduce along trees may best be cut: one number, or two.
 
-    Parameters
-    ----------
-    network : Network
-        With the times of its links for packets.
-    rules : Rules
-    groups : tuple of tuples of int
-        The ranks of each.
-    packets : int
-        Of the whole buffer.
+    `network`: with the times of its links for packets. `groups`: the ranks of each. `packets`: of the whole buffer.
 
-    Examples
-    --------
     >>> import gossamer
     >>> tree_chunks(gossamer.network("complete:8"), gossamer.Rules(), ((0, 1, 2, 3), (4, 5, 6, 7)))
     [8, 448]
@@ -425,7 +392,9 @@ def tree_chunks(network: Network, rules: Rules, groups: Groups, packets: int = 1
 def _propose(case: Case) -> Offer[Schedule] | list[Offer[Schedule]] | Refusal:
     if case.rules.buffer is not None:
         return Refusal("does not limit the packets that a node holds")
-    if not includes(case.task, PartialSumAllreduce) or bool((case.messages.discipline != ALLCOMBINE).any()):
+    if not tasks.includes(case.task, tasks.PartialSumAllreduce) or bool(
+        (case.messages.discipline != tasks.ALLCOMBINE).any()
+    ):
         return Refusal("is for allreduces by partial sums")
     if case.rules.cut_through and case.network.terminal_count < case.network.node_count:
         return Refusal("is for switches that store what they pass on")
@@ -451,7 +420,7 @@ def _propose(case: Case) -> Offer[Schedule] | list[Offer[Schedule]] | Refusal:
 
 FREE_ROOT_TREES = Algorithm(
     name="tree-packing",
-    tasks=(PartialSumAllreduce, Chunked, Grouped),
+    tasks=(tasks.PartialSumAllreduce, tasks.Chunked, tasks.Grouped),
     propose=_propose,
     networks="any strongly connected",
     source="gossamer; no promised time",

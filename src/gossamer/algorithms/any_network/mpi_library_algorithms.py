@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,14 +26,23 @@ from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.allreduce.exchange_stages import Groups, doubling, rank_sides, swing
 from gossamer.algorithms.any_network.packet_demands import demand_of
 from gossamer.algorithms.any_network.priced_routing import branching, timed
-from gossamer.algorithms.multinode_broadcast.hamiltonian_cycle import disjoint_hamiltonian_cycles
+from gossamer.algorithms.multinode_broadcast.hamiltonian_cycle import disjoint_hamiltonian_cycles, rank_rings
 from gossamer.graphs.precedence_scheduling import LinkResources, scheduled
 from gossamer.graphs.round_routing import SentPackets, carried_trees
 from gossamer.questions.cases import Case, Offer, Refusal
-from gossamer.questions.tasks import MOVE, Chunked, MultinodeBroadcast, Scatter, Task, TotalExchange, packets_of
+from gossamer.questions.tasks import (
+    MOVE,
+    Broadcast,
+    Chunked,
+    MultinodeBroadcast,
+    Scatter,
+    Task,
+    TotalExchange,
+    packets_of,
+)
 from gossamer.schedules import Schedule
 
-__all__ = ["ALLGATHERS", "EXCHANGES", "HALVING_SCATTER", "MULTI_RING", "exchanged_in_rounds"]
+__all__ = ["ALLGATHERS", "BROADCASTS", "EXCHANGES", "HALVING_SCATTER", "MULTI_RING", "exchanged_in_rounds"]
 
 _MOST_RANKS = 256
 _MOST_WORK = 2_000_000
@@ -90,8 +100,10 @@ def parallel_aggregated_tree(count: int) -> Longs:
     return _shifted(count, [(k, p, p + d) for k, d in enumerate(far) for p in range(0, count, 2 * d) if p + d < count])
 
 
-def ring_tree(count: int) -> Longs:
+def ring_tree(count: int, odd: bool = False) -> Longs:
     """Return in both directions around a ring, each to half of it; of an even number the last goes on in turns.
+
+    The turns of `odd` are the others, so that packets of both together load all links alike.
 
     >>> ring_tree(4)[:2].tolist()
     [[[0, 0, 1], [0, 0, 3], [1, 1, 2]], [[0, 1, 2], [0, 1, 0], [1, 0, 3]]]
@@ -100,10 +112,20 @@ def ring_tree(count: int) -> Longs:
     tree = _shifted(count, [(k, way * k % count, way * (k + 1) % count) for k in near for way in (1, -1)])
     if count % 2 == 0:
         root, k = np.arange(count), count // 2 - 1
-        before = (root + np.where(root % 2, -k, k)) % count
+        before = (root + np.where((root + odd) % 2, -k, k)) % count
         last = np.stack([np.full(count, k), before, (root + count // 2) % count], axis=1)
         tree = np.concatenate([tree, last[:, None]], axis=1)
     return tree
+
+
+def one_way_tree(count: int, odd: bool = False) -> Longs:
+    """Return one way around a ring; the other way of `odd`.
+
+    >>> one_way_tree(3)[1].tolist()
+    [[0, 1, 2], [1, 2, 0]]
+    """
+    way = -1 if odd else 1
+    return _shifted(count, [(k, way * k % count, way * (k + 1) % count) for k in range(count - 1)])
 
 
 def _spread(count: int, stages: Sequence[Groups]) -> Longs | None:
@@ -154,10 +176,20 @@ def bine_tree(count: int) -> Longs | None:
     places of a number in base -2. On a ring these are nearer than 1, 2, 4, 8 on the average, so that messages share
     links less.
 
-    De Sensi et al. 2025: the sums of powers of -2 of a tree with ranks numbered in base -2. Their allreduce of short
-    vectors exchanges whole buffers between the same pairs as Swing, which `exchange_stages` has. None where the number
-    is no power of two of at least 4.
+    De Sensi et al. 2025.
 
+    Returns
+    -------
+    int64[roots, transfers, 3] or None
+        None where the number is no power of two of at least 4.
+
+    References
+    ----------
+    The trees are the sums of powers of -2, with ranks numbered in base -2. The allreduce of short vectors of the paper
+    exchanges whole buffers between the same pairs as Swing, which `exchange_stages` has.
+
+    Examples
+    --------
     >>> bine_tree(4)[0].tolist()
     [[0, 0, 3], [1, 0, 1], [1, 3, 2]]
     """
@@ -277,34 +309,117 @@ def pairwise_exchange(sides: Sequence[int], origin: Longs, target: Longs) -> Sen
 MovePattern = Callable[[Sequence[int], Longs, Longs], SentPackets]
 
 
-def _multi_ring(case: Case) -> SentPackets:
+class _Along(NamedTuple):
+    """What ranks send, and the link that each of it takes; None where those are shortest paths."""
+
+    sent: SentPackets
+    links: Longs | None = None
+
+
+def _around_rings(case: Case, pattern: Callable[[int, bool], Longs]) -> _Along:
+    """Return a pattern around a ring laid along all rings of the network, of which packets take one each, in turns."""
+    # Step 1: find rings of all ranks: cycles along cables that share none, or server by server along the rails
+    rings, _ = rank_rings(case.network)
+    if _one_port(case):  # which has nothing for a second ring
+        rings = rings[:1]
+    packets, n = packets_of(case.task), case.network.terminal_count
+    task = case.task.task if isinstance(case.task, Chunked) else case.task
+    roots = np.array([task.root]) if isinstance(task, Broadcast) else np.arange(n)
+    trees = [pattern(n, odd) for odd in (False, True)]
+    columns: list[tuple[Longs, ...]] = []
+    links: list[Longs] = []
+    for number, ring in enumerate(rings):
+        place = np.empty(n, np.int64)
+        place[ring.order] = np.arange(n)
+        # Step 2: packets take the rings in turns
+        for p in range(packets):
+            mine = np.flatnonzero((roots + p) % len(rings) == number)
+            # Step 3: on its ring a packet goes one place on in each slot, in both directions where it may
+            rows = trees[p // len(rings) % 2][place[roots[mine]]]
+            packet = np.repeat(mine * packets + p, n - 1)
+            nodes = ring.order[rows[..., 1:]]
+            columns.append((rows[..., 0].reshape(-1), nodes[..., 0].reshape(-1), nodes[..., 1].reshape(-1), packet))
+            if ring.forth is not None and ring.back is not None:
+                source, target = rows[..., 1].reshape(-1), rows[..., 2].reshape(-1)
+                forth = target == (source + 1) % n
+                links.append(np.where(forth, ring.forth[source], ring.back[target]))
+    sent = _in_order(columns)
+    if not links:
+        return _Along(sent)
+    by_step = np.argsort(np.concatenate([column[0] for column in columns]), kind="stable")
+    return _Along(sent, np.concatenate(links)[by_step])
+
+
+def _multi_ring(case: Case) -> _Along:
     """Return rings around cycles of all ranks that share no link, of which packets take one each, in turns.
 
-    The nodes stand in a cycle, and messages go in both directions around it, each to half of the nodes; on a square
-    torus there are two cycles that share no link, and messages take them in turns.
+    The ranks stand in a ring, and messages go in both directions around it, each to half of the ranks. Where there are
+    several cycles of cables that share none, as on a square torus or among the double NVLinks of a server, each is a
+    ring, and messages take them in turns. Several servers have a ring for each accelerator, which enters and leaves
+    servers there, so that all rails are used. Where there is neither, the ring is in the order of ranks. With one port
+    there is one ring, and messages go one way around it.
     """
-    grid = case.network.grid
-    assert grid is not None
-    # Step 1: find cycles through all nodes that share no link
-    cycles = disjoint_hamiltonian_cycles(grid)
-    packets, n = packets_of(case.task), case.network.node_count
-    tree = ring_tree(n)
-    columns: list[tuple[Longs, ...]] = []
-    for number, cycle in enumerate(cycles):
-        place = np.empty(n, np.int64)
-        place[cycle] = np.arange(n)
-        # Step 2: packets take the cycles in turns
-        for p in range(packets):
-            ranks = np.flatnonzero((np.arange(n) + p) % len(cycles) == number)
-            # Step 3: on its cycle a packet goes both ways, in each slot one place on, until the two ways meet
-            rows = tree[place[ranks]]
-            packet = np.repeat(ranks * packets + p, n - 1)
-            nodes = cycle.astype(np.int64)[rows[..., 1:]]
-            columns.append((rows[..., 0].reshape(-1), nodes[..., 0].reshape(-1), nodes[..., 1].reshape(-1), packet))
-    return _in_order(columns)
+    return _around_rings(case, _one_way if _one_port(case) else ring_tree)
 
 
-def exchanged_in_rounds(case: Case, sent: SentPackets) -> Schedule:
+def _one_way(count: int, odd: bool) -> Longs:
+    """Return one way around a ring, for all packets."""
+    return one_way_tree(count)
+
+
+def _one_port(case: Case) -> bool:
+    return case.rules.send_limited or case.rules.receive_limited
+
+
+def _ring_broadcast(case: Case) -> _Along:
+    """Return a broadcast one way around a ring, packet after packet.
+
+    The root sends a packet to the next rank of the ring, which passes it on to the one after it, and so on until it
+    has been everywhere. A message in many packets is a pipeline: the next packet follows at once, so that a long
+    message takes little more than its own time on one link. Packets take all rings in turns, and both ways around.
+    """
+    return _around_rings(case, one_way_tree)
+
+
+def _binomial_broadcast(case: Case) -> _Along:
+    """Return a broadcast along a binomial tree of the ranks, counted from the root.
+
+    The root sends the message to the rank half of the ranks away; then both do the same in their half, and so on. After
+    k rounds 2**k ranks have it, so that log2 of the ranks, rounded up, rounds are enough, for any number of ranks.
+    """
+    tree, packets = parallel_aggregated_tree(case.network.terminal_count)[_root(case)], packets_of(case.task)
+    columns = [tuple(np.append(tree, np.full((len(tree), 1), p), axis=1).T) for p in range(packets)]
+    return _Along(_in_order(columns))
+
+
+def _scatter_and_gather(case: Case) -> _Along:
+    """Return a broadcast in which the message is scattered among the ranks, and then gathered by all along a ring.
+
+    A long message is cut into a block for each rank. The root scatters the blocks down a binomial tree, and each rank
+    then sends its block around a ring, in both directions, as in an allgather. So every rank sends about as much as the
+    others, and twice the message at the most.
+    """
+    n, packets, root = case.network.terminal_count, packets_of(case.task), _root(case)
+    # Step 1: each packet belongs to a rank, in turns; the root sends it there by halving the distance
+    owner = (root + np.arange(packets)) % n
+    to = np.flatnonzero(owner != root)
+    down = _by_digits((n,), np.full(to.size, root), owner[to], far_first=True)
+    columns: list[tuple[Longs, ...]] = [(down.step, down.source, down.target, to[down.packet])]
+    # Step 2: the ranks pass on all packets around the ring; those that have one already are left out
+    rows, begin = ring_tree(n)[owner], int(down.step.max(initial=-1)) + 1
+    columns.append((rows[..., 0].reshape(-1) + begin, rows[..., 1].reshape(-1), rows[..., 2].reshape(-1),
+                    np.repeat(np.arange(packets), n - 1)))  # fmt: skip
+    return _Along(_in_order(columns))
+
+
+def _root(case: Case) -> int:
+    """Return the root of a broadcast."""
+    task = case.task.task if isinstance(case.task, Chunked) else case.task
+    assert isinstance(task, Broadcast)
+    return task.root
+
+
+def exchanged_in_rounds(case: Case, sent: SentPackets, links: Longs | None = None) -> Schedule:
     """Build the schedule of what ranks send in rounds, laid over a network.
 
     Who sends what to whom in which round is laid over the network: what a rank sends goes along paths that share the
@@ -316,6 +431,8 @@ def exchanged_in_rounds(case: Case, sent: SentPackets) -> Schedule:
         Messages that are copied or moved, whole; any links, ports and switches.
     sent : SentPackets
         In the order of rounds.
+    links : int64[T], optional
+        The link that each takes, where they go between neighbors along given links.
 
     Raises
     ------
@@ -344,7 +461,7 @@ def exchanged_in_rounds(case: Case, sent: SentPackets) -> Schedule:
     moved = bool((case.messages.discipline == MOVE).all())
     ends = demand_of(case).target.astype(np.int64) if moved else None
     # Step 1: lay what ranks send over paths of the network, and leave out what a node has already
-    graph = carried_trees(network, sent, copies, ends)
+    graph = carried_trees(network, sent, copies, ends, links)
     # Step 2: every hop begins as soon as its packet is there and its link and ports are free
     found = scheduled(graph, LinkResources.of(network, case.rules), rounds=1, seed=case.seed)
     return timed(case, found, graph.link, graph.packet)
@@ -369,10 +486,11 @@ def _refusal(case: Case, kind: type[Task]) -> Refusal | None:
     return None
 
 
-def _offer(case: Case, sent: SentPackets | Callable[[], SentPackets]) -> Offer[Schedule]:
+def _offer(case: Case, sent: Callable[[], _Along], on_request: bool = False) -> Offer[Schedule]:
     return Offer(
-        lambda: exchanged_in_rounds(case, sent() if callable(sent) else sent),
+        lambda: exchanged_in_rounds(case, *sent()),
         effort="search",
+        on_request=on_request,
         hop_bytes=100,
         hop_seconds=1e-6,
     )
@@ -384,23 +502,27 @@ def _propose_copied(pattern: LinePattern, case: Case) -> Offer[Schedule] | Refus
     sent = _along_dimensions(rank_sides(case.network, case.network.terminal_count), pattern, packets_of(case.task))
     if sent is None:
         return Refusal("needs sides that are powers of two of at least 4")
-    return _offer(case, sent)
+    return _offer(case, lambda: _Along(sent))
 
 
 def _propose_moved(pattern: MovePattern, task: type[Task], case: Case) -> Offer[Schedule] | Refusal:
-    def sent() -> SentPackets:
+    def sent() -> _Along:
         demand = demand_of(case)
         sides = rank_sides(case.network, case.network.terminal_count)
-        return pattern(sides, demand.origin.astype(np.int64), demand.target.astype(np.int64))
+        return _Along(pattern(sides, demand.origin.astype(np.int64), demand.target.astype(np.int64)))
 
     return _refusal(case, task) or _offer(case, sent)
 
 
-def _propose_rings(rings: Callable[[Case], SentPackets], case: Case) -> Offer[Schedule] | Refusal:
+def _propose_rings(rings: Callable[[Case], _Along], case: Case) -> Offer[Schedule] | Refusal:
     grid = case.network.grid
-    if grid is None or case.network.terminal_count < case.network.node_count or not disjoint_hamiltonian_cycles(grid):
-        return Refusal("needs an array or a torus that has a Hamiltonian cycle")
-    return _refusal(case, MultinodeBroadcast) or _offer(case, lambda: rings(case))
+    closed = grid is not None and case.network.terminal_count == case.network.node_count
+    cycles = closed and grid is not None and bool(disjoint_hamiltonian_cycles(grid))
+    return _refusal(case, MultinodeBroadcast) or _offer(case, lambda: rings(case), on_request=not cycles)
+
+
+def _propose_broadcast(pattern: Callable[[Case], _Along], case: Case) -> Offer[Schedule] | Refusal:
+    return _refusal(case, Broadcast) or _offer(case, lambda: pattern(case), on_request=True)
 
 
 def _in_rounds(name: str, task: type[Task], propose: Proposal, source: str, summary: str) -> Algorithm:
@@ -450,8 +572,26 @@ MULTI_RING = replace(
         "folklore; cycles that share no link: Bae and Bose 2003",
         "both ways around cycles of all nodes that share no link, in turns",
     ),
-    networks="arrays of an even number of nodes, tori",
+    networks="arrays of an even number of nodes, tori; any other by name",
 )  # fmt: skip
+
+BROADCASTS = (
+    _in_rounds(
+        "ring-broadcast", Broadcast, partial(_propose_broadcast, _ring_broadcast), "folklore",
+        "packet after packet around rings of all ranks",
+    ),
+    _in_rounds(
+        "rank-binomial-tree", Broadcast, partial(_propose_broadcast, _binomial_broadcast),
+        "Thakur, Rabenseifner and Gropp 2005, section 4.2",
+        "who has the message sends it half of the remaining ranks on",
+    ),
+    _in_rounds(
+        "scatter-allgather", Broadcast, partial(_propose_broadcast, _scatter_and_gather),
+        "Thakur, Rabenseifner and Gropp 2005, section 4.2",
+        "scatters a long message among the ranks, which gather it along a ring",
+    ),
+)  # fmt: skip
+"""Broadcasts of communication libraries, which are built where they are named; reductions by reversal."""
 
 EXCHANGES = (
     _moving(

@@ -11,8 +11,6 @@ from gossamer.questions.tasks import Chunked, DemandTable, Grouped, Messages, Ta
 from gossamer.schedules import Packets
 from gossamer.schedules.packets import message_rows
 
-__all__ = ["GENERAL_TASKS", "demand_of", "least_slots"]
-
 GENERAL_TASKS: tuple[type[Task], ...] = (Chunked, Grouped, DemandTable, Together)
 """Tasks whose messages may be of any kind."""
 

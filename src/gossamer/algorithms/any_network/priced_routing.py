@@ -24,29 +24,9 @@ from gossamer.graphs.priced_trees import Forest, PacketDemand, TreeGrowth, charg
 from gossamer.jit import njit
 from gossamer.jit.heap import pop_node, rise
 from gossamer.networks.network import IntArray, Network
+from gossamer.questions import tasks
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.rules import Rules
-from gossamer.questions.tasks import (
-    COMBINE,
-    MOVE,
-    Broadcast,
-    Gather,
-    GroupMultinodeBroadcast,
-    MultinodeBroadcast,
-    MultipleBroadcast,
-    NeighborExchange,
-    OneToManyRouting,
-    PartialExchange,
-    PartialGather,
-    PartialMultinodeBroadcast,
-    Permutation,
-    Scatter,
-    TotalExchange,
-    UnevenExchange,
-    UnevenGather,
-    UnevenScatter,
-    packets_of,
-)
 from gossamer.schedules import Phase, Schedule
 
 __all__ = [
@@ -74,18 +54,13 @@ def _sweep(
 ):  # fmt: skip
     """Give each source a new tree of cheapest paths to all nodes; return a source that misses a target, or -1.
 
-    Parameters
-    ----------
-    visit : int64[S]
-        The order of the sources.
-    source, first_packet, target : int32[S], int64[S + 1], int32[P]
-        The packets of source i are for ``target[first_packet[i]:first_packet[i + 1]]``.
-    old, new : int32[S, N]
-        The link by which a tree comes to each node, -1 at the source; `old` is empty in the first round.
-    key, count : float64[N]
-        Room; `count` is 0, and is again.
-    place, heap, order : int64[N]
-        Room.
+    * `visit`, int64[S]: the order of the sources.
+    * `source`, `first_packet`, `target`, int32[S], int64[S + 1], int32[P]: the packets of source i are for
+      ``target[first_packet[i]:first_packet[i + 1]]``.
+    * `old`, `new`, int32[S, N]: the link by which a tree comes to each node, -1 at the source; `old` is empty in the
+      first round.
+    * `key`, `count`, float64[N]: room; `count` is 0, and is again.
+    * `place`, `heap`, `order`, int64[N]: room.
     """
     roads = tail, head, use, occupancy, ports, send_limited, receive_limited
     market = loads, price, scale, power
@@ -211,34 +186,18 @@ _CHOICES = 12
 def bundled(growth: TreeGrowth, demand: PacketDemand, depth_cost: float, seed: int) -> Forest:
     """Return a path for each packet, chosen by prices, and put them on the links of `growth`.
 
-    Parameters
-    ----------
-    growth : TreeGrowth
-        Links without loads.
-    demand : PacketDemand
-        Packets for one node each, those of one origin in a row.
-    depth_cost : float
-        What a slot of delay costs; a slot of a most loaded link costs 1.
-    seed : int
-        For the orders in which origins and packets take their turn.
+    `growth`: links without loads. `demand`: packets for one node each, those of one origin in a row. `depth_cost`: what
+    a slot of delay costs; a slot of a most loaded link costs 1. `seed`: for the orders in which origins and packets
+    take their turn.
 
-    Raises
-    ------
-    NetworkError
-        If no path leads to a target.
+    Raises NetworkError if no path leads to a target.
 
-    Notes
-    -----
     In each of 8 rounds every origin gives up its tree for a tree of cheapest paths. The trees of the last rounds are
     kept, 8 where memory allows, and in 12 further rounds each packet takes the cheapest of its paths in them. O(S (L +
     N) log N + hops) a round for S origins; 4 bytes for each origin, node and tree that is kept.
 
-    References
-    ----------
-    Gossamer.
+    Source: Gossamer.
 
-    Examples
-    --------
     >>> import gossamer
     >>> from gossamer.graphs.precedence_scheduling import LinkResources
     >>> growth = TreeGrowth(LinkResources.of(gossamer.network("ring:4"), gossamer.Rules()))
@@ -336,7 +295,7 @@ def routed(case: Case) -> Schedule:
     Fraction(6, 1)
     """
     demand, roads = demand_of(case), LinkResources.of(case.network, case.rules)
-    moved = case.messages.count > 0 and bool((case.messages.discipline == MOVE).all())
+    moved = case.messages.count > 0 and bool((case.messages.discipline == tasks.MOVE).all())
     least = max(least_slots(demand, roads, moved), ceil(case.floor))
     best: _Tried | None = None
     costs: tuple[float, ...] = (0.03, 0.3) if moved else (0.03, 0.3, 2.0)
@@ -493,10 +452,10 @@ def refusal(case: Case, moved: bool) -> Refusal | None:
         return Refusal(f"would look at up to {looks:,} links for its packets; at most {_MOST_WORK:,} are allowed")
     kinds = case.messages.discipline
     if case.messages.waits:
-        return Refusal("does not keep collectives waiting for others")
-    if bool((kinds == COMBINE).any()):
+        return Refusal("does not plan collectives that wait for others")
+    if bool((kinds == tasks.COMBINE).any()):
         return Refusal("does not combine contributions")
-    if kinds.size and bool((kinds == MOVE).all()) != moved:
+    if kinds.size and bool((kinds == tasks.MOVE).all()) != moved:
         return Refusal("is for packets that are moved" if moved else "is for packets that are copied")
     if case.control_time and hasattr(case.task, "active"):
         return Refusal("needs the active nodes known ahead (control time 0)")
@@ -505,7 +464,7 @@ def refusal(case: Case, moved: bool) -> Refusal | None:
 
 def _many(case: Case) -> Refusal | None:
     """Refuse messages of so many packets that trees for each of them gain nothing; None for others."""
-    if packets_of(case.task) > MANY:
+    if tasks.packets_of(case.task) > MANY:
         return Refusal(f"leaves messages of more than {MANY} packets to periodic-trees")
     return None
 
@@ -525,12 +484,12 @@ def propose_moves(case: Case) -> Offer[Schedule] | Refusal:
 PRICED_TREES = Algorithm(
     name="congestion-priced-trees",
     tasks=(
-        Broadcast,
-        MultinodeBroadcast,
-        PartialMultinodeBroadcast,
-        MultipleBroadcast,
-        GroupMultinodeBroadcast,
-        OneToManyRouting,
+        tasks.Broadcast,
+        tasks.MultinodeBroadcast,
+        tasks.PartialMultinodeBroadcast,
+        tasks.MultipleBroadcast,
+        tasks.GroupMultinodeBroadcast,
+        tasks.OneToManyRouting,
         *GENERAL_TASKS,
     ),
     propose=propose_trees,
@@ -544,16 +503,16 @@ PRICED_TREES = Algorithm(
 PRICED_PATHS = Algorithm(
     name="congestion-priced-paths",
     tasks=(
-        Scatter,
-        Gather,
-        TotalExchange,
-        PartialExchange,
-        PartialGather,
-        Permutation,
-        UnevenExchange,
-        UnevenScatter,
-        UnevenGather,
-        NeighborExchange,
+        tasks.Scatter,
+        tasks.Gather,
+        tasks.TotalExchange,
+        tasks.PartialExchange,
+        tasks.PartialGather,
+        tasks.Permutation,
+        tasks.UnevenExchange,
+        tasks.UnevenScatter,
+        tasks.UnevenGather,
+        tasks.NeighborExchange,
         *GENERAL_TASKS,
     ),
     propose=propose_moves,

@@ -130,19 +130,11 @@ def rescheduled(schedule: Schedule, case: Case) -> Schedule | None:
 
     What phases kept apart overlaps then.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        A valid schedule of the case, of unsegmented packets and without control packets.
-    case : Case
-        Its task, network and rules.
+    `schedule`: a valid schedule of the case, of unsegmented packets and without control packets. `case`: its task,
+    network and rules.
 
-    Notes
-    -----
     O(H log H) for H hops.
 
-    Examples
-    --------
     >>> import gossamer
     >>> case = Case(gossamer.network("array:5"), gossamer.task("allreduce"))
     >>> two = gossamer.plan("array:5", "allreduce", algorithm="two-way-greedy-flooding").schedule

@@ -160,25 +160,16 @@ class EvenTrees(NamedTuple):
 def even_trees(case: Case) -> list[EvenTrees]:
     """Return trees for few packets of each message that use the busiest link little and are not deep.
 
-    Parameters
-    ----------
-    case : Case
-        A task whose packets are copied, moved, or combined, of many packets a message; with others there are none.
+    `case`: a task whose packets are copied, moved, or combined, of many packets a message; with others there are none.
 
-    Returns
-    -------
-    list of EvenTrees
-        Promising what the busiest link takes for all packets, and the latencies of the longest way; the least first.
+    Returns: promising what the busiest link takes for all packets, and the latencies of the longest way; the least
+    first.
 
-    Notes
-    -----
     Trees of 1, 2, 3, ... packets are grown by prices, as in `repeated_trees`, at several costs of depth, for some
     seconds at the most. Where switches make no copies, or add nothing up, packets of one root also go by way of a
     *center* each: what its root can send only once, others send on to all. So nobody sends much, and no way is long.
     Sums go to a root and from it along the same tree, which may be any node.
 
-    Examples
-    --------
     >>> import gossamer
     >>> case = Case(gossamer.network("torus:3x4"), gossamer.task("allgather", packets=64))
     >>> even_trees(case)[0].packets, even_trees(case)[0].promise  # 11 packets over 4 links
@@ -209,12 +200,7 @@ def even_trees(case: Case) -> list[EvenTrees]:
 class _EvenGrowth:
     """Trees for few packets of each message of a case, as far as they have been grown.
 
-    Attributes
-    ----------
-    most : int
-        Packets of a message at the most.
-    work : int
-        Links that were looked at, about.
+    `most`: packets of a message at the most. `work`: links that were looked at, about.
     """
 
     def __init__(self, case: Case) -> None:

@@ -17,18 +17,12 @@ from gossamer.graphs.precedence_scheduling import LinkResources
 from gossamer.graphs.priced_trees import Forest, PacketDemand, TreeGrowth
 from gossamer.networks.network import IntArray
 
-__all__ = ["PATIENT", "QUICK", "STEADY", "ReroutingLimits", "squeezed"]
-
 
 class ReroutingLimits(NamedTuple):
     """How long packets are led again.
 
-    Attributes
-    ----------
-    rounds, work : int
-        Rounds, and cells that they may look at, for each number of slots.
-    power, past : float
-        How steeply prices rise with the load, and by how much a cell that carried too much is taken to carry more.
+    `rounds`, `work`: rounds, and cells that they may look at, for each number of slots. `power`, `past`: how steeply
+    prices rise with the load, and by how much a cell that carried too much is taken to carry more.
     """
 
     rounds: int
@@ -62,34 +56,19 @@ def squeezed(
 ) -> tuple[int, IntArray, IntArray, IntArray] | None:
     """Return a schedule of fewer slots, or None if none was found.
 
-    Parameters
-    ----------
-    demand : PacketDemand
-        The packets.
-    roads : LinkResources
-        Links that share no ports; only where packets occupy them for one slot each, something is found.
-    branches : bool[N]
-        Whether a node sends several copies of what it received once.
-    slots, least : int
-        Slots of the schedule that is known, and a number that no schedule beats.
-    seed : int
-        For the order of the packets.
-    effort : ReroutingLimits
-        How long to try each number of slots.
+    * `demand`: the packets.
+    * `roads`: links that share no ports; only where packets occupy them for one slot each, something is found.
+    * `branches`, bool[N]: whether a node sends several copies of what it received once.
+    * `slots`, `least`: slots of the schedule that is known, and a number that no schedule beats.
+    * `seed`: for the order of the packets.
+    * `effort`: how long to try each number of slots.
 
-    Returns
-    -------
-    (int, int64[H], int32[H], int32[H]) or None
-        The slots, and by slot the slot, link and packet of each hop.
+    Returns: (int, int64[H], int32[H], int32[H]) or None: the slots, and by slot the slot, link and packet of each hop.
 
-    Notes
-    -----
     O(P (L T + N T log(N T))) for each round, of P packets and T slots. Packets are led again
     only if they cross a cell that was wanted too much before; where what is too much does not halve in 100
     rounds, no more are tried.
 
-    Examples
-    --------
     >>> import gossamer
     >>> roads = LinkResources.of(gossamer.network("ring:4"), gossamer.Rules())
     >>> demand = PacketDemand(np.zeros(3, np.int32), np.arange(4), np.array([1, 2, 3], np.int32))

@@ -41,8 +41,6 @@ __all__ = [
 def is_hypercube(network: Network) -> bool:
     """Whether the nodes are the numbers 0..2^d-1 and the links lead to those that differ in one bit.
 
-    Examples
-    --------
     >>> import gossamer
     >>> [is_hypercube(gossamer.network(s)) for s in ("hypercube:3", "array:2x2", "ring:4")]
     [True, True, False]
@@ -60,33 +58,17 @@ def is_hypercube(network: Network) -> bool:
 def binomial_tree(network: Network, root: int) -> RootedTree:
     """Return the tree of a hypercube in which a node passes on along all lower dimensions.
 
-    Parameters
-    ----------
-    network : Network
-        A hypercube Q_d.
-    root : int
+    `network`: a hypercube Q_d.
 
-    Returns
-    -------
-    RootedTree
-        The parent of root + x (xor) is root + x with its lowest 1 cleared. Height d, a tree of shortest paths.
+    Returns: the parent of root + x (xor) is root + x with its lowest 1 cleared. Height d, a tree of shortest paths.
 
-    Raises
-    ------
-    NetworkError
-        If the network is no hypercube.
+    Raises NetworkError if the network is no hypercube.
 
-    Notes
-    -----
     A node that received along dimension k sends along every dimension below k; the root along all. A broadcast takes d
     steps with all ports and with one port. O(N + L) time.
 
-    References
-    ----------
-    Dimakopoulos 1996, section 3.1.
+    Source: Dimakopoulos 1996, section 3.1.
 
-    Examples
-    --------
     >>> import gossamer
     >>> net = gossamer.network("hypercube:3")
     >>> net.link_source[binomial_tree(net, 0).parent_link[1:]].tolist()
@@ -114,8 +96,6 @@ class PathLengths(NamedTuple):
 def path_lengths(n: int, rho: int) -> PathLengths:
     """Return D, w and k of the broadcast tree of an extended ring.
 
-    Examples
-    --------
     >>> path_lengths(14, 2)
     PathLengths(longest=4, w=2, k=1)
     """
@@ -129,8 +109,6 @@ def reach(network: Network) -> int | None:
 
     Rings and complete networks are extended rings: rho is 1 and floor(n/2).
 
-    Examples
-    --------
     >>> import gossamer
     >>> [reach(gossamer.network(s)) for s in ("ring:8", "extended-ring:14,2", "complete:7", "hypercube:3")]
     [1, 2, 3, None]
@@ -151,36 +129,20 @@ def reach(network: Network) -> int | None:
 def extended_ring_tree(network: Network, root: int) -> RootedTree:
     """Return the tree of an extended ring in which every node passes on by rho in its direction.
 
-    Parameters
-    ----------
-    network : Network
-        An extended ring E_n^rho; see `reach`.
-    root : int
+    `network`: an extended ring E_n^rho; see `reach`.
 
-    Returns
-    -------
-    RootedTree
-        Of height ``D = ceil(floor(n/2)/rho)``, the diameter. Not always of shortest paths: in E_14^2 node 8 has
-        distance 3 and depth 4.
+    Returns: of height ``D = ceil(floor(n/2)/rho)``, the diameter. Not always of shortest paths: in E_14^2 node 8 has
+    distance 3 and depth 4.
 
-    Raises
-    ------
-    NetworkError
-        If the network is no extended ring.
+    Raises NetworkError if the network is no extended ring.
 
-    Notes
-    -----
     The root sends to i+1..i+rho with weight D, to i-1..i-k with weight w+1, and to i-(k+1)..i-rho with weight w,
     where ``w = floor((n-1)/rho) - D`` and ``k = n - (w+D) rho - 1``; a node passes on, with one less, until the
     weight is used up. With w = 0 the last rho-k get nothing from the root; the thesis has it send them too, so that
     their message would come twice (errata 9.2). O(N + L) time.
 
-    References
-    ----------
-    Dimakopoulos 1996, section 3.1.
+    Source: Dimakopoulos 1996, section 3.1.
 
-    Examples
-    --------
     >>> import gossamer
     >>> tree = extended_ring_tree(gossamer.network("extended-ring:14,2"), 0)
     >>> int(tree.depth[8]), int(tree.depth.max())
@@ -209,8 +171,6 @@ def factor_trees(network: Network, root: int) -> tuple[RootedTree, ...]:
 
     Extended rings get their own tree, other factors a shortest-path tree.
 
-    Examples
-    --------
     >>> import gossamer
     >>> [t.root for t in factor_trees(gossamer.network("array:3x4x2"), 12)]
     [1, 2, 0]
@@ -227,35 +187,18 @@ def factor_trees(network: Network, root: int) -> tuple[RootedTree, ...]:
 def product_tree(network: Network, trees: Sequence[RootedTree]) -> RootedTree:
     """Return the tree of a product that first corrects the last coordinate and the first one last.
 
-    Parameters
-    ----------
-    network : Network
-        A product.
-    trees : sequence of RootedTree
-        A spanning tree of each factor; their roots are the coordinates of the root v.
+    `network`: a product. `trees`: a spanning tree of each factor; their roots are the coordinates of the root v.
 
-    Returns
-    -------
-    RootedTree
-        The parent of u has, in the first coordinate i in which u and v differ, the parent of u_i in tree i. Its
-        height is the sum of the heights.
+    Returns: the parent of u has, in the first coordinate i in which u and v differ, the parent of u_i in tree i. Its
+    height is the sum of the heights.
 
-    Raises
-    ------
-    NetworkError
-        If there is not one tree for each factor.
+    Raises NetworkError if there is not one tree for each factor.
 
-    Notes
-    -----
     If each tree has the eccentricity of its root as height, so has the tree of the product: a broadcast with all
     ports is optimal. Two-node factors give the binomial tree. O(N k + L) time for k factors.
 
-    References
-    ----------
-    Dimakopoulos 1996, Theorem 3.1.
+    Source: Dimakopoulos 1996, Theorem 3.1.
 
-    Examples
-    --------
     >>> import gossamer
     >>> net = gossamer.network("array:3x4x2")
     >>> int(product_tree(net, factor_trees(net, 12)).depth.max())
@@ -292,10 +235,6 @@ def binomial_broadcast(case: Case) -> Schedule:
     ----------
     case : Case
         A broadcast on a hypercube.
-
-    Returns
-    -------
-    Schedule
 
     References
     ----------
@@ -343,10 +282,6 @@ def extended_ring_broadcast(case: Case) -> Schedule:
     ----------
     case : Case
         A broadcast on an extended ring. Where a node sends one packet a slot, the slowest child is served first.
-
-    Returns
-    -------
-    Schedule
 
     Notes
     -----
@@ -403,10 +338,6 @@ def product_broadcast(case: Case) -> Schedule:
     case : Case
         A broadcast on a product: array, torus, hypercycle, or any other. Where a node sends one packet a slot, the
         slowest child is served first.
-
-    Returns
-    -------
-    Schedule
 
     Notes
     -----

@@ -35,21 +35,10 @@ NOISE = (0.4, 1.0, 0.7, 1.4)
 def one_port_tree(network: Network, root: int, seed: int = 0) -> RootedTree:
     """Return a tree down which a broadcast with one port is fast.
 
-    Parameters
-    ----------
-    network : Network
-        Any network in which the root reaches every terminal.
-    root : int
-    seed : int
-        Decides between nodes that look alike.
+    `network`: any network in which the root reaches every terminal. `seed`: decides between nodes that look alike.
 
-    Returns
-    -------
-    RootedTree
-        Never slower than the breadth-first tree.
+    Returns: never slower than the breadth-first tree.
 
-    Notes
-    -----
     The best of several trees. Two are trees of shortest paths: the breadth-first one, and one in which layer after
     layer, from the furthest, the nodes whose subtrees need most choose their parents first. The others come from
     broadcasts in rounds: in each slot the heaviest set of uninformed nodes that a matching with informed nodes allows
@@ -58,15 +47,11 @@ def one_port_tree(network: Network, root: int, seed: int = 0) -> RootedTree:
     noise. Every tree is then served in the best order, ``max_i (b_i + i)``. Trials end at the bound of `quick_bound`.
     O(slots + L + N log N) for each tree, and more where augmenting paths are long.
 
-    References
-    ----------
-    The thesis gives bounds only (Dimakopoulos 1996, section 3.2). Rounds of matchings: P. Scheuermann, G. Wu,
+    Source: The thesis gives bounds only (Dimakopoulos 1996, section 3.2). Rounds of matchings: P. Scheuermann, G. Wu,
     "Heuristic algorithms for broadcasting in point-to-point computer networks", IEEE Trans. Computers 33, 1984. Layers:
     H. A. Harutyunyan, B. Shao, "An efficient heuristic for broadcasting in networks", J. Parallel and Distributed
     Computing 66, 2006.
 
-    Examples
-    --------
     >>> import gossamer
     >>> net = gossamer.network("torus:7x7")
     >>> [int(one_port_times(t)[0][0]) for t in (shortest_path_tree(net, 0), one_port_tree(net, 0))]
@@ -170,7 +155,7 @@ def matching_broadcast(case: Case) -> Schedule:
 
 def _propose(case: Case) -> Offer[Schedule] | Refusal:
     if not case.send_limited:
-        return Refusal("needs one port; with all ports the shortest-path tree is optimal")
+        return Refusal("is for one-port nodes; for all-port nodes the shortest-path tree is optimal")
     found = SHORTEST_PATH_TREE.offers(case)
     if isinstance(found, Refusal):
         return found

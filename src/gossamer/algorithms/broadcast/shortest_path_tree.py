@@ -199,24 +199,14 @@ def root_of(case: Case) -> int:
 def one_port_times(tree: RootedTree) -> tuple[IntArray, IntArray]:
     """Return how long each subtree needs and when each node is reached, when a node sends one packet a slot.
 
-    Returns
-    -------
-    needed : int32[N]
-        Slots from the one in which a node has the message until its subtree has it: with the children's values in
-        decreasing order ``b_1 >= b_2 >= ...``, ``b = max_i (b_i + i)``, and 0 at a leaf.
-    time : int32[N]
-        Slots until a node has the message; 0 at the root. Both are 0 outside the tree.
+    Returns: `needed`, int32[N]: slots from the one in which a node has the message until its subtree has it: with the
+    children's values in decreasing order ``b_1 >= b_2 >= ...``, ``b = max_i (b_i + i)``, and 0 at a leaf; `time`,
+    int32[N]: slots until a node has the message; 0 at the root. Both are 0 outside the tree.
 
-    Notes
-    -----
     The least possible time on that tree. O(m log m) for m nodes.
 
-    References
-    ----------
-    Dimakopoulos 1996, (6.1).
+    Source: Dimakopoulos 1996, (6.1).
 
-    Examples
-    --------
     >>> import gossamer
     >>> needed, time = one_port_times(shortest_path_tree(gossamer.network("hypercube:3"), 0))
     >>> int(needed[0]), time.tolist()
@@ -290,8 +280,6 @@ def time_down(tree: RootedTree, case: Case) -> Fraction:
 def quick_bound(network: Network, root: int) -> int:
     """Return the largest of ceil(log2 n), e, and e+1 if two terminals are at distance e from the root.
 
-    Examples
-    --------
     >>> import gossamer
     >>> quick_bound(gossamer.network("ring:6"), 0), quick_bound(gossamer.network("ring:7"), 0)
     (3, 4)

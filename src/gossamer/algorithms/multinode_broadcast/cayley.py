@@ -151,22 +151,12 @@ def fewest_slots(network: Network) -> int:
     With R_r nodes at distance r or more, the time is at least ``max_r (r - 1 + ceil(R_r / degree))``. Distance 1 gives
     ``ceil((N-1)/degree)`` and the largest distance the diameter.
 
-    Parameters
-    ----------
-    network : Network
-        A Cayley network with links of capacity 1.
+    `network`: a Cayley network with links of capacity 1.
 
-    Returns
-    -------
-    int
-        The bound, in slots of one step; 0 for a single node.
+    Returns: the bound, in slots of one step; 0 for a single node.
 
-    Notes
-    -----
     Holds for every schedule of whole messages, invariant or not. O(N degree) time.
 
-    Examples
-    --------
     >>> import gossamer
     >>> fewest_slots(gossamer.network("torus:5x5")), fewest_slots(gossamer.network("ring:12"))
     (6, 6)
@@ -182,27 +172,16 @@ def fewest_slots(network: Network) -> int:
 def fill_cells(network: Network, fewest: int) -> tuple[IntArray, IntArray]:
     """Return a translated tree of as few slots as the search finds.
 
-    Parameters
-    ----------
-    network : Network
-        A Cayley network whose generators are closed under inverses.
-    fewest : int
-        Slots that are good enough, such as `fewest_slots`: a tree of no more ends the search.
+    `network`: a Cayley network whose generators are closed under inverses. `fewest`: slots that are good enough, such
+    as `fewest_slots`: a tree of no more ends the search.
 
-    Returns
-    -------
-    slot, link : int32[N-1]
-        The tree's hops, sorted by slot; link ``u*degree + g`` reaches element ``u*g``.
+    Returns: `slot`, `link`, int32[N-1]: the tree's hops, sorted by slot; link ``u*degree + g`` reaches element ``u*g``.
 
-    Notes
-    -----
     Slot by slot, the generators are matched with unreached elements, by augmenting paths, so that as many cells of
     the slot are filled as can be. Among the 16 latest candidates of a cell the one with the most unreached neighbors
     is taken: it opens the most cells later. If the result has more slots than `fewest`, the candidates are
     shuffled and the best of at most ``ATTEMPTS`` results is returned. O(N degree) for one attempt in practice.
 
-    Examples
-    --------
     >>> import gossamer
     >>> slot, link = fill_cells(gossamer.network("hypercube:3"), 3)
     >>> slot.tolist()
@@ -224,19 +203,12 @@ def fillings(
 ) -> Iterator[tuple[int, IntArray, IntArray]]:
     """Yield translated trees, the first without chance and the others by shuffled candidates.
 
-    Parameters
-    ----------
-    network : Network
-        A Cayley network of 2 elements or more, whose generators are closed under inverses.
-    duration : int64[degree], optional
-        Slots that a hop by each generator takes: 1, or 2 for one that is used in slots 0, 2, 4, ... only. Default: 1.
+    `network`: a Cayley network of 2 elements or more, whose generators are closed under inverses. `duration`,
+    int64[degree]: slots that a hop by each generator takes: 1, or 2 for one that is used in slots 0, 2, 4, ... only.
+    Default: 1.
 
-    Yields
-    ------
-    slots : int
-        The number of slots in which a hop begins.
-    slot, link : int32[N-1]
-        The hops, sorted by slot; overwritten when the next tree is asked for.
+    Yields: `slots`: the number of slots in which a hop begins; `slot`, `link`, int32[N-1]: the hops, sorted by slot;
+    overwritten when the next tree is asked for.
     """
     n, degree = network.node_count, network.link_count // network.node_count
     generators = network.generators

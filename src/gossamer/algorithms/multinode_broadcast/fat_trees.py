@@ -41,8 +41,6 @@ __all__ = [
 def star_exchange_steps(levels: Levels) -> int:
     """Return the steps of `star_exchange_broadcast`, ``n + 2h - 2``, or 0 for a single leaf.
 
-    Examples
-    --------
     >>> [star_exchange_steps(Levels.uniform(k, h)) for k, h in [(2, 1), (2, 5), (3, 3), (4, 2)]]
     [2, 40, 31, 18]
     """
@@ -52,30 +50,19 @@ def star_exchange_steps(levels: Levels) -> int:
 def star_exchange_hops(network: Network, climb_again: bool = False) -> Hops:
     """Return the hops of the phases g = h, h-1, ..., 1, in which the nodes of level g exchange between their children.
 
-    Parameters
-    ----------
-    network : Network
-        A fat tree.
-    climb_again : bool
-        Whether a message climbs anew from its leaf in every phase, as in the source. Then routing nodes need no
-        memory but for a star exchange. If not, they keep the messages of their leaves from the first climb on.
+    `network`: a fat tree. `climb_again`: whether a message climbs anew from its leaf in every phase, as in the source.
+    Then routing nodes need no memory but for a star exchange. If not, they keep the messages of their leaves from the
+    first climb on.
 
-    Returns
-    -------
-    slot, link, packet : int32[H]
-        Sorted by slot.
+    Returns: `slot`, `link`, `packet`, int32[H]: sorted by slot.
 
-    Notes
-    -----
     Let n_i be the leaves below a node of level i, ``k = k_g`` the children of one of level g, and S_g the steps before
     phase g, ``S_h = 0``. Leaf number ``r = 0..n_(g-1)-1`` of each child subtree of a node X of level g sends in step
     ``S_g + r*(k-1) + 1``, and its message is at X after step ``S_g + r*(k-1) + g``. In the s-th of the next k-1 steps X
     sends child j the packet of child ``(j+s) mod k``; below, packets are copied to all children at once. Phases
     overlap: ``S_(g-1) = S_g + n_g - n_(g-1) + 2``. No link is needed twice in a slot. O(H) time and memory.
 
-    References
-    ----------
-    Dimakopoulos 1996, section 6.3.2.2.
+    Source: Dimakopoulos 1996, section 6.3.2.2.
     """
     spans, levels = Spans(network), levels_of(network)
     n, h = levels.leaves, levels.height
@@ -192,7 +179,7 @@ def refusing_copies(
 
     def narrowed(case: Case) -> Offer[Schedule] | Refusal:
         if case.rules.cut_through or not case.network.plain:
-            return Refusal("needs plain links and switches that store: packets come again when they are given away")
+            return Refusal("needs links of one slot, and switches that store packets")
         return propose(case)
 
     return narrowed
@@ -233,12 +220,8 @@ def flooding_steps(levels: Levels) -> int:
     subtree of height i-1, from step 2i on, c_1 a step, so no schedule is faster. With ``c_1 = 1`` this is n in k-ary
     trees, and n+1 for k = 2 and h >= 2.
 
-    References
-    ----------
-    Dimakopoulos 1996, Theorem 6.9, for c_1 = 1.
+    Source: Dimakopoulos 1996, Theorem 6.9, for c_1 = 1.
 
-    Examples
-    --------
     >>> [flooding_steps(Levels.uniform(k, h)) for k, h in [(2, 1), (2, 2), (2, 5), (3, 3), (4, 2)]]
     [2, 5, 33, 27, 16]
     """
@@ -294,12 +277,8 @@ def up_first_steps(levels: Levels) -> int:
     and its last packet needs another ``k_(i-1) + ... + k_1`` steps to the last of the leaves below. In k-ary trees it
     is ``k*n + (k+1)*(h-2) + 1`` from height 2 on.
 
-    References
-    ----------
-    Dimakopoulos 1996, Theorems 6.3 and 6.5, which are for h >= 2.
+    Source: Dimakopoulos 1996, Theorems 6.3 and 6.5, which are for h >= 2.
 
-    Examples
-    --------
     >>> [up_first_steps(Levels.uniform(k, h)) for k, h in [(2, 1), (2, 2), (2, 5), (3, 1), (3, 3), (4, 2)]]
     [3, 9, 74, 7, 86, 65]
     """
@@ -359,12 +338,7 @@ def _own(network: Network) -> npt.NDArray[np.int32]:
 FLOODING = Algorithm(
     name="fat-tree-flooding",
     tasks=(MultinodeBroadcast,),
-    propose=proposing(
-        flooding_broadcast,
-        "all",
-        flooding_steps,
-        optimal=lambda levels: True,
-    ),
+    propose=proposing(flooding_broadcast, "all", flooding_steps, optimal=lambda levels: True),
     networks="fat trees",
     source="Dimakopoulos 1996, section 6.3.2, Theorem 6.9",
     summary="flooding with a queue for each link",
@@ -373,12 +347,7 @@ FLOODING = Algorithm(
 UP_FIRST = Algorithm(
     name="fat-tree-up-first",
     tasks=(MultinodeBroadcast,),
-    propose=proposing(
-        up_first_broadcast,
-        "one-send",
-        up_first_steps,
-        optimal=lambda levels: True,
-    ),
+    propose=proposing(up_first_broadcast, "one-send", up_first_steps, optimal=lambda levels: True),
     networks="fat trees",
     source="Dimakopoulos 1996, section 6.2.3, Theorem 6.5",
     summary="one packet a slot and node: first all messages upwards, then the children in turn",
@@ -395,8 +364,6 @@ def rising_star_exchange_steps(levels: Levels) -> int:
 
     That is n if the nodes of level 1 have three children or more, else n+1 from height 2 on.
 
-    Examples
-    --------
     >>> [rising_star_exchange_steps(Levels.uniform(k, h)) for k, h in [(2, 1), (2, 2), (2, 6), (3, 3), (4, 2)]]
     [2, 5, 65, 27, 16]
     """

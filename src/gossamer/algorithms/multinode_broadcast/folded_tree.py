@@ -42,14 +42,8 @@ Nodes = npt.NDArray[np.int64]
 class Host(NamedTuple):
     """A Cayley network whose nodes are hosted by those of an array.
 
-    Attributes
-    ----------
-    network : Network
-        A product of rings and single edges.
-    element : int64[N]
-        The element that each node of the array hosts.
-    folded : bool[degree]
-        Whether each generator is along a folded ring, so that it takes two slots.
+    `network`: a product of rings and single edges. `element`, int64[N]: the element that each node of the array hosts.
+    `folded`, bool[degree]: whether each generator is along a folded ring, so that it takes two slots.
     """
 
     network: Network
@@ -60,14 +54,9 @@ class Host(NamedTuple):
 class TreeCells(NamedTuple):
     """A tree on a host, in slots of the array.
 
-    Attributes
-    ----------
-    slots : int
-        Slots of the multinode broadcast on the array.
-    slot, link : int32[m]
-        The hops of the tree, sorted by slot.
-    last : tuple of int32[N*r] or None
-        Link of the array and packet of the hops in the last slot, which bring every node the r messages that are left.
+    `slots`: slots of the multinode broadcast on the array. `slot`, `link`, int32[m]: the hops of the tree, sorted by
+    slot. `last`, tuple of int32[N*r] or None: link of the array and packet of the hops in the last slot, which bring
+    every node the r messages that are left.
     """
 
     slots: int
@@ -79,17 +68,10 @@ class TreeCells(NamedTuple):
 def host_of(grid: Grid) -> Host:
     """Return the host of an array.
 
-    Parameters
-    ----------
-    grid : Grid
-        With a dimension of side 3 or more that does not wrap around.
+    `grid`: with a dimension of side 3 or more that does not wrap around.
 
-    Notes
-    -----
     O(N d).
 
-    Examples
-    --------
     >>> host_of(Grid((2, 3), (False, False))).element.reshape(2, 3).tolist()
     [[0, 1, 2], [5, 4, 3]]
     >>> host_of(Grid((3, 3), (False, False))).network
@@ -175,12 +157,8 @@ def folded_tree(case: Case) -> Schedule:
 def folded_cells(network: Network, host: Host) -> TreeCells:
     """Return the tree on the host of an array that takes the fewest slots of the array, and the last slot.
 
-    Notes
-    -----
     Tries fillings until one meets ``ceil((N-1)/d)``; the first one does on arrays. O(N d) each, besides the matching.
 
-    Examples
-    --------
     >>> from gossamer.networks import array
     >>> net = array(3, 5)
     >>> cells = folded_cells(net, host_of(net.grid))

@@ -17,6 +17,7 @@ import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm, refuse_buffers, refuse_hops
 from gossamer.errors import NetworkError
+from gossamer.graphs.list_scheduling import lowest
 from gossamer.graphs.path_and_hop_tables import leads_on
 from gossamer.graphs.precedence_scheduling import LinkResources
 from gossamer.graphs.retiming import retimed
@@ -67,17 +68,10 @@ class _FloodWorkspace(NamedTuple):
 def _nearby(first_link, link_target, length, radius, first, node, distance, seen):
     """Write the nodes within `radius` of each node, and how far they are; return whether all fit.
 
-    Parameters
-    ----------
-    first_link, link_target, length : int64[N + 1], int32[L], int64[L]
-        The links of node u are first_link[u]..first_link[u + 1]-1; lengths of 1 or more.
-    radius : int
-    first : int64[N + 1]
-        Written: the entries first[u]..first[u + 1]-1 of the others are those of node u.
-    node, distance : int32[]
-        Written, itself included.
-    seen : int64[N]
-        -1; room to work in.
+    `first_link`, `link_target`, `length`, int64[N + 1], int32[L], int64[L]: the links of node u are
+    first_link[u]..first_link[u + 1]-1; lengths of 1 or more. `first`, int64[N + 1]: written: the entries
+    first[u]..first[u + 1]-1 of the others are those of node u. `node`, `distance`, int32[]: written, itself included.
+    `seen`, int64[N]: -1; room to work in.
     """
     nodes = first.size - 1
     size = 0
@@ -103,19 +97,6 @@ def _nearby(first_link, link_target, length, radius, first, node, distance, seen
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def _lowest(word):
-    """Return the place of the lowest set bit; without branches, which nothing could foretell."""
-    bit = word & (~word + np.uint64(1))
-    place = np.int64((bit & np.uint64(0xAAAAAAAAAAAAAAAA)) != 0)
-    place += np.int64((bit & np.uint64(0xCCCCCCCCCCCCCCCC)) != 0) << 1
-    place += np.int64((bit & np.uint64(0xF0F0F0F0F0F0F0F0)) != 0) << 2
-    place += np.int64((bit & np.uint64(0xFF00FF00FF00FF00)) != 0) << 3
-    place += np.int64((bit & np.uint64(0xFFFF0000FFFF0000)) != 0) << 4
-    place += np.int64((bit & np.uint64(0xFFFFFFFF00000000)) != 0) << 5
-    return place
-
-
-@njit(cache=True, nogil=True, _nrt=False)
 def _chosen(has, will, u, v, start, words, spread, share, near, looks):
     """Return the rarest of the first few packets, from word `start` on, that u has and v lacks; -1 if none.
 
@@ -131,7 +112,7 @@ def _chosen(has, will, u, v, start, words, spread, share, near, looks):
             w -= words
         fresh = has[u, w] & ~will[v, w]
         while fresh:
-            p = w * 64 + _lowest(fresh)
+            p = w * 64 + lowest(fresh)
             fresh &= fresh - np.uint64(1)
             value = near[v, p] + share * spread[p] if around else spread[p]
             if best < 0 or value < least:
@@ -245,40 +226,27 @@ def _flood(
     A node passes on what has come by then. Where a link finds nothing, another link to the same node that sends what
     this one could send takes something else, if it can.
 
-    Parameters
-    ----------
-    link_source, link_target : int32[L]
-    occupancy, takes, latency : int64[L]
-        In slots; a hop brings its packet `takes` slots after its start.
-    ring, room : int64[L + 1], int64[]
-        Place of each link in `room`, which is 0 and has as many entries a link as it carries packets at once.
-    first_in, in_links : int64[N + 1], int32[L]
-        The links to each node.
-    has, will : uint64[N, W]
-        Zero; a bit for each packet that a node has before the slot, and for those on their way too.
-    origin : int32[P]
-    looks : int
-        Candidates that a link compares.
-    share : int
-        What a packet at any node weighs where `near` has entries.
-    around : (int64[N + 1], int32[], int32[])
-        The nodes around node u, and what a packet at u weighs for them: entries first[u]..first[u + 1]-1.
-    near : int32[N, P] or int32[0, 0]
-        Zero; written: what all nodes weigh that have a packet, for each node. Without entries it is not asked for.
-    wide : bool
-        Whether a slot's links look for packets from about the same word on, node by node, so that of many words few are
-        needed at a time; for more than 8 words a node.
-    deadline : int
-        Hops that would not be over by then are not made; give up when it is reached.
-    slot, link, packet : int32[]
-        Written; must have room for a hop to every node for every packet.
-    desk : Desk
-        Fresh room to work in.
+    * `link_source`, `link_target`, int32[L].
+    * `occupancy`, `takes`, `latency`, int64[L]: in slots; a hop brings its packet `takes` slots after its start.
+    * `ring`, `room`, int64[L + 1], int64[]: place of each link in `room`, which is 0 and has as many entries a link as
+      it carries packets at once.
+    * `first_in`, `in_links`, int64[N + 1], int32[L]: the links to each node.
+    * `has`, `will`, uint64[N, W]: zero; a bit for each packet that a node has before the slot, and for those on their
+      way too.
+    * `origin`, int32[P].
+    * `looks`: candidates that a link compares.
+    * `share`: what a packet at any node weighs where `near` has entries.
+    * `around`, (int64[N + 1], int32[], int32[]): the nodes around node u, and what a packet at u weighs for them:
+      entries first[u]..first[u + 1]-1.
+    * `near`, int32[N, P] or int32[0, 0]: zero; written: what all nodes weigh that have a packet, for each node. Without
+      entries it is not asked for.
+    * `wide`: whether a slot's links look for packets from about the same word on, node by node, so that of many words
+      few are needed at a time; for more than 8 words a node.
+    * `deadline`: hops that would not be over by then are not made; give up when it is reached.
+    * `slot`, `link`, `packet`, int32[]: written; must have room for a hop to every node for every packet.
+    * `desk`: fresh room to work in.
 
-    Returns
-    -------
-    (int, int)
-        The number of hops, -1 if no path leads to a terminal, -2 if the deadline is reached; and when all is over.
+    Returns: the number of hops, -1 if no path leads to a terminal, -2 if the deadline is reached; and when all is over.
     """
     np.random.seed(seed)
     count = origin.size

@@ -165,23 +165,13 @@ def inner_nodes(network: Network) -> IntArray:
 def face_quotas(distance: npt.ArrayLike) -> IntArray:
     """Assign nodes to faces, as many to each as to any other or one more, by short ways.
 
-    Parameters
-    ----------
-    distance : array_like of int, shape (m, faces)
-        Hops of each node to each face.
+    `distance`: hops of each node to each face.
 
-    Returns
-    -------
-    int32[m]
-        Face of each node.
+    Returns: int32[m]: face of each node.
 
-    Notes
-    -----
     Nodes start at their nearest faces. While a face has too many or too few, the cheapest chain of moves that helps is
     made (successive shortest paths between faces). O(m faces) for each chain.
 
-    Examples
-    --------
     >>> face_quotas([[1, 4], [2, 3], [1, 4], [1, 4]]).tolist()
     [1, 1, 0, 0]
     """

@@ -223,18 +223,10 @@ def _heaviest_hops(right, left, slot, link, packet):
 def round_slots(side: int, wraps: bool, halves: int = 1) -> int:
     """Return the slots of a round on a line or ring, in which every node broadcasts a packet, or both halves of one.
 
-    Parameters
-    ----------
-    side : int
-        Nodes of the line or ring, at least 2.
-    wraps : bool
-        Whether it is a ring.
-    halves : int
-        1, or 2 for packets cut in halves, of which each takes a slot to cross a link. On a ring one half goes up and
-        one down; on a line the second half follows when the first has arrived everywhere.
+    `side`: nodes of the line or ring, at least 2. `wraps`: whether it is a ring. `halves`: 1, or 2 for packets cut in
+    halves, of which each takes a slot to cross a link. On a ring one half goes up and one down; on a line the second
+    half follows when the first has arrived everywhere.
 
-    Examples
-    --------
     >>> round_slots(5, False), round_slots(5, True), round_slots(6, True), round_slots(6, True, halves=2)
     (4, 2, 3, 5)
     """
@@ -246,24 +238,13 @@ def round_slots(side: int, wraps: bool, halves: int = 1) -> int:
 def subphase_slots(rotations: Sequence[Rotation], packets: int, halves: int = 1) -> list[int]:
     """Return the slots of subphases 1..d of the broadcast phase, common to all classes.
 
-    Parameters
-    ----------
-    rotations : sequence of Rotation
-        Of the classes that run together.
-    packets : int
-        Packets of the largest class, M or M'.
-    halves : int
-        As for `round_slots`.
+    `rotations`: of the classes that run together. `packets`: packets of the largest class, M or M'. `halves`: as for
+    `round_slots`.
 
-    Returns
-    -------
-    list of int
-        For subphase l the longest, over the classes, of ``ceil(packets / places[d-l+1])`` rounds along digit d-l.
-        Classes that went on by themselves could meet in a dimension (erratum X5).
+    Returns: for subphase l the longest, over the classes, of ``ceil(packets / places[d-l+1])`` rounds along digit d-l.
+    Classes that went on by themselves could meet in a dimension (erratum X5).
 
-    References
-    ----------
-    Varvarigos and Bertsekas 1994, Lemma 1.
+    Source: Varvarigos and Bertsekas 1994, Lemma 1.
     """
     d = len(rotations[0].sides) if rotations else 0
     return [
@@ -288,27 +269,15 @@ def write_rounds(
     ``y mod places[d-l+1] + w * places[d-l+1]``. Nodes that the packet passed on its way in the packing phase
     are left out.
 
-    Parameters
-    ----------
-    columns, at, first_slot, classes, links
-        As for `write_packing`, which must have put the packet of rank r of each class at its node of name r.
-    slots : sequence of int, d
-        Slots of each subphase, from `subphase_slots`.
-    halves : int
-        As for `round_slots`.
+    `columns`, `at`, `first_slot`, `classes`, `links`: as for `write_packing`, which must have put the packet of rank r
+    of each class at its node of name r. `slots`: slots of each subphase, from `subphase_slots`. `halves`: as for
+    `round_slots`.
 
-    Returns
-    -------
-    int
-        The row after the last one written.
+    Returns: the row after the last one written.
 
-    Notes
-    -----
     Time linear in the hops.
 
-    References
-    ----------
-    Varvarigos and Bertsekas 1994, section 3.1, phase 3, and Theorem 5.
+    Source: Varvarigos and Bertsekas 1994, section 3.1, phase 3, and Theorem 5.
     """
     node, size, origin, packet = stacked(classes)
     width = links.shape[1] * 2
@@ -496,28 +465,14 @@ def _schedule(case: Case, in_rounds: bool) -> Schedule:
 def insertion_bound(p: int, wraps: bool, counts: tuple[int, ...], halves: bool = True) -> Fraction:
     """Return an upper bound on the time of the insertion rule, in steps.
 
-    Parameters
-    ----------
-    p : int
-        Nodes.
-    wraps : bool
-        Whether they form a ring, of at least 3 nodes.
-    counts : tuple of int, p
-        Messages of each node: K in all, at most W of one.
-    halves : bool
-        Whether messages are cut in halves on a ring.
+    `p`: nodes. `wraps`: whether they form a ring, of at least 3 nodes. `counts`: messages of each node: K in all, at
+    most W of one. `halves`: whether messages are cut in halves on a ring.
 
-    Notes
-    -----
     Line: ``min(K+p-2, W(p-1))``. Ring: ``(K+p-2)/2`` with halves, else ``K-1 + floor(p/2)``. The printed bounds,
     ``K+p-1`` and half of it, hold but are not tight (erratum X8).
 
-    References
-    ----------
-    Varvarigos and Bertsekas 1994, Theorem 2.
+    Source: Varvarigos and Bertsekas 1994, Theorem 2.
 
-    Examples
-    --------
     >>> insertion_bound(4, False, (2, 0, 1, 3)), insertion_bound(4, True, (2, 0, 1, 3))
     (Fraction(8, 1), Fraction(4, 1))
     """
@@ -532,21 +487,12 @@ def insertion_bound(p: int, wraps: bool, counts: tuple[int, ...], halves: bool =
 def rounds_time(p: int, wraps: bool, counts: tuple[int, ...], halves: bool = True) -> Fraction:
     """Return the exact time of the rounds, in steps.
 
-    Parameters
-    ----------
-    p, wraps, counts, halves
-        As for `insertion_bound`.
+    `p`, `wraps`, `counts`, `halves`: as for `insertion_bound`.
 
-    Notes
-    -----
     Line: ``W(p-1)``. Ring: ``W(p-1)/2`` with halves, else ``W floor(p/2)``.
 
-    References
-    ----------
-    Varvarigos and Bertsekas 1994, remark after Theorem 2; erratum X2.
+    Source: Varvarigos and Bertsekas 1994, remark after Theorem 2; erratum X2.
 
-    Examples
-    --------
     >>> rounds_time(5, True, (1,) * 5), rounds_time(5, True, (1,) * 5, halves=False), rounds_time(5, False, (1,) * 5)
     (Fraction(2, 1), Fraction(2, 1), Fraction(4, 1))
     """

@@ -53,30 +53,17 @@ def _turned(sides: Sequence[int], wraps: Sequence[bool]) -> list[tuple[int, bool
 def broadcast_steps(sides: Sequence[int], wraps: Sequence[bool], packets: int, halves: bool) -> Fraction:
     """Return the time of the broadcast phase, in the time that a packet of a class takes on a link.
 
-    Parameters
-    ----------
-    sides : sequence of int
-        Nodes along each dimension, in the order of `Grid`.
-    wraps : sequence of bool
-        Whether each dimension is a ring of 3 nodes or more.
-    packets : int
-        Packets of the largest class: M, or M' = ceil(M/d).
-    halves : bool
-        Whether a packet may be cut in halves on rings.
+    `sides`: nodes along each dimension, in the order of `Grid`. `wraps`: whether each dimension is a ring of 3 nodes or
+    more. `packets`: packets of the largest class: M, or M' = ceil(M/d). `halves`: whether a packet may be cut in halves
+    on rings.
 
-    Notes
-    -----
     With equal sides p: ``L * sum_{j=1..d} ceil(packets / p^j)``, L = p-1 on arrays, and on tori (p-1)/2, rounded up if
     packets stay whole. With unequal sides, subphase l of class c takes ``L_a * ceil(packets / (p_a * Q))``, where a
     is its dimension and Q the product of the d-l sides that the class uses after it; all classes wait for the
     longest: the sum over l of the maximum over c.
 
-    References
-    ----------
-    Varvarigos and Bertsekas 1994, Lemma 1.
+    Source: Varvarigos and Bertsekas 1994, Lemma 1.
 
-    Examples
-    --------
     >>> broadcast_steps([4, 4], [True, True], 5, halves=True)
     Fraction(9, 2)
     """
@@ -101,8 +88,6 @@ def split_parts(sides: Sequence[int], wraps: Sequence[bool]) -> int:
 
     On a ring of even p the rounds take (p-1)/2 only with halves; the paper says d parts throughout (erratum X4).
 
-    Examples
-    --------
     >>> split_parts([5, 5], [True, True]), split_parts([4, 4], [True, True]), split_parts([4, 4], [False, False])
     (2, 4, 2)
     """
@@ -116,25 +101,13 @@ def split_time(
 ) -> Fraction:
     """Return the exact time of the partial multinode broadcast with split packets.
 
-    Parameters
-    ----------
-    sides, wraps
-        As for `broadcast_steps`.
-    M : int
-        Active nodes.
-    control_time : Fraction
-        Steps of a control packet, t_p.
-    full : bool
-        Whether it is known ahead that all nodes are active: no prefix phase, and no packing phase, since every packet
-        is at its place.
+    `sides`, `wraps`: as for `broadcast_steps`. `M`: active nodes. `control_time`: steps of a control packet, t_p.
+    `full`: whether it is known ahead that all nodes are active: no prefix phase, and no packing phase, since every
+    packet is at its place.
 
-    Notes
-    -----
     Equal sides p: ``2d(p-1) t_p + [d(p-1) + (p-1)/gamma * sum_j ceil(M/p^j)] / d``; full: ``(N-1)/(gamma d)``, the
     lower bound (4). Unequal sides: the prefix and packing phases take the longest side for p.
 
-    Examples
-    --------
     >>> split_time([4, 4], [True, True], 5)
     Fraction(21, 4)
     >>> split_time([4, 4], [True, True], 16, full=True)
@@ -154,21 +127,13 @@ def whole_time(
 ) -> Fraction:
     """Return the exact time of the partial multinode broadcast with whole packets.
 
-    Parameters
-    ----------
-    sides, wraps, M, control_time
-        As for `split_time`.
-    full : bool
-        Whether it is known ahead that all nodes are active: no prefix phases, and no packing phase if d = 1.
+    `sides`, `wraps`, `M`, `control_time`: as for `split_time`. `full`: whether it is known ahead that all nodes are
+    active: no prefix phases, and no packing phase if d = 1.
 
-    Notes
-    -----
     Equal sides p: ``4d(p-1) t_p + d(p-1) + ceil((p-1)/gamma) * sum_j ceil(M'/p^j)``, M' = ceil(M/d). Unequal sides: the
     packing phase and the second prefix, of all classes at once, take the longest side for p; the first prefix
     ``2 * sum(p - 1)`` control steps.
 
-    Examples
-    --------
     >>> whole_time([4, 4], [True, True], 5)
     Fraction(10, 1)
     """
@@ -187,12 +152,8 @@ def split_bound(p: int, d: int, M: int, control_time: Fraction = Fraction(0), to
 
     On the torus it holds for p >= 3 (erratum X1), and for even p only with 2d parts (X4).
 
-    References
-    ----------
-    Varvarigos and Bertsekas 1994, equations (5a), (6a), (7), (8).
+    Source: Varvarigos and Bertsekas 1994, equations (5a), (6a), (7), (8).
 
-    Examples
-    --------
     >>> split_bound(4, 3, 64)
     Fraction(15, 1)
     """
@@ -204,12 +165,8 @@ def split_bound(p: int, d: int, M: int, control_time: Fraction = Fraction(0), to
 def whole_bound(p: int, d: int, M: int, control_time: Fraction = Fraction(0), torus: bool = True) -> Fraction:
     """Return the paper's bound with whole packets: (5b) on the torus, (6b) on the array.
 
-    References
-    ----------
-    Varvarigos and Bertsekas 1994, equations (5b), (6b).
+    Source: Varvarigos and Bertsekas 1994, equations (5b), (6b).
 
-    Examples
-    --------
     >>> whole_bound(4, 3, 64), whole_bound(3, 2, 1, torus=False)
     (Fraction(471, 16), Fraction(8, 1))
     """
@@ -424,7 +381,7 @@ def _propose(case: Case, *, split: bool) -> Offer[Schedule] | Refusal:
     if grid is None:
         return Refusal("needs an array or a torus")
     if split and case.whole:
-        return Refusal("splits messages, which the rules do not allow")
+        return Refusal("segments messages, which the rules do not allow")
     known_full = isinstance(task, MultinodeBroadcast)
     active = len(task.active) if isinstance(task, PartialMultinodeBroadcast) else network.node_count
     packets = active * (split_parts(grid.sides, grid.wraps) if split else 1)

@@ -27,31 +27,19 @@ __all__ = ["ROTATED_QUADRANT", "ROTATED_QUADRANT_ON_ARRAY", "quadrant_cells", "r
 def quadrant_cells(p: int) -> npt.NDArray[np.int64]:
     """Return the cell of each offset of the p x p torus.
 
-    Parameters
-    ----------
-    p : int
-        At least 3.
+    `p`: at least 3.
 
-    Returns
-    -------
-    int64[p*p-1, 4]
-        Rows ``x, y, slot, direction``, by slot and then by direction; slots from 1. Directions 0..3 are (1,0), (0,1),
-        (-1,0), (0,-1).
+    Returns: int64[p*p-1, 4]: rows ``x, y, slot, direction``, by slot and then by direction; slots from 1. Directions
+    0..3 are (1,0), (0,1), (-1,0), (0,-1).
 
-    Notes
-    -----
     With k = floor(p/2), the quadrant Q is {1 <= x <= k, 0 <= y <= k} for odd p, and for even p
     {1 <= x <= k-1, 0 <= y <= k-1} with {(k,y): 1 <= y <= k-1}. Sorted by x+y, then by x, its t-th element v takes slot
     t and direction 0, and R^r v takes direction r, where R(x,y) = (-y,x). If p is even, the last slot is for (k,0),
     (0,k) and (k,k), in directions 0, 1 and 2. The parent of (x,y) in Q is (x-1,y), which is in Q, or (0,y), a rotation
     of (y,0): earlier in both cases. O(p*p log p).
 
-    References
-    ----------
-    Varvarigos and Bertsekas 1994, Theorem 1.
+    Source: Varvarigos and Bertsekas 1994, Theorem 1.
 
-    Examples
-    --------
     >>> quadrant_cells(3).tolist()[:5]
     [[1, 0, 1, 0], [0, 1, 1, 1], [2, 0, 1, 2], [0, 2, 1, 3], [1, 1, 2, 0]]
     """
@@ -157,9 +145,5 @@ ROTATED_QUADRANT = Algorithm(
     summary="an explicit broadcast tree made of four quadrants that rotate into each other",
 )
 
-ROTATED_QUADRANT_ON_ARRAY = on_array(
-    ROTATED_QUADRANT,
-    lambda n: n.node_count * (n.node_count - 1),
-    _is_optimal,
-)
+ROTATED_QUADRANT_ON_ARRAY = on_array(ROTATED_QUADRANT, lambda n: n.node_count * (n.node_count - 1), _is_optimal)
 """Equation (2): ``floor(p*p/2)`` steps on the p x p array, p >= 3."""

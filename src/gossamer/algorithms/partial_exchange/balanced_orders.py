@@ -62,8 +62,6 @@ def counts_of_lines(network: Network) -> Control:
 
     All lines of all dimensions work at once, so ``2 * floor(p/2)`` control steps are enough for the longest side p.
 
-    Examples
-    --------
     >>> from gossamer.networks import array
     >>> counts_of_lines(array(4, 4)).slots, counts_of_lines(array(3, 3)).slots
     (4, 2)
@@ -81,8 +79,6 @@ def census(network: Network) -> Control:
     The sets come up dimension by dimension to the node in the middle and go down the same way. A control packet carries
     a set of nodes here, not just a count. ``2 * sum(floor(p/2))`` control steps over the sides p.
 
-    Examples
-    --------
     >>> from gossamer.networks import torus
     >>> found = census(torus(3, 4))
     >>> found.slots, found.slot.size
@@ -269,8 +265,6 @@ def shortest_found(paths: Paths, links: int, seed: int = 0) -> Hops:
     Farthest first, and if that takes longer than the congestion of a million hops or less, random order too; then the
     better one is tightened.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> shortest_found(Paths(np.array([0, 2, 3]), np.array([0, 1, 0], np.int32)), 2).slots
     2

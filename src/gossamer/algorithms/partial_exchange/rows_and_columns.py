@@ -32,21 +32,11 @@ __all__ = ["ROWS_AND_COLUMNS", "exchange_bound", "in_rows_first", "rows_and_colu
 def in_rows_first(network: Network, active: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     """Say of each active node whether it is in the set R.
 
-    Parameters
-    ----------
-    network : Network
-        An array or torus of two dimensions; rows run along the last one.
-    active : array_like of int, shape (M,)
-        The active nodes.
+    `network`: an array or torus of two dimensions; rows run along the last one. `active`: the active nodes.
 
-    Returns
-    -------
-    bool[M]
-        True in R: at most as many active nodes in the row as in the column. At most floor(sqrt(M)) nodes of R are in
-        one row, and of C in one column (Lemma 3).
+    Returns: bool[M]: true in R: at most as many active nodes in the row as in the column. At most floor(sqrt(M)) nodes
+    of R are in one row, and of C in one column (Lemma 3).
 
-    Examples
-    --------
     >>> from gossamer.networks import array
     >>> in_rows_first(array(3, 3), [0, 1, 2, 3]).tolist()
     [False, False, False, True]
@@ -59,18 +49,12 @@ def in_rows_first(network: Network, active: npt.ArrayLike) -> npt.NDArray[np.boo
 def exchange_bound(rows: int, columns: int, active: int, control_time: Fraction = Fraction(0)) -> Fraction:
     """Return the steps that the exchange of `active` nodes takes at the most, wherever they are.
 
-    Notes
-    -----
     On p x p arrays ``2m(N-p) + 2(p-1) + p t_p`` with m = floor(sqrt(M)). With p rows and q columns, p >= q, first legs
     take ``m(N-q) + p-1`` steps at the most and second legs ``m p(p-1) + p-1``. The bound is not tight: a line of p
     nodes carries K packets in K+p-2 steps, not K+p-1.
 
-    References
-    ----------
-    Varvarigos and Bertsekas 1994, section 4.
+    Source: Varvarigos and Bertsekas 1994, section 4.
 
-    Examples
-    --------
     >>> exchange_bound(4, 4, 4), exchange_bound(8, 8, 16), exchange_bound(4, 2, 4)
     (Fraction(54, 1), Fraction(462, 1), Fraction(42, 1))
     """

@@ -122,14 +122,8 @@ def join(begin, end, path, second_first, second_path, first, joined):
 class Spread(NamedTuple):
     """A flow of packets from the active nodes to all nodes.
 
-    Attributes
-    ----------
-    congestion : int
-        The largest flow over a link.
-    flow : int64[L]
-        Packets over each link.
-    stay : int64[N]
-        Packets that stop at each node, at most ceil(M(N-1)/N).
+    `congestion`: the largest flow over a link. `flow`, int64[L]: packets over each link. `stay`, int64[N]: packets that
+    stop at each node, at most ceil(M(N-1)/N).
     """
 
     congestion: int
@@ -140,24 +134,13 @@ class Spread(NamedTuple):
 def spread_evenly(network: Network, active: npt.ArrayLike) -> Spread:
     """Return a flow of least congestion that takes N-1 packets of each active node to all nodes in equal shares.
 
-    Parameters
-    ----------
-    network : Network
-        Any network whose links are paired.
-    active : array_like of int, shape (M,)
-        The active nodes.
+    `network`: any network whose links are paired. `active`: the active nodes.
 
-    Notes
-    -----
     Maximum flows with a capacity for all links, from below: if not all packets get through, the cut that holds them up
     needs a larger capacity, which is tried next. A few flows suffice.
 
-    References
-    ----------
-    Gossamer.
+    Source: Gossamer.
 
-    Examples
-    --------
     >>> from gossamer.networks import array
     >>> found = spread_evenly(array(3, 3, 3), [0])
     >>> found.congestion, int(found.flow.max()), int(found.stay.max())

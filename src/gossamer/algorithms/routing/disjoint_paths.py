@@ -79,7 +79,7 @@ def _paths(case: Case) -> list[IntArray]:
 
 def _propose(case: Case) -> Offer[Schedule] | tuple[Offer[Schedule], ...] | Refusal:
     if not case.rules.segmented:
-        return Refusal("needs messages that may be split")
+        return Refusal("needs segmented messages")
     refusal = refuse_ports(case.rules, held=1)
     if refusal is not None:
         return refusal

@@ -32,13 +32,8 @@ __all__ = ["GREEDY", "greedy", "refuse_paths", "route_greedily", "sources_and_ta
 def sources_and_targets(case: Case) -> tuple[IntArray, IntArray]:
     """Return the nodes that send a message in a permutation, ascending, and where each message goes, int32[m] both.
 
-    Raises
-    ------
-    TaskError
-        If the task is another one.
+    Raises TaskError if the task is another one.
 
-    Examples
-    --------
     >>> import gossamer
     >>> case = Case(gossamer.network("array:3"), Permutation([2, -1, 0]))
     >>> [nodes.tolist() for nodes in sources_and_targets(case)]
@@ -53,14 +48,8 @@ def sources_and_targets(case: Case) -> tuple[IntArray, IntArray]:
 def refuse_paths(grid: Grid, *stops: IntArray, times: int = 1) -> Refusal | None:
     """Refuse to write out the hops of shortest paths over the given stops, taken so many times, or not.
 
-    Parameters
-    ----------
-    grid : Grid
-        Of the network.
-    *stops : int32[m]
-        Nodes; a path leads from each row of one to the same row of the next.
-    times : int
-        How many such paths a message goes.
+    `grid`: of the network. `stops`, int32[m]: nodes; a path leads from each row of one to the same row of the next.
+    `times`: how many such paths a message goes.
     """
     if times * stops[0].size * (len(stops) - 1) * sum(grid.sides) <= MAX_HOPS:  # no path is as long as that
         return None

@@ -48,25 +48,15 @@ def _compare_exchange(
 ):  # fmt: skip
     """Make steps of odd-even transposition: nodes u and u+stride exchange what they hold if it is out of order.
 
-    Parameters
-    ----------
-    step, link, packet : int32[h]
-        Written from the first row on, as long as the hops of one more step fit.
-    first, done, steps : int
-        Step of the phase in which the round begins, steps of the round that are made already, and all its steps.
-    key, held : int32[N]
-        Key and packet (-1 for none) of each node, rearranged.
-    pairs : int32[2, p]
-        Lower ends u of the pairs of even and of odd steps, -1 for none.
-    descending : bool[N]
-        Whether the larger key belongs to u.
-    up, down : int32[N]
-        Link from each node to the node above, and below.
+    * `step`, `link`, `packet`, int32[h]: written from the first row on, as long as the hops of one more step fit.
+    * `first`, `done`, `steps`: step of the phase in which the round begins, steps of the round that are made already,
+      and all its steps.
+    * `key`, `held`, int32[N]: key and packet (-1 for none) of each node, rearranged.
+    * `pairs`, int32[2, p]: lower ends u of the pairs of even and of odd steps, -1 for none.
+    * `descending`, bool[N]: whether the larger key belongs to u.
+    * `up`, `down`, int32[N]: link from each node to the node above, and below.
 
-    Returns
-    -------
-    filled, done : int
-        Hops written, and steps made now.
+    Returns: `filled`, `done`: hops written, and steps made now.
     """
     filled = 0
     while done < steps and filled + 2 * pairs.shape[1] <= step.size:
@@ -91,18 +81,12 @@ def _compare_exchange(
 class Round(NamedTuple):
     """Steps in which every line of a region along one axis is sorted.
 
-    Attributes
-    ----------
-    axis : int
-        0: columns are sorted, downwards unless turned; 1: rows, to the right.
-    cuts : tuple of int
-        Where the segments of the lines begin, and the end of the last one.
-    steps : int
-        Steps of odd-even transposition.
-    turned : str
-        Columns that are sorted upwards: ``"none"``; ``"odd"``, every second of a region; ``"right"``, the right halves.
-    across : tuple of int
-        The cuts between regions along the other axis, by which columns are turned.
+    * `axis`: 0: columns are sorted, downwards unless turned; 1: rows, to the right.
+    * `cuts`: where the segments of the lines begin, and the end of the last one.
+    * `steps`: steps of odd-even transposition.
+    * `turned`: columns that are sorted upwards: ``"none"``; ``"odd"``, every second of a region; ``"right"``, the right
+      halves.
+    * `across`: the cuts between regions along the other axis, by which columns are turned.
     """
 
     axis: int
@@ -146,8 +130,6 @@ def rounds(sides: tuple[int, int], blocks: int) -> list[Round]:
 def sort_steps(sides: tuple[int, int], blocks: int) -> int:
     """Return the steps that sorting the blocks takes: 7b - 10 for blocks of b x b nodes, b a power of two from 4 on.
 
-    Examples
-    --------
     >>> [sort_steps((n, n), 1) for n in (2, 4, 8, 16, 32)]
     [4, 18, 46, 102, 214]
     """
@@ -157,31 +139,17 @@ def sort_steps(sides: tuple[int, int], blocks: int) -> int:
 def sort_blocks(network: Network, blocks: int, key: IntArray, held: IntArray, sink: Sink, name: str = "sort") -> int:
     """Sort the packets of every block by key, column by column, as one phase; return its steps.
 
-    Parameters
-    ----------
-    network : Network
-        A two-dimensional array or torus whose sides are multiples of `blocks`.
-    blocks : int
-        Parts of each side.
-    key : int32[N]
-        Key of the packet of each node, rearranged; largest where there is none.
-    held : int32[N]
-        Packet of each node, -1 for none, rearranged.
-    sink : Sink
-        Where the hops go. A compare-exchange is a step whether or not packets move.
-    name : str
-        Of the phase.
+    * `network`: a two-dimensional array or torus whose sides are multiples of `blocks`.
+    * `blocks`: parts of each side.
+    * `key`, int32[N]: key of the packet of each node, rearranged; largest where there is none.
+    * `held`, int32[N]: packet of each node, -1 for none, rearranged.
+    * `sink`: where the hops go. A compare-exchange is a step whether or not packets move.
+    * `name`: of the phase.
 
-    Notes
-    -----
     O(N) for each step.
 
-    References
-    ----------
-    Schimmler 1987 (4-way mergesort); Scherson, Sen and Shamir 1986 (shearsort).
+    Source: Schimmler 1987 (4-way mergesort); Scherson, Sen and Shamir 1986 (shearsort).
 
-    Examples
-    --------
     >>> from gossamer.networks import array
     >>> from gossamer.schedules.hop_sinks import RecordingSink
     >>> key = np.array([3, 1, 0, 2], np.int32)
@@ -440,7 +408,7 @@ def kunde_split(case: Case, blocks: int = 2) -> Schedule:
 
 def _propose_split(blocks: int, case: Case) -> Offer[Schedule] | Refusal:
     if not case.rules.segmented:
-        return Refusal("needs messages that may be split")
+        return Refusal("needs segmented messages")
     grid = case.network.grid
     if grid is None or grid.dimensions != 2 or any(grid.wraps) or grid.sides[0] != grid.sides[1]:
         return Refusal("needs a square two-dimensional array")

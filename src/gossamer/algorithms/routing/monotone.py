@@ -136,15 +136,8 @@ PACKING = Algorithm(
 def unpacking_legs(rotation: Rotation, target: IntArray) -> list[Leg]:
     """Return the legs that take the packet of rank i from node i to the i-th target: those of packing, backwards.
 
-    Parameters
-    ----------
-    rotation : Rotation
-        The names.
-    target : int32[m]
-        Names of the targets, ascending.
+    `rotation`: the names. `target`, int32[m]: names of the targets, ascending.
 
-    Examples
-    --------
     >>> from gossamer.networks import array
     >>> for digit, name, move in unpacking_legs(rotations(array(3, 3).grid)[0], np.array([2, 5])):
     ...     print(digit, name.tolist(), move.tolist())

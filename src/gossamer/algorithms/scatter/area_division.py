@@ -25,14 +25,9 @@ A, B, C, D = 0, 1, 2, 3
 class Areas(NamedTuple):
     """The points of the plane around the source of a torus, their regions and their parents.
 
-    Attributes
-    ----------
-    i, j : int64[P]
-        Coordinates of each point: ``[i, j]`` is torus node ``((r-j) mod n, (c-i) mod m)`` for the source ``(r, c)``.
-    region : int64[P]
-        0, 1, 2, 3 for A, B, C, D; -1 at the source.
-    parent_i, parent_j : int64[P]
-        The point from which each point is reached; at the source itself.
+    `i`, `j`, int64[P]: coordinates of each point: ``[i, j]`` is torus node ``((r-j) mod n, (c-i) mod m)`` for the
+    source ``(r, c)``. `region`, int64[P]: 0, 1, 2, 3 for A, B, C, D; -1 at the source. `parent_i`, `parent_j`,
+    int64[P]: the point from which each point is reached; at the source itself.
     """
 
     i: _Points
@@ -45,30 +40,18 @@ class Areas(NamedTuple):
 def area_division(n: int, m: int) -> Areas:
     """Return the division of an n x m torus, n rows and m columns, into areas A, B, C and D.
 
-    Parameters
-    ----------
-    n, m : int
-        At least 3.
+    `n`, `m`: at least 3.
 
-    Returns
-    -------
-    Areas
-        Regions of at most ``ceil((nm-1)/4)`` points, each a tree that hangs off one neighbor of the source: A off
-        [0,1], B off [1,0], C off [0,-1], D off [-1,0].
+    Returns: regions of at most ``ceil((nm-1)/4)`` points, each a tree that hangs off one neighbor of the source: A off
+    [0,1], B off [1,0], C off [0,-1], D off [-1,0].
 
-    Notes
-    -----
     Each axis belongs to one region, or in turn to the two at its sides: the odd points to the region whose neighbor
     of the source lies on it. Which axes are shared depends on the parities of n and m; single points are moved where
     the sizes ask for it. Gossamer differs from the source for n even and m = 4, for the moved point of case 4, and in
     treating sides of 3 (errata 9.5).
 
-    References
-    ----------
-    Dimakopoulos 1996, section 3.4.2.
+    Source: Dimakopoulos 1996, section 3.4.2.
 
-    Examples
-    --------
     >>> np.bincount(area_division(5, 4).region + 1).tolist()
     [1, 5, 5, 4, 5]
     """
@@ -143,8 +126,6 @@ def _moves(n: int, m: int) -> list[tuple[_Point, int, _Point]]:
 def area_division_tree(network: Network, root: int) -> RootedTree:
     """Return the tree of the area division of a two-dimensional torus with sides of at least 3.
 
-    Examples
-    --------
     >>> import gossamer
     >>> int(area_division_tree(gossamer.network("torus:7x7"), 0).depth.max())
     6
@@ -169,10 +150,6 @@ def area_division_scatter(case: Case) -> Schedule:
     ----------
     case : Case
         A scatter on a two-dimensional torus n x m with n, m >= 3, where a node may send on all links at once.
-
-    Returns
-    -------
-    Schedule
 
     Notes
     -----

@@ -166,30 +166,17 @@ MOST_BRANCHES = 1000
 def balanced_branches_tree(network: Network, root: int) -> RootedTree:
     """Return a spanning tree whose branches at the root have as equal sizes as moving leaves can make them.
 
-    Parameters
-    ----------
-    network : Network
-        Every node a terminal that the root reaches, every link with an opposite.
-    root : int
+    `network`: every node a terminal that the root reaches, every link with an opposite.
 
-    Returns
-    -------
-    RootedTree
-        No branch is larger than the largest of `balanced_tree`, from which it starts.
+    Returns: no branch is larger than the largest of `balanced_tree`, from which it starts.
 
-    Notes
-    -----
     While a branch has more than ``ceil((n-1)/degree)`` nodes, one leaf moves over each link of a shortest chain of
     neighboring branches from the largest to one with room; where there is no chain, children of nodes at the border
     are hung elsewhere to make leaves of these. It ends when none is too large, or nothing helps. O(N + L + M
     degree^2) time for M moves.
 
-    References
-    ----------
-    Balanced spanning trees: Dimakopoulos 1996, Theorem 3.7.
+    Source: Balanced spanning trees: Dimakopoulos 1996, Theorem 3.7.
 
-    Examples
-    --------
     >>> import gossamer
     >>> tree = balanced_branches_tree(gossamer.network("hypercube:4"), 0)
     >>> int(np.bincount(tree.depth)[1]), int(tree.depth.max()) >= 4
@@ -225,10 +212,6 @@ def balanced_branches_scatter(case: Case) -> Schedule:
         A scatter where every node is a terminal, may send on all links at once, and every link has capacity 1 and an
         opposite.
 
-    Returns
-    -------
-    Schedule
-
     Notes
     -----
     The size of the largest branch. A heuristic: for networks that are too large for the flow over time.
@@ -254,7 +237,7 @@ def balanced_branches_scatter(case: Case) -> Schedule:
 def _propose(case: Case) -> Offer[Schedule] | Refusal:
     network = case.network
     if case.send_limited:
-        return Refusal("needs ports all; with one port furthest-first is optimal")
+        return Refusal("is for all-port nodes; for one-port nodes furthest-first is optimal")
     if network.terminal_count < network.node_count or network.uniform_capacity != 1:
         return Refusal("needs every node to be a terminal and every link to have capacity 1")
     refusal = refuse_one_way_links(network)
@@ -266,11 +249,7 @@ def _propose(case: Case) -> Offer[Schedule] | Refusal:
     if isinstance(found, Refusal):
         return found
     return Offer(
-        lambda: balanced_branches_scatter(case),
-        found[0].time,
-        at_most=True,
-        optimal=found[0].optimal,
-        effort="search",
+        lambda: balanced_branches_scatter(case), found[0].time, at_most=True, optimal=found[0].optimal, effort="search"
     )
 
 

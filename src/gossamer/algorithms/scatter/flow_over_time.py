@@ -114,7 +114,7 @@ def flow_scatter(case: Case) -> Schedule:
 
 def _propose(case: Case) -> Offer[Schedule] | Refusal:
     if case.send_limited:
-        return Refusal("needs ports all; with one port furthest-first is optimal")
+        return Refusal("is for all-port nodes; for one-port nodes furthest-first is optimal")
     refusal = first_refusal(refuse_ports(case.rules), refuse_unreachable(case))
     if refusal is not None:
         return refusal

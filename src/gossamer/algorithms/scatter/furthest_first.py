@@ -229,31 +229,16 @@ def root_of(case: Case) -> int:
 def balanced_tree(network: Network, root: int, single: bool = False) -> RootedTree:
     """Return a shortest-path tree whose branches at the root hold about equally many terminals.
 
-    Parameters
-    ----------
-    network : Network
-    root : int
-    single : bool
-        Whether every link carries one packet a slot, whatever its capacity.
+    `single`: whether every link carries one packet a slot, whatever its capacity.
 
-    Returns
-    -------
-    RootedTree
-        Every depth is the distance from the root; branches without a terminal are left out.
+    Returns: every depth is the distance from the root; branches without a terminal are left out.
 
-    Raises
-    ------
-    NetworkError
-        If a terminal cannot be reached.
+    Raises NetworkError if a terminal cannot be reached.
 
-    Notes
-    -----
     Nodes choose in the order of their distances and, within a distance, those first whose possible parents lie in the
     fewest branches. Each joins the branch with the fewest terminals so far for its capacity. A heuristic: the
     most balanced tree may be better. O(N + L log L) time.
 
-    Examples
-    --------
     >>> import gossamer
     >>> tree = balanced_tree(gossamer.network("ring:6"), 0)
     >>> tree.parent_link.tolist(), tree.depth.tolist()
@@ -400,8 +385,6 @@ def _width(case: Case) -> int:
 def least_time(case: Case) -> int:
     """Return ``max_r (r - 1 + ceil(R_r / c))``: R_r terminals are at least r hops from a root that sends c a slot.
 
-    Examples
-    --------
     >>> import gossamer
     >>> case = Case(gossamer.network("torus:8x8"), gossamer.task("scatter"))
     >>> least_time(case), least_time(case.related(rules=Rules(ports="one")))
@@ -444,10 +427,6 @@ def extended_ring_scatter(case: Case) -> Schedule:
     case : Case
         A scatter on an extended ring E_n^rho, rings and complete networks being some, where a node may send on all
         links at once.
-
-    Returns
-    -------
-    Schedule
 
     Notes
     -----

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm, refuse_buffers, refuse_hops, refuse_one_way_links
+from gossamer.algorithms.total_exchange.node_invariant import append
 from gossamer.jit import njit
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.cases import Case, Offer, Refusal
@@ -14,17 +15,6 @@ from gossamer.questions.tasks import TotalExchange
 from gossamer.schedules import Schedule
 
 __all__ = ["BUSIEST_FIRST", "busiest_first_exchange", "total_distance"]
-
-
-@njit(cache=True, nogil=True)
-def _append(head, tail, follower, bucket, item):
-    """Put `item` at the tail of the list of `bucket`."""
-    follower[item] = -1
-    if head[bucket] < 0:
-        head[bucket] = item
-    else:
-        follower[tail[bucket]] = item
-    tail[bucket] = item
 
 
 @njit(cache=True, nogil=True, small=100_000)
@@ -88,7 +78,7 @@ def _busiest_first(first_link, link_target, onward, distance, slot, link, packet
         if d >= s:
             d += 1
         e = onward[d, s]
-        _append(head, tail, follower, e * buckets + distance[d, s], p)
+        append(head, tail, follower, e * buckets + distance[d, s], p)
         furthest[e] = max(furthest[e], distance[d, s])
         v = s
         while v != d:
@@ -139,7 +129,7 @@ def _busiest_first(first_link, link_target, onward, distance, slot, link, packet
             receives[v] -= 1
             if v != d:
                 e = onward[d, v]
-                _append(head, tail, follower, e * buckets + distance[d, v], p)
+                append(head, tail, follower, e * buckets + distance[d, v], p)
                 furthest[e] = max(furthest[e], distance[d, v])
         t += 1
     return t
@@ -230,7 +220,7 @@ def _is_line(network: Network) -> bool:
 def _propose(case: Case) -> Offer[Schedule] | Refusal:
     network, n = case.network, case.network.node_count
     if not case.limited:
-        return Refusal("needs ports 'one', 'one-send' or 'one-receive'")
+        return Refusal("is for one-port nodes")
     if n > _MOST_NODES:
         return Refusal(f"needs at most {_MOST_NODES:,} nodes")
     refusal = refuse_one_way_links(network) or _refuse_apart(network) or refuse_buffers(case.rules)

@@ -296,14 +296,9 @@ Words = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
 def balanced_words(network: Network) -> Words:
     """Choose a word of generators for every offset so that the generators are used evenly.
 
-    Returns
-    -------
-    offset, generator : int32[S]
-        One row a letter: the offset it is for, and the generator. S is the status of the network (sum of distances)
-        where the words are shortest.
+    Returns: `offset`, `generator`, int32[S]: one row a letter: the offset it is for, and the generator. S is the status
+    of the network (sum of distances) where the words are shortest.
 
-    Notes
-    -----
     The word of ``-y`` is the inverse of the word of ``y``, which balances every generator against its inverse. Offsets
     that are their own inverse (the antipodes of even rings) come last; each takes the word that fills the least used
     generators. O(S * degree). Where shortest words use some generators more than others, and there are at most 4,096
@@ -394,11 +389,7 @@ def edge_colored_exchange(case: Case) -> Schedule:
     by_slot = np.argsort(slot, kind="stable")
     # Step 4: every node does the same for its own messages
     return Schedule.of(
-        case,
-        slot[by_slot],
-        link[by_slot].astype(np.int32),
-        (offset - 1)[by_slot],
-        symmetry=Symmetry(network),
+        case, slot[by_slot], link[by_slot].astype(np.int32), (offset - 1)[by_slot], symmetry=Symmetry(network)
     )
 
 

@@ -418,13 +418,9 @@ _NEAR = 0.75
 class Fluid(NamedTuple):
     """The exchange whose messages may be cut at will.
 
-    Attributes
-    ----------
-    time : float
-        Its steps, which no exchange on the network beats.
-    price : float64[degree]
-        What a letter costs, by generator: cheapest words are those that, cut at will, take the steps rounded up with
-        the fewest letters; at least 1.
+    `time`: its steps, which no exchange on the network beats. `price`, float64[degree]: what a letter costs, by
+    generator: cheapest words are those that, cut at will, take the steps rounded up with the fewest letters; at least
+    1.
     """
 
     time: float
@@ -442,22 +438,14 @@ class ChoiceLimits(NamedTuple):
 class WordPool(NamedTuple):
     """Cheap words of every offset.
 
-    Attributes
-    ----------
-    letters : int8[W, most]
-        A word in each row.
-    length : int64[W]
-        Its letters.
-    row : int64[W]
-        Origin times nodes plus offset; rows that differ in the order of letters of one class only are alike.
-    kind : int64[W]
-        Equal numbers where row and load are equal.
-    load : int64[K, R*degree]
-        Letters of each class of links, by kind.
-    owner : int64[K]
-        The row, by kind.
-    place : int64[K]
-        0 for the cheapest kind of a row, then 1, 2, and so on; of equal ones any first.
+    * `letters`, int8[W, most]: a word in each row.
+    * `length`, int64[W]: its letters.
+    * `row`, int64[W]: origin times nodes plus offset; rows that differ in the order of letters of one class only are
+      alike.
+    * `kind`, int64[W]: equal numbers where row and load are equal.
+    * `load`, int64[K, R*degree]: letters of each class of links, by kind.
+    * `owner`, int64[K]: the row, by kind.
+    * `place`, int64[K]: 0 for the cheapest kind of a row, then 1, 2, and so on; of equal ones any first.
     """
 
     letters: Letters
@@ -472,14 +460,10 @@ class WordPool(NamedTuple):
 def fluid_optimum(network: Network) -> Fluid:
     """Return the optimum of the exchange with messages that are cut at will, on a Cayley network.
 
-    Notes
-    -----
     A linear program of N*degree variables: a unit flows from the identity to every element, and the largest flow over
     the links of a generator is minimized. A mean over all translations makes any exchange such a flow, so that no
     exchange is faster. The prices are the dual of a second one, for the least flow in that time, rounded up.
 
-    Examples
-    --------
     >>> import gossamer
     >>> round(fluid_optimum(gossamer.network("ring:6")).time, 6)
     4.5
@@ -516,18 +500,11 @@ def fluid_optimum(network: Network) -> Fluid:
 def drawn_words(network: Network, symmetry: Symmetry, left: Elements, price: Reals, seed: int) -> WordPool | None:
     """Return words that are cheap at about the prices given, several of each offset; None where they would be too many.
 
-    Parameters
-    ----------
-    network : Network
-        A connected Cayley network.
-    symmetry : Symmetry
-        The translations under which words look the same.
-    left : int64[R, N]
-        ``r*x`` for each origin r and element x.
-    price : float64[degree]
-        Of `fluid_optimum`.
-    seed : int
-        For the prices of each pass, which differ from these by chance.
+    * `network`: a connected Cayley network.
+    * `symmetry`: the translations under which words look the same.
+    * `left`, int64[R, N]: ``r*x`` for each origin r and element x.
+    * `price`, float64[degree]: of `fluid_optimum`.
+    * `seed`: for the prices of each pass, which differ from these by chance.
     """
     onward, before = steps_of(network)
     n, degree = onward.shape
@@ -611,20 +588,13 @@ _WORK = 60_000_000
 class PacketWords(NamedTuple):
     """A word for each packet of an invariant schedule.
 
-    Attributes
-    ----------
-    symmetry : Symmetry
-        The translations under which the schedule is invariant; its representatives are the origins r.
-    left : int64[R, N]
-        The node ``r*x`` for each origin and element.
-    letters : int8[R*N, most]
-        The generators on the way from r to ``r*y``, row ``r*N + y``, `length` of them.
-    length : int64[R*N]
-        Letters of each word, 0 for the identity.
-    load : int64[R*degree]
-        Letters of each class of links: orbit of the node that they leave times the degree plus the generator.
-    least : int
-        A largest load below which no words are, as far as is known.
+    * `symmetry`: the translations under which the schedule is invariant; its representatives are the origins r.
+    * `left`, int64[R, N]: the node ``r*x`` for each origin and element.
+    * `letters`, int8[R*N, most]: the generators on the way from r to ``r*y``, row ``r*N + y``, `length` of them.
+    * `length`, int64[R*N]: letters of each word, 0 for the identity.
+    * `load`, int64[R*degree]: letters of each class of links: orbit of the node that they leave times the degree plus
+      the generator.
+    * `least`: a largest load below which no words are, as far as is known.
     """
 
     symmetry: Symmetry
@@ -643,20 +613,11 @@ class PacketWords(NamedTuple):
 def even_words(case: Case, by: tuple[int, ...] | None = None) -> PacketWords:
     """Return a word for every offset, such that the largest load of a generator is as small as it was found.
 
-    Parameters
-    ----------
-    case : Case
-        A total exchange on a connected Cayley network of N nodes and degree d.
-    by : tuple of int, optional
-        Elements that generate the subgroup under which the words look the same. Default: the whole group.
+    `case`: a total exchange on a connected Cayley network of N nodes and degree d. `by`: elements that generate the
+    subgroup under which the words look the same. Default: the whole group.
 
-    Returns
-    -------
-    PacketWords
-        Shortest words, and longer ones if shortest words load some generators more than others.
+    Returns: shortest words, and longer ones if shortest words load some generators more than others.
 
-    Notes
-    -----
     Prices of generators rise with their loads; a pass finds the cheapest word of every offset, a breadth-first search,
     and takes those that lower the sum of high powers of the loads or leave it as it is. Passes end when the largest
     load is the sum of the distances over the degree, or what the prices prove to be needed.
@@ -694,23 +655,13 @@ def chosen_words(
 ) -> Iterator[PacketWords]:
     """Yield words of which no class of links has more than so many letters, `draws` times, or none at all.
 
-    Parameters
-    ----------
-    case : Case
-        A total exchange on a connected Cayley network.
-    most : int
-        The most letters.
-    price : float64[degree]
-        Prices of letters at which cheapest words are drawn (`fluid_optimum`).
-    by : tuple of int or None
-        Elements that generate the subgroup under which the words look the same; None: the whole group.
-    effort : ChoiceLimits
-        Of the integer program that chooses the words.
-    draws : int
-        How often words of equal loads are drawn anew.
+    * `case`: a total exchange on a connected Cayley network.
+    * `most`: the most letters.
+    * `price`, float64[degree]: prices of letters at which cheapest words are drawn (`fluid_optimum`).
+    * `by`: elements that generate the subgroup under which the words look the same; None: the whole group.
+    * `effort`: of the integer program that chooses the words.
+    * `draws`: how often words of equal loads are drawn anew.
 
-    Notes
-    -----
     At the prices of the fluid optimum all words that it uses are cheapest. So some cheap words of every offset are
     drawn, at prices that differ a little from pass to pass, and an integer program chooses one of each.
     """
@@ -842,8 +793,6 @@ def listed_as_open_shop(network: Network, words: PacketWords) -> tuple[IntArray,
 
     `words` are the same at every node of a Cayley network whose generators commute.
 
-    Notes
-    -----
     A letter is an edge between its word and its generator; edges of one color are served in one slot. By Koenig's
     theorem as many colors as the largest degree are enough: the most letters of a word or of a generator, so that no
     words over commuting generators need more slots than these. O(S log T) for S letters, besides the matchings.

@@ -49,12 +49,8 @@ __all__ = [
 def branch_steps(levels: Levels) -> int:
     """Return the branch bound, ``max_i ceil(n_(i-1) * (n - n_(i-1)) / c_i) + 2i - 1`` over the levels i = 1..h.
 
-    References
-    ----------
-    Dimakopoulos 1996, (6.4), for i = h.
+    Source: Dimakopoulos 1996, (6.4), for i = h.
 
-    Examples
-    --------
     >>> branch_steps(Levels.uniform(2, 5))
     265
     """
@@ -70,12 +66,8 @@ def routing_node_steps(levels: Levels) -> int:
     go. In k-ary trees the maximum is at level h-1 for k = 2, where it is the printed ``n**2 * (2k+1)*(k-1)/k**3 + 2h -
     3``, and at the root for k >= 3: ``n**2 * (k-1)/k + 2h - 1``.
 
-    References
-    ----------
-    Dimakopoulos 1996, Theorem 6.6, for level h-1; corrected by erratum 9.7.
+    Source: Dimakopoulos 1996, Theorem 6.6, for level h-1; corrected by erratum 9.7.
 
-    Examples
-    --------
     >>> [routing_node_steps(Levels.uniform(k, h)) for k, h in [(2, 1), (2, 2), (2, 5), (3, 2), (4, 3)]]
     [3, 11, 647, 57, 3077]
     """
@@ -88,13 +80,9 @@ def way_steps(levels: Levels) -> int:
 
     In k-ary trees it is ``n + 2h - 2``, and ``n + 2h - 3`` for k = 2 and h >= 3.
 
-    Notes
-    -----
     The steps in which a leaf sends are at least 1, 2, ..., n-1, those in which one receives at most the last n-1, and
     a message that goes d hops arrives at least d-1 steps after the one in which it leaves.
 
-    Examples
-    --------
     >>> [way_steps(Levels.uniform(k, h)) for k, h in [(2, 1), (2, 2), (2, 3), (2, 6), (3, 2), (4, 3)]]
     [2, 6, 11, 73, 11, 68]
     """
@@ -108,8 +96,6 @@ def way_steps(levels: Levels) -> int:
 def least_steps(levels: Levels) -> int:
     """Return the larger of `branch_steps` and, where ``c_1 = 1``, `way_steps`.
 
-    Examples
-    --------
     >>> least_steps(Levels.uniform(2, 3)), least_steps(Levels.uniform(2, 3, (1, 2, 4)))
     (21, 11)
     """
@@ -123,21 +109,15 @@ def least_steps(levels: Levels) -> int:
 def offset_times(levels: Levels) -> npt.NDArray[np.int64]:
     """Return when the leaves send by each offset, and when these messages arrive.
 
-    Returns
-    -------
-    int64[2, n]
-        Slots, from 0, of the first and of the last hop of the messages from a to ``a (+) d``, for d = 1..n-1; column 0
-        means nothing. Both rows are without repetitions; a message of level l takes at least 2l-1 slots more.
+    Returns: int64[2, n]: slots, from 0, of the first and of the last hop of the messages from a to ``a (+) d``, for d =
+    1..n-1; column 0 means nothing. Both rows are without repetitions; a message of level l takes at least 2l-1 slots
+    more.
 
-    Notes
-    -----
     All arrive w slots after they left, with w = 2h - 1, the least for messages of level h. For k = 2 and h >= 3 it is
     one less: then blocks are made of up to 2m-1 messages of level h and one of level h-m, which leaves last. That one
     arrives w slots after the first of its block leaves, each of the others w+1 slots after it leaves. The blocks have
     places for more than all messages of level h.
 
-    Examples
-    --------
     >>> offset_times(Levels.uniform(2, 2)).tolist(), offset_times(Levels.uniform(2, 3))[:, 1:].tolist()
     ([[0, 0, 1, 2], [0, 3, 4, 5]], [[3, 5, 6, 0, 1, 2, 4], [4, 8, 10, 5, 6, 7, 9]])
     """
@@ -240,19 +220,12 @@ OFFSETS = Algorithm(
 def usable_capacities(levels: Levels) -> list[int]:
     """Return how many packets a phase may send at a time over the branches below each of its nodes.
 
-    Returns
-    -------
-    list of int
-        Item g-1 is ``C_g = min_j c_j * n_(g-1) / n_(j-1)`` over j = 1..g, with n_i the leaves below a node of level i;
-        that is c_g where no c_(i+1) is more than ``k_i * c_i``. What is more than ``(k_g - 1) * n_(g-1)`` is rounded
-        down to a multiple of that, which concerns only trees with c_1 > 1.
+    Returns: item g-1 is ``C_g = min_j c_j * n_(g-1) / n_(j-1)`` over j = 1..g, with n_i the leaves below a node of
+    level i; that is c_g where no c_(i+1) is more than ``k_i * c_i``. What is more than ``(k_g - 1) * n_(g-1)`` is
+    rounded down to a multiple of that, which concerns only trees with c_1 > 1.
 
-    References
-    ----------
-    Dimakopoulos 1996, section 6.3.3.
+    Source: Dimakopoulos 1996, section 6.3.3.
 
-    Examples
-    --------
     >>> usable_capacities(Levels.uniform(2, 3, (1, 1, 4)))
     [1, 1, 2]
     """
@@ -266,8 +239,6 @@ def usable_capacities(levels: Levels) -> list[int]:
 def phase_lengths(levels: Levels) -> list[int]:
     """Return the steps in which leaves send in each phase: item g-1 is ``N_g = ceil(n_(g-1) * (n_g - n_(g-1)) / C_g)``.
 
-    Examples
-    --------
     >>> phase_lengths(Levels.uniform(2, 3, (1, 2, 4)))
     [1, 2, 4]
     """
@@ -278,12 +249,8 @@ def phase_lengths(levels: Levels) -> list[int]:
 def phased_steps(levels: Levels) -> int:
     """Return the steps of `phased_exchange`, ``sum_g N_g + 2h - 1``.
 
-    References
-    ----------
-    Dimakopoulos 1996, (6.5), with C_g for c_g.
+    Source: Dimakopoulos 1996, (6.5), with C_g for c_g.
 
-    Examples
-    --------
     >>> phased_steps(Levels.uniform(2, 5)), phased_steps(Levels.uniform(2, 5, (1, 2, 4, 8, 16)))
     (350, 40)
     """
@@ -395,12 +362,8 @@ def digitwise_partners(levels: Levels) -> npt.NDArray[np.int64]:
     Digit i of a leaf is its place among the ``k_i`` subtrees below its ancestor of level i. ``(+)`` adds digits modulo
     k_i, without carries, so that in each turn the partners are a permutation.
 
-    Returns
-    -------
-    int64[n, n-1]
+    Returns: int64[n, n-1].
 
-    Examples
-    --------
     >>> digitwise_partners(Levels.uniform(2, 2)).tolist()
     [[3, 2, 1], [2, 3, 0], [1, 0, 3], [0, 1, 2]]
     """
@@ -522,12 +485,7 @@ DIGITWISE = Algorithm(
 UP_FIRST = Algorithm(
     name="fat-tree-up-first",
     tasks=(TotalExchange,),
-    propose=proposing(
-        up_first_exchange,
-        "one-send",
-        routing_node_steps,
-        optimal=lambda levels: True,
-    ),
+    propose=proposing(up_first_exchange, "one-send", routing_node_steps, optimal=lambda levels: True),
     networks="fat trees",
     source="Dimakopoulos 1996, section 6.2.4, corrected",
     summary="furthest first; one packet a slot and node, upwards first, then to the children in turn",

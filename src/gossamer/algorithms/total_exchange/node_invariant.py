@@ -38,7 +38,7 @@ __all__ = [
 
 
 @njit(cache=True, nogil=True)
-def _append(head, tail, follower, bucket, item):
+def append(head, tail, follower, bucket, item):
     """Put `item` at the tail of the list of `bucket`."""
     follower[item] = -1
     if head[bucket] < 0:
@@ -72,7 +72,7 @@ def _relative_queue(first, distance, letter, onward, link_target, degree, discip
             waiting[count] = first[i]
             count += 1
         else:
-            _append(head, tail, follower, distance[first[i]] if buckets > 1 else 0, first[i])
+            append(head, tail, follower, distance[first[i]] if buckets > 1 else 0, first[i])
     for t in range(link.size):
         if discipline == 4:
             i = int(draws[t] * count)
@@ -101,7 +101,7 @@ def _relative_queue(first, distance, letter, onward, link_target, degree, discip
                 tail[0] = y
             head[0] = y
         else:
-            _append(head, tail, follower, distance[rest[y]] if buckets > 1 else 0, y)
+            append(head, tail, follower, distance[rest[y]] if buckets > 1 else 0, y)
 
 
 @njit(cache=True, nogil=True, small=100_000)
@@ -119,7 +119,7 @@ def _greedy_offsets(first, distance, onward, link_target, slot, link, packet):
     rest = np.arange(n)
     where = np.zeros(n, np.int64)
     for i in range(first.size):
-        _append(head, tail, follower, distance[first[i]], first[i])
+        append(head, tail, follower, distance[first[i]], first[i])
     used = np.zeros(degree, np.int64)
     taken = np.full(degree, -1, np.int64)
     moved = np.empty(degree, np.int64)
@@ -154,7 +154,7 @@ def _greedy_offsets(first, distance, onward, link_target, slot, link, packet):
                 y = after
         for i in range(count):
             if rest[moved[i]] != 0:
-                _append(head, tail, follower, distance[rest[moved[i]]], moved[i])
+                append(head, tail, follower, distance[rest[moved[i]]], moved[i])
         t += 1
     return t
 
@@ -281,33 +281,16 @@ def first_generators(
 ) -> tuple[IntArray, npt.NDArray[np.int64]]:
     """Return the table W: for every offset, the generator by which its messages leave, one step closer.
 
-    Parameters
-    ----------
-    network : Network
-        A connected Cayley network of N nodes.
-    routes : {"lowest", "random"}
-        Of several generators the lowest, or any.
-    seed : int
-        For random routes.
+    `network`: a connected Cayley network of N nodes. `routes`, {"lowest", "random"}: of several generators the lowest,
+    or any. `seed`: for random routes.
 
-    Returns
-    -------
-    letter : int32[N]
-        The number of the generator; -1 for the identity.
-    onward : int64[N]
-        The offset that remains, ``g**-1 * y``.
+    Returns: `letter`, int32[N]: the number of the generator; -1 for the identity; `onward`, int64[N]: the offset that
+    remains, ``g**-1 * y``.
 
-    Raises
-    ------
-    ModelError
-        If `routes` is none of those.
+    Raises ModelError if `routes` is none of those.
 
-    Notes
-    -----
     O(N degree). On hypercubes the lowest generator is the leftmost 1 of the offset: e-cube routing (TE5).
 
-    Examples
-    --------
     >>> import gossamer
     >>> letter, onward = first_generators(gossamer.network("hypercube:2"))
     >>> letter.tolist(), onward.tolist()
@@ -327,12 +310,7 @@ def first_generators(
     return letter, onward
 
 
-def node_invariant_exchange(
-    case: Case,
-    *,
-    discipline: Discipline = "fifo",
-    routes: Routes = "lowest",
-) -> Schedule:
+def node_invariant_exchange(case: Case, *, discipline: Discipline = "fifo", routes: Routes = "lowest") -> Schedule:
     """Build the exchange in which every node sends one message of its queue in every slot, on a shortest path.
 
     With one port a node makes one hop in a slot, so it takes at least as many slots as the hops of all its messages

@@ -35,30 +35,17 @@ def _place(
 ):  # fmt: skip
     """Give each packet the cheapest of its shortest paths, one packet after the other.
 
-    Parameters
-    ----------
-    first_in, in_links : int64[N + 1], int32[L]
-        The links to each node.
-    link_source, link_class : int32[L]
-        Where each link begins, and its orbit.
-    capacity : int64[C]
-        Packets that a link of each orbit carries at once.
-    order, distance : int32[R, N]
-        The nodes by distance from each origin, and the distances.
-    origin_row, target : int32[P]
-        The row of the origin of each packet, and where it goes.
-    again : bool
-        Whether packets have paths, which are given up first.
-    visit : int64[P]
-        The order of the packets.
-    price : float64[]
-        What one more packet costs on a link with so many for each that it carries at once.
-    begin : int64[P + 1]
-        The path of packet p is ``path[begin[p]:begin[p + 1]]``.
-    path : int32[]
-        Links, written.
-    load : int64[C]
-        Packets on each link, changed.
+    * `first_in`, `in_links`, int64[N + 1], int32[L]: the links to each node.
+    * `link_source`, `link_class`, int32[L]: where each link begins, and its orbit.
+    * `capacity`, int64[C]: packets that a link of each orbit carries at once.
+    * `order`, `distance`, int32[R, N]: the nodes by distance from each origin, and the distances.
+    * `origin_row`, `target`, int32[P]: the row of the origin of each packet, and where it goes.
+    * `again`: whether packets have paths, which are given up first.
+    * `visit`, int64[P]: the order of the packets.
+    * `price`, float64[]: what one more packet costs on a link with so many for each that it carries at once.
+    * `begin`, int64[P + 1]: the path of packet p is ``path[begin[p]:begin[p + 1]]``.
+    * `path`, int32[]: links, written.
+    * `load`, int64[C]: packets on each link, changed.
     """
     n = distance.shape[1]
     cost, last = np.empty(n, np.float64), np.empty(n, np.int32)

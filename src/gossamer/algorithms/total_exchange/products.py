@@ -48,16 +48,9 @@ __all__ = [
 class FactorExchange:
     """The hops of a total exchange, by slot.
 
-    Attributes
-    ----------
-    steps : int
-        Its completion time.
-    slot : int32[H]
-        The slot of each hop.
-    node, port : int32[H]
-        The node from which a hop leaves, and the number of the link among those of the node.
-    source, target : int32[H]
-        Origin and destination of the packet.
+    `steps`: its completion time. `slot`, int32[H]: the slot of each hop. `node`, `port`, int32[H]: the node from which
+    a hop leaves, and the number of the link among those of the node. `source`, `target`, int32[H]: origin and
+    destination of the packet.
     """
 
     steps: int
@@ -85,12 +78,8 @@ def columns_of(schedule: Schedule) -> FactorExchange:
 class FactorExchanges:
     """Which exchanges of its factors an algorithm for products puts together.
 
-    Attributes
-    ----------
-    rules : Rules
-        The rules under which the factors exchange.
-    algorithms : callable
-        The algorithms that a factor may use. Ties go to the earlier one.
+    `rules`: the rules under which the factors exchange. `algorithms`, callable: the algorithms that a factor may use.
+    Ties go to the earlier one.
     """
 
     rules: Rules

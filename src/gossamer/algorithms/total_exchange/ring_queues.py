@@ -36,11 +36,7 @@ RingStart = Literal["furthest", "closest"]
 
 
 def ring_shift_exchange(
-    case: Case,
-    *,
-    discipline: RingDiscipline = "fifo",
-    start: RingStart = "furthest",
-    divide: bool = True,
+    case: Case, *, discipline: RingDiscipline = "fifo", start: RingStart = "furthest", divide: bool = True
 ) -> Schedule:
     """Build the exchange on a ring of n nodes in which every queue follows the same rule.
 

@@ -26,14 +26,7 @@ from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
 from gossamer.questions.tasks import TotalExchange
 from gossamer.schedules import Phase, Schedule
 
-__all__ = [
-    "ARRAY_ROUNDS",
-    "Rounds",
-    "array_rounds_exchange",
-    "begin_of_runs",
-    "best_rounds",
-    "exchange_steps",
-]
+__all__ = ["ARRAY_ROUNDS", "Rounds", "array_rounds_exchange", "begin_of_runs", "best_rounds", "exchange_steps"]
 
 # Total exchange on a linear array, furthest first (TE1 of Dimakopoulos 1996, section 4.2).
 
@@ -65,21 +58,13 @@ class Rounds(NamedTuple):
 def best_rounds(sides: tuple[int, ...], steps_of_run: tuple[int, ...] | None = None) -> Rounds:
     """Return the rounds with the least total time for an array, or another product, with these sides.
 
-    Parameters
-    ----------
-    sides : tuple of int
-        Sides of at least 2.
-    steps_of_run : tuple of int, optional
-        Steps of the exchange along each dimension. Default: those of linear arrays, ``floor(n*n/4)``.
+    `sides`: sides of at least 2. `steps_of_run`: steps of the exchange along each dimension. Default: those of linear
+    arrays, ``floor(n*n/4)``.
 
-    Notes
-    -----
     In rounds of R steps a dimension of side n with runs of T steps makes ``floor(R/T)`` runs and needs ``N/n`` runs
     in all; a job makes at most one run a round, so at least d rounds are needed. Candidates for R are the lengths at
     which some dimension gains a run.
 
-    Examples
-    --------
     >>> best_rounds((4, 4)), best_rounds((2, 3)).time
     (Rounds(number=4, steps=4, runs=(1, 1)), 4)
     """
@@ -168,16 +153,10 @@ def begin_of_runs(
 ) -> npt.NDArray[np.int64]:
     """Return the slot in which each operation begins, the run in which one dimension of an offset is corrected.
 
-    Parameters
-    ----------
-    sides, steps_of_run, rounds
-        See `best_rounds`.
-    digits : int64[N, d]
-        The digits of every offset. Its operations are the digits that are not 0, row by row.
+    `sides`, `steps_of_run`, `rounds`: see `best_rounds`. `digits`, int64[N, d]: the digits of every offset. Its
+    operations are the digits that are not 0, row by row.
 
-    Returns
-    -------
-    int64[operations]
+    Returns: int64[operations].
     """
     job, column = np.nonzero(digits)
     digit = digits[job, column]

@@ -14,8 +14,6 @@ from gossamer.errors import ModelError, TaskError
 if TYPE_CHECKING:
     from gossamer.programs import Program
 
-__all__ = ["Execution", "Tables", "datatype", "distributed", "flat", "told"]
-
 # What one rank needs to run, made on rank 0 and sent to each rank.
 
 _COLUMNS = ("slot", "kind", "peer", "buffer", "offset", "operand", "after", "part")
@@ -35,10 +33,8 @@ class Tables(NamedTuple):
 def distributed(comm: Any, make: Callable[[], Program]) -> Tables:
     """Return each rank's tables of the program that `make` gives on rank 0; collective.
 
-    Raises
-    ------
-    GossamerError
-        On all ranks, what `make` raised on rank 0; or if the program is for another number of ranks or has switches.
+    Raises GossamerError: on all ranks, what `make` raised on rank 0; or if the program is for another number of ranks
+    or has switches.
     """
     fault: tuple[str, str] | None = None
     program = None
@@ -96,10 +92,7 @@ _SCRATCH = 2
 def flat(buffer: Any, name: str) -> npt.NDArray[Any]:
     """Return the elements of a buffer in one dimension, without a copy.
 
-    Raises
-    ------
-    TaskError
-        If it has no buffer, or its elements do not lie one after the other.
+    Raises TaskError if it has no buffer, or its elements do not lie one after the other.
     """
     try:
         array = buffer if isinstance(buffer, np.ndarray) else np.asarray(memoryview(buffer))

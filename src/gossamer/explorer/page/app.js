@@ -1,5 +1,8 @@
 // The page: time, what is chosen, keys and pointers, and the address that keeps them.
 
+// The unit of several: "steps", or a unit of seconds as it is.
+const units = (s) => s.units || `${s.unit}s`;
+
 class App {
   constructor(data) {
     this.scenes = data.scenes;
@@ -10,15 +13,15 @@ class App {
     this.painters = this.scenes.map((scene, k) => {
       const box = document.createElement("div");
       box.innerHTML = `<canvas aria-label="network"></canvas><span class="name"></span><span class="key"></span>`;
-      box.querySelector(".name").textContent = this.scenes.length > 1 ? scene.headline || `${scene.algorithm}: ${scene.time} ${scene.unit}s` : "";
+      box.querySelector(".name").textContent = this.scenes.length > 1 ? scene.headline || `${scene.algorithm}: ${scene.time} ${units(scene)}` : "";
       stage.append(box);
       const view = new View(scene, box);
       this.pointers(view, k);
       return new Painter(view, data.colors);
     });
     this.panel = new Panel(this.el("panel"), (chosen) => this.choose(chosen));
-    const numbers = this.scenes.map((s) => s.headline ? plain(s.headline) : `<b>${s.time}</b> ${s.unit}s`
-      + (s.bound === null ? "" : s.bound === s.time ? ", which meets the bound: optimal" : `, bound ${s.bound}`) + `, ${plain(s.algorithm)}, verified`);
+    const numbers = this.scenes.map((s) => s.headline ? plain(s.headline) : `<b>${s.time}</b> ${units(s)}`
+      + (s.bound === null ? "" : s.met ? ", which meets the bound: optimal" : `, bound ${s.bound}`) + `, ${plain(s.algorithm)}, verified`);
     this.el("numbers").innerHTML = numbers.join(" &nbsp;|&nbsp; ");
     if (!this.scenes.some((s) => s.since.length)) this.el("mode").querySelector("[value=queue]").remove();
     this.el("slider").max = this.ticks;
@@ -56,7 +59,7 @@ class App {
     const scene = this.scenes[s.shown];
     this.panel.show(scene, s);
     this.el("slider").value = s.t;
-    const past = `time ${+(s.t * scene.tick).toFixed(2)} of ${+(this.ticks * scene.tick).toFixed(4)}`;
+    const past = `time ${+(s.t * scene.tick).toFixed(2)} of ${+(this.ticks * scene.tick).toFixed(4)}${scene.units ? ` ${scene.units}` : ""}`;
     this.el("clock").textContent = scene.timed ? past : `slot ${Math.min(Math.floor(s.t), this.ticks - 1)}, ${past}`;
     this.legend();
     this.frames.push(performance.now() - began);
@@ -83,7 +86,7 @@ class App {
     const style = getComputedStyle(document.documentElement), g = c.getContext("2d");
     if (c.width !== w) c.width = w;
     if (c.height !== h) c.height = h;
-    const s = this.scenes[this.state.shown], part = s.ticks / this.ticks, n = s.busy.length, high = h - 12 * ratio;
+    const s = this.scenes[this.state.shown], part = s.ticks / this.ticks, n = s.busy.length, high = h - 15 * ratio;
     g.clearRect(0, 0, w, h);
     const painter = this.painters[this.state.shown];
     g.fillStyle = painter.shade(20);

@@ -27,7 +27,7 @@ class Panel {
     else this.whole(s, t);
   }
 
-  time(s, ticks) { return `${+(ticks * s.tick).toFixed(s.timed ? 2 : 6)} ${s.unit}${ticks * s.tick === 1 ? "" : "s"}`; }
+  time(s, ticks) { return `${+(ticks * s.tick).toFixed(s.timed ? 2 : 6)} ${ticks * s.tick === 1 ? s.unit : units(s)}`; }
   toMessage(s, m) { return m < 0 ? "control" : `<a data-choose="message ${m}">${plain(s.messageName(m))}</a>`; }
   toNode(s, v) { return `<a data-choose="node ${v}">${plain(s.name(v))}</a>`; }
   toLink(s, l) { return `<a data-choose="link ${l}">${plain(s.linkName(l))}</a>`; }
@@ -43,7 +43,7 @@ class Panel {
       ["network", plain(s.network)],
       ["nodes, links", `${count(s.nodes)}, ${count(s.links)}`],
       [s.worms ? "routing" : s.timed ? "scheme" : "algorithm", plain(s.algorithm)],
-      ["time", `<b id="time">${s.time}</b> ${s.unit}s`],
+      ["time", `<b id="time">${s.time}</b> ${units(s)}`],
       ...(s.timed ? [] : [["bound", s.bound === null ? "-" : `<span id="bound">${s.bound}</span>`]]),
       [s.worms ? "channels held" : s.timed ? "transmissions" : "hops", `<span id="hops">${count(s.rows)}</span>`],
       ...(s.frames ? [] : [["begun", `${count(s.lower(t, true))}`], ["on their way", `<span id="moving">${count(now)}</span>`]]),

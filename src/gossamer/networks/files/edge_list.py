@@ -18,11 +18,11 @@ from gossamer.networks.builder import ATTRIBUTES, PLAIN, Wiring, attributed
 from gossamer.networks.derived import half_duplex
 from gossamer.networks.family import checked_size
 from gossamer.networks.files.format import NetworkFormat
-from gossamer.networks.files.slurm import expanded, folded
 from gossamer.networks.network import Network
 from gossamer.networks.networkx_conversion import port_attributes
 from gossamer.networks.structures import Speeds
 from gossamer.reading.files import file_name, read_bytes, text_lines
+from gossamer.reading.node_lists import expanded, folded
 
 __all__ = ["DIRECTED_EDGES", "EDGES", "PlainEdges", "numbering", "plain_edges", "read_edge_list", "write_edge_list"]
 

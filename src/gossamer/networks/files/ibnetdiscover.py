@@ -134,7 +134,7 @@ def _network(fabric: _Fabric, spec: str) -> Network:
     labels = {n: name if (name := fabric.told[n]) and times[name] == 1 else n for n in nodes}
     nodes.sort(key=lambda n: (fabric.kinds[n] != "Ca", _natural(labels[n])))
     if rates:
-        text = "data rates of the widths and generations of the cables, and no latency, which the file does not tell"
+        text = "data rates of the widths and generations of the cables, which the file does not tell"
         assumed.append(Assumption(text, "write it as .edges with 'gossamer network FILE -o FILE.edges', and edit that"))
         if silent:
             what = "a cable that tells no speed has" if silent == 1 else f"{silent} cables that tell no speed have"

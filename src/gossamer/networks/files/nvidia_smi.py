@@ -112,10 +112,6 @@ def read_nvidia_smi(
     groups = _joined(gpus, counts)
     given = {"nvlink": nvlink if counts else None, "pcie": pcie if len(groups) > 1 else None}
     rates, assumed = _speeds(matrix, gpus, counts, len(groups) > 1, given)
-    if latency is None and len(gpus) > 1:
-        assumed.append(
-            Assumption("no latency of links, which the file does not tell", f"nvidia-smi:{matrix.path},latency=TIME")
-        )
     kinds = {
         what: attributed(where, {"bandwidth": rate, "latency": latency}, FileFormatError)[1]
         for what, rate in rates.items()

@@ -481,7 +481,7 @@ def recognition(network: Network) -> Recognition:
     >>> recognition(from_networkx(nx.grid_graph([4, 3], periodic=True))).words
     'torus:3x4'
     >>> recognition(from_networkx(nx.petersen_graph())).words
-    'no product of smaller networks, and of no family that is looked for'
+    'no product of smaller networks, and of no known family'
     """
     known = vars(network).get("_recognition")
     if not isinstance(known, Recognition):
@@ -508,7 +508,7 @@ def _found(network: Network) -> Recognition:
         return Recognition(None, None, "not looked for: links have other capacities than 1")
     joined_both_ways = bool(network.link_count) and int(network.reverse_link.min()) >= 0  # whatever their speeds
     if not network.two_way and not joined_both_ways:
-        return _candidate(network, "links are one-way, and it is of no family that is looked for")
+        return _candidate(network, "links are one-way, and it is of no known family")
     if int(network.distances(0).min()) < 0:
         return Recognition(None, None, "not connected")
     return _factored(network)
@@ -538,7 +538,7 @@ def _factored(network: Network) -> Recognition:
         layer[found.places[nodes, i]] = nodes
         primes.append(prime(edges, layer))
     if len(primes) == 1 and primes[0].kind == "other":
-        return _candidate(network, "no product of smaller networks, and of no family that is looked for")
+        return _candidate(network, "no product of smaller networks, and of no known family")
     others = {i: _other(network, p, found.edges[i]) for i, p in enumerate(primes) if p.kind == "other"}
     for i, (_, order) in others.items():
         primes[i] = primes[i]._replace(order=order)

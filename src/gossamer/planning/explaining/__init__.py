@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,7 @@ from gossamer.errors import ScheduleError, TaskError
 from gossamer.planning import switching
 from gossamer.planning.explaining.advice import AskedAgain, Binding, Gain, asked_again, binding, gains
 from gossamer.planning.explaining.critical_path import CriticalHop, LinkKind, TimeSpent, time_spent, worm_time_spent
-from gossamer.planning.explaining.explanation import Advice, Explanation, sentence, why
+from gossamer.planning.explaining.explanation import Advice, ExplainedPart, Explanation, sentence, why
 from gossamer.planning.explaining.hop_lines import LINES
 from gossamer.planning.explaining.usual_algorithms import Beside, beside
 from gossamer.planning.outcome import Outcome, measured_text
@@ -36,8 +37,11 @@ __all__ = [
     "LinkKind",
     "TimeSpent",
     "explain",
+    "slots_asked",
 ]
 
+MOST_SLOTS = 100
+"""Slots that are explained one by one at the most."""
 _COMPARING = 20.0
 """Seconds after which no further usual algorithm is built, where none are given."""
 
@@ -45,7 +49,7 @@ _COMPARING = 20.0
 def explain(
     schedule: Schedule | WormholeSchedule | Outcome,
     *,
-    slot: int | None = None,
+    slot: int | Sequence[int] | None = None,
     rank: object = None,
     message: int | None = None,
     slots: bool = False,
@@ -59,8 +63,8 @@ def explain(
     ----------
     schedule : Schedule, WormholeSchedule or Outcome
         Explicit, invariant or repeating. It is verified first.
-    slot : int, optional
-        Who sends what to whom in this slot; in this step of a wormhole schedule.
+    slot : int or sequence of int, optional
+        Who sends what to whom in this slot, or in each of these; in this step of a wormhole schedule.
     rank : int or coordinates, optional
         What this node sends and gets, slot by slot.
     message : int, optional
@@ -106,7 +110,7 @@ def explain(
     no schedule is faster than 2 steps: a message of node (2) must reach node (0), 2 hops away
     >>> page = gossamer.explain(gossamer.plan("torus:4x4", "allgather"))
     >>> page.spent.busiest, page.beside[0].name, page.beside[0].time
-    ('link (0,0)->(1,0)', 'ring', Fraction(8, 1))
+    ('link (0,0)->(1,0)', 'recursive doubling', Fraction(5, 1))
     """
     say = progress or (lambda stage: None)
     asked_for = None
@@ -120,8 +124,8 @@ def explain(
 
 
 def _explained(
-    schedule: Any, asked_for: Task | None, part: tuple[int | None, object, int | None, bool], quick: bool,
-    budget: float | None, say: Callable[[str], None],
+    schedule: Any, asked_for: Task | None, part: tuple[int | Sequence[int] | None, object, int | None, bool],
+    quick: bool, budget: float | None, say: Callable[[str], None],
 ) -> Advice | Explanation:  # fmt: skip
     """Return the page on a schedule, or what happens in a part of it."""
     slot, rank, message, slots = part
@@ -140,8 +144,18 @@ def _explained(
         schedule = schedule.expand()
     if slot is not None:
         last = lines.slots(schedule) - 1
-        number = whole(slot, f"the {kind.words[0]}", 0, last, allowed=f"0..{last}", error=ScheduleError)
-        found = lines.in_slot(schedule, number)
+        some = slot if isinstance(slot, Sequence) else [slot]
+        each = [
+            lines.in_slot(
+                schedule, whole(number, f"the {kind.words[0]}", 0, last, allowed=f"0..{last}", error=ScheduleError)
+            )
+            for number in some
+        ]
+        found = each[0]
+        if each[1:]:
+            told = [line for part in each for line in (part.title, *(f"  {line}" for line in part.lines))]
+            title = f"{len(each)} of {last + 1} {kind.words[0]}s"
+            found = ExplainedPart(title, told, [hop for part in each for hop in part.hops])
     elif rank is not None:
         found = lines.at_node(schedule, schedule.network.node(rank))
     elif message is not None:
@@ -194,3 +208,24 @@ def _advice(
         rest = None if budget is None else max(budget - (time.monotonic() - began), 0.0)
         found = gains(asked, schedule, binds, rest, say)
     return Advice(schedule, first, bound, reasons, binds, spent, found, others, tuple(remarks), asked)
+
+
+def slots_asked(slots: str | Sequence[int]) -> tuple[int, ...]:
+    """Return the numbers of some slots, such as ``"1-8"`` or ``"0,7"``; ScheduleError if they are none.
+
+    Examples
+    --------
+    >>> slots_asked("1-3"), slots_asked("0,7")
+    ((1, 2, 3), (0, 7))
+    """
+    some = re.split(r"\s*,\s*", slots.strip()) if isinstance(slots, str) else [str(x) for x in slots]
+    found: list[int] = []
+    for words in some:
+        ends = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", words)
+        if ends is None:
+            raise ScheduleError(f"slots are numbers and ranges such as 1-8 or 0,3,7-9, got {slots!r}")
+        low, high = int(ends[1]), int(ends[2] or ends[1])
+        if high < low or high - low + len(found) >= MOST_SLOTS:
+            raise ScheduleError(f"slots are up to {MOST_SLOTS} numbers that ascend, got {slots!r}")
+        found += range(low, high + 1)
+    return tuple(dict.fromkeys(found))

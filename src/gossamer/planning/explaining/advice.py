@@ -124,11 +124,11 @@ def asked_again(schedule: Any, asked: Task | None = None) -> AskedAgain:
             task = Allreduce() if task.packets == network.terminal_count else task
         return AskedAgain(network, task, "store-and-forward", schedule.rules, cost, total)
     task = asked or _asked_task(schedule)
-    plain, _, rate, latency = unclocked(network, cost, 1)
+    plain = unclocked(network, cost, 1)
     whole = sizing_of(task, network).split
     size = cost.asked_bytes if whole and cost.asked_bytes else cost.buffer_bytes if whole else cost.message_bytes
-    again = TimeCost(size, bandwidth=rate, latency=latency)
-    return AskedAgain(plain, task, "store-and-forward", schedule.rules, again, cost.seconds(total))
+    again = TimeCost(size, bandwidth=plain.bandwidth, latency=plain.latency, overhead=cost.overhead)
+    return AskedAgain(plain.network, task, "store-and-forward", schedule.rules, again, cost.seconds(total))
 
 
 def _asked_task(schedule: Schedule) -> Task:
@@ -450,7 +450,7 @@ def _cut_otherwise(asked: AskedAgain, schedule: Any) -> Iterator[_Change]:
         if isinstance(task, Grouped) or not open_to_choice(task, rules):
             return
         if isinstance(task, Allreduce):
-            yield _Change("planned again, in whatever form and cut", asked)
+            yield _Change("the best form and number of packets", asked)
         elif not cut:
             yield _Change("2 packets a message instead of 1", asked._replace(task=in_packets(task, 2)))
         elif packets <= 256:
@@ -613,5 +613,5 @@ def _with_links(network: Network, twice: Longs | None = None, cable: tuple[int, 
         f"{network.spec} {words}", network.node_count, source[order].astype(np.int32), target[order].astype(np.int32),
         capacity[order].astype(np.int32), link_occupancy=occupancy[order].astype(np.int32),
         link_latency=latency[order].astype(np.int32), terminal_count=network.terminal_count, structures=kept,
-        labels=network.labels, links_only=True,
+        labels=network.labels or [network.node_name(v) for v in range(network.node_count)], links_only=True,
     )  # fmt: skip

@@ -45,6 +45,7 @@ def link_rate(network: Network, link: int, cost: object = None) -> str:
     if isinstance(cost, Clock):
         rate = cost.link_bandwidth or cost.packet_bytes / cost.slot_seconds
         slowness = max(1, round(occupancy * cost.slot_seconds * rate / cost.packet_bytes))
+        slowness = 1 if cost.overhead else slowness  # else links that differ have speeds
         return bandwidth_text(capacity * rate / slowness)
     return f"capacity {capacity}" if occupancy == 1 else f"capacity {capacity}, {quantity(occupancy, 'slot')} a packet"
 
@@ -111,6 +112,8 @@ class TimeSpent:
         The links by kind, the busiest first.
     remark : str
         Why something is left out, or an empty text.
+    overhead : Fraction
+        Of what is spent on sending, what packets cost beyond their bytes.
     """
 
     total: Fraction
@@ -122,6 +125,7 @@ class TimeSpent:
     path: tuple[CriticalHop, ...]
     kinds: tuple[LinkKind, ...]
     remark: str = ""
+    overhead: Fraction = Fraction(0)
 
 
 def time_spent(schedule: Schedule) -> TimeSpent:
@@ -155,7 +159,8 @@ def time_spent(schedule: Schedule) -> TimeSpent:
         return TimeSpent(total, name, busy, *(Fraction(0),) * 3, (), kinds, remark)
     walk = _Walk(schedule)
     path = walk.followed()
-    return TimeSpent(total, name, busy, walk.sending, walk.latency, walk.waiting, path, kinds)
+    spent = walk.sending, walk.latency, walk.waiting
+    return TimeSpent(total, name, busy, *spent, path, kinds, overhead=walk.overhead)
 
 
 def _busiest(schedule: Schedule) -> tuple[str, Fraction]:
@@ -292,7 +297,10 @@ class _Walk:
         if one.messages.waits:
             self.at_node = _Sorted(self.target, came, rows)
         self.resources = list(self._resources(link))
-        self.sending = self.latency = self.waiting = Fraction(0)
+        self.sending = self.latency = self.waiting = self.overhead = Fraction(0)
+        clock = schedule.cost
+        self._each = (clock.overhead or 0) / clock.slot_seconds if isinstance(clock, Clock) else Fraction(0)
+        """Slots that a packet costs beyond its bytes."""
 
     def _resources(self, link: Longs) -> Iterator[tuple[str, Longs, Longs, Longs, _Sorted]]:
         """Yield why, the resource of each hop, from and until which slot it is used, and hops by when they let go."""
@@ -325,7 +333,7 @@ class _Walk:
         if last < now:
             self._idle(path, last, now)
             now = last
-        seen: dict[int, tuple[int, int, int, tuple[Fraction, Fraction, Fraction]]] = {}
+        seen: dict[int, tuple[int, int, int, tuple[Fraction, ...]]] = {}
         while True:
             offset = generation * self.period
             begin = int(self.slot[row]) + offset
@@ -347,11 +355,11 @@ class _Walk:
         return tuple(reversed(path))
 
     def _laps(
-        self, path: list[CriticalHop], seen: dict[int, tuple[int, int, int, tuple[Fraction, Fraction, Fraction]]],
-        row: int, generation: int, now: int,
+        self, path: list[CriticalHop], seen: dict[int, tuple[int, int, int, tuple[Fraction, ...]]], row: int,
+        generation: int, now: int,
     ) -> tuple[int, int]:  # fmt: skip
         """Pass over the stretches that repeat, period by period; return where the path goes on."""
-        spent = self.sending, self.latency, self.waiting
+        spent = self.sending, self.latency, self.waiting, self.overhead
         known = seen.get(row)
         if known is None or (known[1] - now) != (known[0] - generation) * self.period or known[0] == generation:
             seen[row] = generation, now, len(path), spent
@@ -362,7 +370,9 @@ class _Walk:
         if laps < 1:
             return now, generation
         lap = [after - before for after, before in zip(spent, known[3], strict=True)]
-        self.sending, self.latency, self.waiting = (a + laps * b for a, b in zip(spent, lap, strict=True))
+        self.sending, self.latency, self.waiting, self.overhead = (
+            a + laps * b for a, b in zip(spent, lap, strict=True)
+        )
         path[-1] = path[-1]._replace(times=laps + 1)
         seen.clear()
         return now - laps * back * self.period, generation - laps * back
@@ -387,6 +397,8 @@ class _Walk:
         path.append(CriticalHop(first, last, int(self.schedule.link[row]), int(self.packet[row]), generation, why,
                                 middle - first, last - middle))  # fmt: skip
         self.sending += middle - first
+        if self._each:
+            self.overhead += (middle - first) * min(Fraction(1), self._each / int(self.taken[row]))
         self.latency += last - middle
 
     # -- what a hop began after ---------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.atomic_files import html_table, plain, quantity, seconds_text, whole_file
+from gossamer.atomic_files import column_lines, html_table, plain, quantity, seconds_text, whole_file
 from gossamer.bounds import Bound
 from gossamer.display_registry import display
 from gossamer.errors import FileFormatError, ScheduleError
@@ -152,10 +152,11 @@ class Advice:
         if spent.busiest:
             share = float(spent.busy / spent.total)
             yield f"busiest: {spent.busiest}, {self._own(spent.busy)}, {share:.1%} of the time"
-        parts = (spent.sending, spent.latency, spent.waiting)
-        if sum(parts, Fraction(0)):
-            words = [f"{self._own(x)} {name} ({float(x / spent.total):.1%})" for x, name in
-                     zip(parts, ("bandwidth", "latency", "waiting"), strict=True)]  # fmt: skip
+        parts = {"bandwidth": spent.sending - spent.overhead, "overhead of packets": spent.overhead,
+                 "latency": spent.latency, "waiting": spent.waiting}  # fmt: skip
+        if sum(parts.values(), Fraction(0)):
+            words = [f"{self._own(x)} {name} ({float(x / spent.total):.1%})" for name, x in parts.items()
+                     if x or name != "overhead of packets"]  # fmt: skip
             yield f"critical path: {', '.join(words)}"
         laps = [hop for hop in spent.path if hop.times > 1]
         if laps:
@@ -173,7 +174,8 @@ class Advice:
     def _beside_row(self, each: Beside) -> tuple[str, ...]:
         if each.time is None or self.asked is None:
             return each.name, "-", "-", f"{each.usual}; {each.skipped}"
-        name = each.name if each.packets == 1 else f"{each.name}, {quantity(each.packets, 'packet')}"
+        form = each.form or each.name
+        name = form if each.packets == 1 else f"{form}, {quantity(each.packets, 'packet')}"
         ratio = f"{float(each.time / self.asked.time):.3f}" if self.asked.time else "-"
         return name, self._time(each.time), ratio, each.usual
 
@@ -186,7 +188,7 @@ class Advice:
                     line, _WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
                 )
             if table is not None:
-                lines += _columns([table[0], *table[1]])
+                lines += column_lines([table[0], *table[1]], _WIDTH, "  ")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -256,7 +258,9 @@ class Advice:
                 "links": [network.link_name(e) for e in self.binding.links.tolist()],
             },
             "time_goes": {
-                "busiest": spent.busiest, "busy": plain(spent.busy * scale), "bandwidth": plain(spent.sending * scale),
+                "busiest": spent.busiest, "busy": plain(spent.busy * scale),
+                "bandwidth": plain((spent.sending - spent.overhead) * scale),
+                **({"overhead": plain(spent.overhead * scale)} if spent.overhead else {}),
                 "latency": plain(spent.latency * scale), "waiting": plain(spent.waiting * scale),
                 "kinds": [
                     {"links": k.name, "count": k.links, "busy": float(k.busy), "busiest": float(k.most)}
@@ -275,7 +279,7 @@ class Advice:
             ],
             "beside": [
                 {"algorithm": b.name, "usual": b.usual, "time": number(b.time), "packets": b.packets,
-                 "skipped": b.skipped or None}
+                 "form": b.form or None, "by": b.algorithm or None, "skipped": b.skipped or None}
                 for b in self.beside
             ],
             "left_out": list(self.remarks),
@@ -297,18 +301,6 @@ class Advice:
         text = made()
         with whole_file(path) as part:
             part.write_text(text, encoding="utf-8")
-
-
-def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows in columns, the last of which is wrapped."""
-    wide = [max(len(row[k]) for row in rows) for k in range(len(rows[0]) - 1)]
-    left = 2 + sum(w + 2 for w in wide)
-    lines = []
-    for row in rows:
-        start = "  " + "".join(f"{cell:<{w}}  " for cell, w in zip(row, wide, strict=False))
-        last = textwrap.wrap(row[-1], max(_WIDTH - left, 30), break_on_hyphens=False) or [""]
-        lines += [f"{start}{last[0]}".rstrip(), *(" " * left + more for more in last[1:])]
-    return lines
 
 
 _BEGINS = {

@@ -29,6 +29,7 @@ __all__ = [
     "named",
     "of",
     "save",
+    "schedule_of",
     "verify",
 ]
 
@@ -45,6 +46,21 @@ def named(name: str) -> Switching[Any, Any]:
     return SWITCHINGS[choice(name, "switching", SWITCHINGS)]
 
 
+def schedule_of(given: Any) -> Any:
+    """Return the schedule of what planning returned, or the schedule itself.
+
+    Raises
+    ------
+    ScheduleError
+        If the schedule was checked as it was made and not kept.
+    """
+    if hasattr(given, "verification") and hasattr(given, "schedule"):
+        if given.schedule is None:
+            raise ScheduleError("the schedule was checked as it was made and not kept; see `verification`")
+        return given.schedule
+    return given
+
+
 def of(schedule: AnySchedule) -> Switching[Any, Any]:
     """Return the switching of a schedule; ScheduleError if it is none."""
     name = getattr(schedule, "switching", None)
@@ -53,15 +69,15 @@ def of(schedule: AnySchedule) -> Switching[Any, Any]:
     return SWITCHINGS[name]
 
 
-def verify(schedule: AnySchedule, limit: int = 20) -> Verification:
+def verify(schedule: Any, limit: int = 20) -> Verification:
     """Check every rule and goal of a schedule and list what is broken.
 
     See `gossamer.verification.verify` for store-and-forward schedules, `gossamer.wormhole.verify` for wormhole ones.
 
     Parameters
     ----------
-    schedule : Schedule or WormholeSchedule
-        The schedule.
+    schedule : Schedule, WormholeSchedule or Outcome
+        The schedule, or what `gossamer.plan` returned.
     limit : int
         Violations to name, 0 or more; the rest are counted.
 
@@ -73,14 +89,17 @@ def verify(schedule: AnySchedule, limit: int = 20) -> Verification:
     Examples
     --------
     >>> import gossamer
-    >>> print(verify(gossamer.plan("ring:5", "allgather").schedule))
-    valid: 4 transfers checked, no violation
+    >>> print(verify(gossamer.plan("ring:5", "allgather")))
+    valid: 20 transfers (4 checked, the rest by symmetry), no violation
     """
-    return of(schedule).verify(schedule, limit)
+    found = schedule_of(schedule)
+    return of(found).verify(found, limit)
 
 
-def save(schedule: AnySchedule, path: str | os.PathLike[str]) -> None:
-    """Write a schedule to a file, whole or not at all: as text where the suffix is ``.txt``, otherwise as Parquet.
+def save(schedule: Any, path: str | os.PathLike[str]) -> None:
+    """Write a schedule, or that of an outcome, to a file: as text where the suffix is ``.txt``, otherwise as Parquet.
+
+    The file appears whole or not at all.
 
     Raises
     ------
@@ -89,8 +108,9 @@ def save(schedule: AnySchedule, path: str | os.PathLike[str]) -> None:
     FileFormatError
         If the file cannot be written, or the network of an invariant schedule cannot be named in a file.
     """
-    of(schedule)
-    schedule.save(path)
+    found = schedule_of(schedule)
+    of(found)
+    found.save(path)
 
 
 def load(path: str | os.PathLike[str]) -> Any:

@@ -12,7 +12,7 @@ from gossamer.networks.network import Network
 from gossamer.networks.structures import Speeds, Tiers
 from gossamer.plots.layouts.layout import STRAIGHT, Box, Layout, Points
 
-__all__ = ["by_distance_from_terminals", "homes"]
+__all__ = ["by_distance_from_terminals", "homes", "rows_above"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -57,7 +57,7 @@ def by_distance_from_terminals(network: Network) -> Layout | None:
     switched = (source >= terminals) | (target >= terminals)
     if not switched.all() and (~switched).sum() > _DIRECT * source.size:
         return None
-    row = _distances(network)
+    row = rows_above(network)
     between = (source >= terminals) & (target >= terminals)
     level = between & (row[source] == row[target])
     home = homes(network)
@@ -89,7 +89,7 @@ def homes(network: Network) -> Ints:
     return home
 
 
-def _distances(network: Network) -> Ints:
+def rows_above(network: Network) -> Ints:
     """Return the hops of each node from the nearest terminal, either way; those that are never reached come last."""
     terminals = network.terminal_count
     ends = np.stack([network.link_source, network.link_target]).astype(np.int64)

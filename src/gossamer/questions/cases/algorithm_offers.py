@@ -94,7 +94,7 @@ class Offer(Generic[S]):
     options : mapping of str to object
         The choices in which the offers of one algorithm differ, such as ``h``, the side of the blocks of a partition.
     on_request : bool
-        Whether it is tried only when its options are asked for.
+        Whether it is tried only when its options are asked for, or when its algorithm is named and offers nothing else.
     stream : callable or None
         ``(sink) -> None``: hands the hops to a sink of `gossamer.schedules.hop_sinks` as they are made, and keeps none.
     too_large : Refusal or None

@@ -14,11 +14,12 @@ import numpy as np
 from gossamer.atomic_files import quantity
 from gossamer.errors import NetworkError
 from gossamer.networks.network import Network
+from gossamer.networks.structures import Speeds
 from gossamer.processes.search_trials import ALONE, Trials
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand, demands_of
 from gossamer.questions.cases.distances import Metric, metric_of
 from gossamer.questions.cases.links import Links, links_of
-from gossamer.questions.costs import Cost, StepCost
+from gossamer.questions.costs import Clock, Cost, SlotCost, StepCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Messages, Task
 from gossamer.reading import instance
@@ -91,6 +92,9 @@ class Case:
         self.send_limited = self.rules.send_limited
         self.receive_limited = self.rules.receive_limited
         self._known: dict[Hashable, Any] = {}
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.task.describe()} on {self.network.spec}>"
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what goes to another process: what is asked and its floor, and nothing that was computed."""
@@ -312,13 +316,16 @@ class Case:
         net = self.network
         links = self.network.link_count
         total = links if self.limited else links * (net.uniform_capacity or 0) or int(net.link_capacity.sum())
-        text = f"over {quantity(links, 'link')}" + (f" of total capacity {total:,}" if total > links else "")
-        for limited, incoming, verb in ((self.send_limited, False, "send"), (self.receive_limited, True, "receive")):
+        text = quantity(links, "link")
+        for limited, incoming, doing in (
+            (self.send_limited, False, "sending"),
+            (self.receive_limited, True, "receiving"),
+        ):
             if limited:
                 ports = int(np.count_nonzero(self.degrees(incoming)))
                 if ports < total:
-                    total, text = ports, f"by {quantity(ports, 'node')} that {verb} one packet a step each"
-        return total, text
+                    total, text = ports, f"{quantity(ports, 'node')}, {doing} one each,"
+        return total, f"{text} {self.units.carry_text(total)}"
 
     def steps(self, packets: int, capacity: int, wait: int = 0) -> Fraction:
         """Return the least time in which `packets` messages pass at `capacity` a slot, `wait` more slots around it.
@@ -329,6 +336,85 @@ class Case:
             return Fraction(wait - (-int(packets) // int(capacity)))
         return Fraction(int(packets), int(capacity))
 
+    # -- words for witnesses ----------------------------------------------------------------------------------
+
+    @cached_property
+    def units(self) -> StepCost:
+        """What tells times and packets in the units of the cost: steps, or seconds and bytes.
+
+        Slots where a case leaves out how many of them a packet takes, as those of relaxed bounds do.
+        """
+        if isinstance(self._cost, Clock) and self.network.plain:
+            found = self.network.find(Speeds)
+            fastest = None if found is None else np.array([found.bandwidth.max(initial=1.0)])
+            if not self._cost.speed_text(np.ones(1), fastest):
+                return SlotCost()
+        return self._cost
+
     def name(self, node: int) -> str:
         """Return the name of a node for a witness."""
         return self.network.node_name(int(node))
+
+    def names(self, nodes: Counts) -> str:
+        """Return the first names of some nodes for a witness.
+
+        >>> import gossamer
+        >>> Case(gossamer.network("ring:9"), gossamer.task("alltoall")).names(np.arange(6))
+        '(0), (1), (2), (3), ...'
+        """
+        return ", ".join([*(self.name(v) for v in nodes[:_NAMED]), *(["..."] if nodes.size > _NAMED else [])])
+
+    def set_text(self, count: int, where: str = "") -> str:
+        """Return how many nodes a set has, and what tells which they are, for a witness.
+
+        >>> import gossamer
+        >>> case = Case(gossamer.network("ring:9"), gossamer.task("alltoall"))
+        >>> case.set_text(1, "(0)"), case.set_text(3, "0 <= x_0 <= 2")
+        ('node (0)', 'the 3 nodes 0 <= x_0 <= 2')
+        """
+        return f"node {where}" if count == 1 else f"the {quantity(count, 'node')} {where}"
+
+    def time_text(self, time: Fraction | int) -> str:
+        """Return a time in steps, or in seconds where the cost has them."""
+        return self.units.time_text(time)
+
+    def each_text(self, time: int) -> str:
+        """Return the time of each of several things, to stand behind their number; nothing where it is a step.
+
+        >>> import gossamer
+        >>> Case(gossamer.network("ring:9"), gossamer.task("alltoall")).each_text(1)
+        ''
+        """
+        return "" if time == 1 and not isinstance(self.units, Clock) else f", {self.time_text(time)} each"
+
+    def packets_text(self, count: int, what: str = "") -> str:
+        """Return a number of what crosses links, with its bytes where the cost has them."""
+        return self.units.packets_text(int(count), what or self.what)
+
+    def links_text(self, links: Counts) -> str:
+        """Return how many links there are, and what they carry, for a witness.
+
+        Parameters
+        ----------
+        links : int64[k]
+            In the numbers of the network.
+
+        Examples
+        --------
+        >>> import gossamer
+        >>> net = gossamer.network("ring:4").with_times(2, 0)
+        >>> Case(net, gossamer.task("alltoall")).links_text(np.arange(2))
+        '2 links of 0.5 packets a step each'
+        """
+        text = quantity(links.size, "link")
+        if not links.size:
+            return text
+        net = self.network
+        rates = self.link_capacity[links] / net.link_occupancy[links]
+        found = net.find(Speeds)
+        speeds = None if found is None or found.bandwidth.size != net.link_count else found.bandwidth[links]
+        return text + self.units.speed_text(rates, None if speeds is None else speeds * self.link_capacity[links])
+
+
+_NAMED = 4
+"""Nodes that are named in a witness."""

@@ -22,8 +22,6 @@ from gossamer.schedules.table_files import FileTable, OpenFile, TableRows
 from gossamer.schedules.wormhole.channels import Channels
 from gossamer.schedules.wormhole.payloads import Payloads, Pieces, StepPhase
 
-__all__ = ["FORM"]
-
 _PER_SET, _PER_STEP = 24, 120
 """Bytes that a set and a step take, the latter with its exact cost, when the schedule is looked at."""
 

@@ -153,10 +153,7 @@ class WormholeSchedule(Pictured):
             column(packets.piece, "piece"),
             column(packets.size, "size", np.int64),
         )
-        self.payloads = Payloads(
-            column(payloads.first, "first", np.int64),
-            column(payloads.packet, "packet"),
-        )
+        self.payloads = Payloads(column(payloads.first, "first", np.int64), column(payloads.packet, "packet"))
         self._check_tables()
         self._check_columns()
         if control_bytes is None:

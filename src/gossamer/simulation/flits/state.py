@@ -31,8 +31,6 @@ from gossamer.simulation.flits.settings import Routers
 if TYPE_CHECKING:
     from gossamer.simulation.flits._kernels import State
 
-__all__ = ["Adaptive", "crossings", "grown", "new_state", "with_routes", "write_messages"]
-
 # Compiled kernels that write messages to the table of a simulation and read them off; plain arrays in and out.
 
 

@@ -24,20 +24,6 @@ import numpy as np
 from gossamer.jit import njit
 from gossamer.jit.intrinsics import ask_for, lowest, natural
 
-__all__ = [
-    "MASK_BITS",
-    "QUEUE_HEADER",
-    "Choices",
-    "InFlight",
-    "Log",
-    "QueueRules",
-    "Queues",
-    "Requests",
-    "Statistics",
-    "Trees",
-    "run",
-]  # fmt: skip
-
 # why `run` came back
 WANTS_ARRIVALS, WANTS_COPIES, WANTS_CASTS, FINISHED, WANTS_ROOM = range(5)
 

@@ -31,27 +31,17 @@ _QUIET = 1000
 def _run_intervals(length, rate, seed, warm, batches, per_batch, waiting_limit, means, totals):
     """Serve one packet of every node that has one in each interval; write the mean delay of each batch.
 
-    Parameters
-    ----------
-    length : float64[N + 1]
-        Length of an interval with M active nodes.
-    rate : float
-        Arrivals per node and unit of time, Poisson.
-    seed : int
-        Of the arrivals.
-    warm, batches, per_batch : int
-        Packets served before measuring, batches, packets a batch.
-    waiting_limit : int
-        Most packets that may wait.
-    means : float64[batches]
-        Receives the mean delay of the packets of each batch; a packet's delay ends with the interval that serves it.
-    totals : float64[5]
-        Receives the intervals, the sum of M, the time, the most packets waiting, and the packets served.
+    * `length`, float64[N + 1]: length of an interval with M active nodes.
+    * `rate`: arrivals per node and unit of time, Poisson.
+    * `seed`: of the arrivals.
+    * `warm`, `batches`, `per_batch`: packets served before measuring, batches, packets a batch.
+    * `waiting_limit`: most packets that may wait.
+    * `means`, float64[batches]: receives the mean delay of the packets of each batch; a packet's delay ends with the
+      interval that serves it.
+    * `totals`, float64[5]: receives the intervals, the sum of M, the time, the most packets waiting, and the packets
+      served.
 
-    Returns
-    -------
-    int
-        Batches measured; fewer than `batches` if more than `waiting_limit` packets came to wait.
+    Returns: batches measured; fewer than `batches` if more than `waiting_limit` packets came to wait.
     """
     np.random.seed(seed)
     nodes = length.size - 1
@@ -421,11 +411,7 @@ def interval_reason(network: Network) -> str | None:
 
 
 def interval_scheme(
-    network: Network,
-    *,
-    segmented: bool = True,
-    control_time: Fraction | str | float = 0,
-    split: bool | None = None,
+    network: Network, *, segmented: bool = True, control_time: Fraction | str | float = 0, split: bool | None = None
 ) -> IntervalScheme:
     """Return the interval scheme on `network`.
 

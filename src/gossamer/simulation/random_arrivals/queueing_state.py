@@ -15,8 +15,6 @@ from gossamer.simulation.random_arrivals.settings import CHOICES, TIES
 if TYPE_CHECKING:
     from gossamer.simulation.random_arrivals._kernels import Log
 
-__all__ = ["QueueState", "SchemeTables"]
-
 IntArray = npt.NDArray[np.int32]
 LongArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -29,24 +27,15 @@ FIRST_CELLS = 64
 class SchemeTables:
     """A scheme as the kernel reads it: one line for every place of the list of children.
 
-    Attributes
-    ----------
-    rows : int32[K, 4]
-        First child, number of children, step, class * 2 + counted; classes are numbered without gaps.
-    classes : int32[C]
-        The scheme's name of each class.
-    key : int64[K]
-        Class, then remaining height, as one number.
-    below : int64[K, D]
-        With load-aware choice: transmissions in each dimension of the subtree that begins here.
-    demand : int64[S, C, D]
-        With load-aware choice: transmissions in each dimension of a broadcast.
-    total : int64[S, C]
-        Transmissions of a broadcast.
-    reached : int64[S, C]
-        Nodes that must receive a broadcast.
-    depth : int
-        Transmissions on the longest path of a broadcast.
+    * `rows`, int32[K, 4]: first child, number of children, step, class * 2 + counted; classes are numbered without
+      gaps.
+    * `classes`, int32[C]: the scheme's name of each class.
+    * `key`, int64[K]: class, then remaining height, as one number.
+    * `below`, int64[K, D]: with load-aware choice: transmissions in each dimension of the subtree that begins here.
+    * `demand`, int64[S, C, D]: with load-aware choice: transmissions in each dimension of a broadcast.
+    * `total`, int64[S, C]: transmissions of a broadcast.
+    * `reached`, int64[S, C]: nodes that must receive a broadcast.
+    * `depth`: transmissions on the longest path of a broadcast.
     """
 
     scheme: Scheme
@@ -67,12 +56,8 @@ class SchemeTables:
     def of(cls, scheme: Scheme, ties: str = "fifo", choose: str = "oblivious") -> SchemeTables:
         """Prepare a scheme for one rule of ties and one of choice. O(rows * depth) at most.
 
-        Raises
-        ------
-        ModelError
-            If a link carries more than one packet at a time.
-        NotApplicableError
-            If a load-aware choice is asked of a scheme without dimensions or without choices.
+        Raises ModelError if a link carries more than one packet at a time; NotApplicableError if a load-aware choice is
+        asked of a scheme without dimensions or without choices.
         """
         from gossamer.simulation.random_arrivals import _kernels
 
@@ -163,22 +148,12 @@ def _subtrees(scheme: Scheme, own: LongArray) -> tuple[LongArray, LongArray]:
 class QueueState:
     """The state of one run; times in units of one transmission.
 
-    Parameters
-    ----------
-    tables : SchemeTables
-        The scheme, prepared.
-    most_copies : int
-        Copies that may be in flight before the run gives up.
-    mixture, guard : float
-        Of the guarded choice: the part of broadcasts that choose at random anyway, and the copies waiting per outgoing
-        link of a node above which it does so too.
-    recorded : float, optional
-        Write down every transmission that ends after this time; see `log`.
+    `tables`: the scheme, prepared. `most_copies`: copies that may be in flight before the run gives up. `mixture`,
+    `guard`: of the guarded choice: the part of broadcasts that choose at random anyway, and the copies waiting per
+    outgoing link of a node above which it does so too. `recorded`: write down every transmission that ends after this
+    time; see `log`.
 
-    Attributes
-    ----------
-    log : Log or None
-        What was written down.
+    `log`: what was written down.
     """
 
     def __init__(
@@ -353,17 +328,11 @@ class QueueState:
     ) -> bool:
         """Run to the last of the given requests, or on to the end; say whether the copies fitted.
 
-        Parameters
-        ----------
-        time : float64[n]
-            When, in units of one transmission, ascending and not before the last request.
-        source, choice, cell : int32[n]
-            Index into the scheme's sources; the choice drawn; the cell that counts the delays, or -1.
-        uniform : float64[n, 2]
-            Two random numbers in [0, 1) for the load-aware choice.
-        until : str
-            ``""``: stop at the last request; ``"done"``: go on until nothing is in flight; ``"measured"``: stop when
-            every measured broadcast is finished.
+        `time`, float64[n]: when, in units of one transmission, ascending and not before the last request. `source`,
+        `choice`, `cell`, int32[n]: index into the scheme's sources; the choice drawn; the cell that counts the delays,
+        or -1. `uniform`, float64[n, 2]: two random numbers in [0, 1) for the load-aware choice. `until`: ``""``: stop
+        at the last request; ``"done"``: go on until nothing is in flight; ``"measured"``: stop when every measured
+        broadcast is finished.
         """
         from gossamer.simulation.random_arrivals import _kernels as k
 

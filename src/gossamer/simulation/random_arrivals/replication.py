@@ -168,12 +168,8 @@ class Replication:
 class RunRequests:
     """The requests of one run as the kernel takes them.
 
-    Parameters
-    ----------
-    setup : Setup
-        Who sends, how often, and the scheme.
-    seeds : SeedSequence
-        One half decides the requests, the other what is drawn for them.
+    `setup`: who sends, how often, and the scheme. `seeds`: one half decides the requests, the other what is drawn for
+    them.
     """
 
     def __init__(self, setup: Setup, seeds: np.random.SeedSequence) -> None:

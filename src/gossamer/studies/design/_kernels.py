@@ -6,8 +6,6 @@ import numpy as np
 
 from gossamer.jit import njit
 
-__all__ = ["best_sets", "distance_sums", "single_ways"]
-
 
 @njit(cache=True, nogil=True)
 def _reach(right, chosen, count, onward, stop, queue, mark, stamp):

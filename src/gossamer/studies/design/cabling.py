@@ -14,8 +14,6 @@ from gossamer.networks import Network
 from gossamer.networks.derived import cables
 from gossamer.reading.files import file_name, read_text
 
-__all__ = ["Cabling", "cabled", "places"]
-
 Floats = npt.NDArray[np.float64]
 
 _AISLE, _WIDTH, _HEIGHT = 2.4, 0.6, 0.045
@@ -25,14 +23,8 @@ _SWAPS = 200
 class Cabling(NamedTuple):
     """Cables of a network whose nodes have places.
 
-    Attributes
-    ----------
-    at : float64[N, 3]
-        The place of each node in meters.
-    ends : int64[C, 2]
-        The two nodes of each cable.
-    length : float64[C]
-        Meters along the three axes.
+    `at`, float64[N, 3]: the place of each node in meters. `ends`, int64[C, 2]: the two nodes of each cable. `length`,
+    float64[C]: meters along the three axes.
     """
 
     at: Floats
@@ -43,20 +35,12 @@ class Cabling(NamedTuple):
 def places(text: str, nodes: int) -> Floats:
     """Return places for so many nodes, float64[nodes, 3], in meters.
 
-    Parameters
-    ----------
-    text : str
-        ``line``: a meter apart; ``grid:16x32``: a lattice with a meter between neighbors, of up to three sides;
-        ``racks:4x8``: four rows of eight racks, rows 2.4 m and racks 0.6 m apart, the nodes of a rack above each other;
-        or a CSV file with a line ``x,y,z`` for each place.
+    `text`: ``line``: a meter apart; ``grid:16x32``: a lattice with a meter between neighbors, of up to three sides;
+    ``racks:4x8``: four rows of eight racks, rows 2.4 m and racks 0.6 m apart, the nodes of a rack above each other; or
+    a CSV file with a line ``x,y,z`` for each place.
 
-    Raises
-    ------
-    ModelError, FileFormatError
-        If the text is of no such form, or there are fewer places than nodes.
+    Raises ModelError, FileFormatError if the text is of no such form, or there are fewer places than nodes.
 
-    Examples
-    --------
     >>> places("grid:2x2", 4).tolist()
     [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0]]
     """
@@ -105,23 +89,11 @@ def _read(path: str) -> Floats:
 def cabled(network: Network, text: str, *, seed: int = 0, arrange: bool = True) -> Cabling:
     """Return the cables of a network at a placement, the nodes arranged so that they are short.
 
-    Parameters
-    ----------
-    network : Network
-        Any network.
-    text : str
-        As for `places`.
-    seed : int
-        For the arrangement.
-    arrange : bool
-        Whether nodes may take any of the places; else node i is at place i.
+    `network`: any network. `text`: as for `places`. `seed`: for the arrangement. `arrange`: whether nodes may take any
+    of the places; else node i is at place i.
 
-    Notes
-    -----
     Simulated annealing over exchanges of two nodes, 200 for each node.
 
-    Examples
-    --------
     >>> from gossamer.networks import ring
     >>> float(cabled(ring(8), "grid:2x4").length.sum())
     8.0

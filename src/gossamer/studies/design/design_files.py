@@ -25,8 +25,6 @@ from gossamer.studies.design.plan_candidates import Design, DesignedNetwork
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["MOST_ROUTED", "cable_rows", "routing_table", "save_design", "write_found", "write_routes"]
-
 # The routes of a network as tables: for every two nodes the ports and the classes of virtual channels on the way.
 
 MOST_ROUTED = 1024
@@ -36,27 +34,15 @@ MOST_ROUTED = 1024
 def routing_table(network: Network, channels: int = 0) -> pa.Table:
     """Return evenly chosen shortest routes between all nodes, on virtual channels on which they cannot deadlock.
 
-    Parameters
-    ----------
-    network : Network
-        Up to 1,024 nodes, none of them a switch.
-    channels : int
-        Virtual channels of a link; 0: as many as the routes need, 8 at the least.
+    `network`: up to 1,024 nodes, none of them a switch. `channels`: virtual channels of a link; 0: as many as the
+    routes need, 8 at the least.
 
-    Returns
-    -------
-    pyarrow.Table
-        A row for every two nodes: ``source``, ``target``, ``ports``, the port of each node on the way that a message
-        leaves by, and ``classes``, the class of virtual channels that it takes there. The metadata has ``routing``,
-        ``virtual_channels``, ``classes``, the virtual channels of each class, and ``deadlock``, why there is none.
+    Returns: a row for every two nodes: ``source``, ``target``, ``ports``, the port of each node on the way that a
+    message leaves by, and ``classes``, the class of virtual channels that it takes there. The metadata has ``routing``,
+    ``virtual_channels``, ``classes``, the virtual channels of each class, and ``deadlock``, why there is none.
 
-    Raises
-    ------
-    ModelError
-        If the network is too large or the routes need more virtual channels.
+    Raises ModelError if the network is too large or the routes need more virtual channels.
 
-    Examples
-    --------
     >>> import gossamer
     >>> table = routing_table(gossamer.network("star:4"))
     >>> table.num_rows, table.slice(0, 1).to_pylist()
@@ -106,8 +92,6 @@ def cable_rows(network: Network, length: npt.NDArray[np.float64] | None = None) 
 
     Port p of a node is its p-th link. A link without an opposite is a cable from its source to its target.
 
-    Examples
-    --------
     >>> from gossamer.networks import ring
     >>> cable_rows(ring(3))
     [(0, 0, 1, 1, ''), (0, 1, 2, 0, ''), (1, 0, 2, 1, '')]
@@ -151,10 +135,7 @@ def write_found(found: DesignedNetwork, folder: Path) -> list[str]:
 def save_design(design: Design, folder: str | os.PathLike[str]) -> list[str]:
     """Write the best network of a design and the table to a new folder, which appears whole or not at all.
 
-    Raises
-    ------
-    FileFormatError
-        If the folder exists and is not empty, or cannot be made.
+    Raises FileFormatError if the folder exists and is not empty, or cannot be made.
     """
     with whole_folder(folder) as part:
         write_found(design.best, part)

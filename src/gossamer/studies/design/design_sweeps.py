@@ -33,8 +33,6 @@ from gossamer.studies.design.search import CandidateNetwork, Say, candidates
 from gossamer.studies.sweeps import sweep
 from gossamer.studies.sweeps.point_protocol import Progress, file_contents
 
-__all__ = ["NetworkPoint", "SearchPoint", "asked_words", "candidates_of", "designs", "found_of"]
-
 # A design as points of a sweep: searches, each with chances of its own, and networks to be planned.
 
 _SEMANTICS = 1
@@ -66,16 +64,8 @@ def asked_words(problem: Problem) -> dict[str, Any]:
 class SearchPoint:
     """A search for networks.
 
-    Attributes
-    ----------
-    problem : Problem
-        What is wanted.
-    budget : float
-        Seconds of CPU time, where no rounds are given.
-    rounds : int or None
-        Rounds of search.
-    seed, part : int
-        Where chance comes from; parts of one seed search beside each other.
+    `problem`: what is wanted. `budget`: seconds of CPU time, where no rounds are given. `rounds`: rounds of search.
+    `seed`, `part`: where chance comes from; parts of one seed search beside each other.
     """
 
     problem: Problem
@@ -134,12 +124,7 @@ def candidates_of(row: Mapping[str, Any]) -> list[CandidateNetwork]:
 class NetworkPoint:
     """A network to be planned for a problem.
 
-    Attributes
-    ----------
-    problem : Problem
-        What it is for.
-    candidate : CandidateNetwork
-        The network.
+    `problem`: what it is for.
     """
 
     problem: Problem
@@ -215,38 +200,21 @@ def designs(
 ) -> list[Design]:
     """Search for networks as a sweep: resumable, on several cores or a Dask cluster, for one degree or several.
 
-    Parameters
-    ----------
-    nodes, tasks, wishes, top, seed, progress
-        As for `gossamer.studies.design.design`.
-    degree : int or str
-        The most links that leave a node, or a range such as ``"3:6"``, each a design of its own.
-    store : path, optional
-        A Parquet file of results: what it has is not searched or planned again, so that the same call goes on where it
-        was interrupted or killed. Its rows are those of `gossamer.sweep`, so that they are reported and merged.
-    parts : int
-        Searches that go on beside each other, each with chances of its own.
-    budget : float
-        Seconds of CPU time of each search. What a search found stays in the store, so that it is continued on
-        another machine, too; a new one finds what the time allows.
-    rounds : int, optional
-        Rounds of each search instead of a budget, for results that do not depend on the machine's speed.
-    **running
-        `engine`, `jobs`, `memory`, `scheduler`, `retry` of `gossamer.sweep`.
+    * `nodes`, `tasks`, `wishes`, `top`, `seed`, `progress`: as for `gossamer.studies.design.design`.
+    * `degree`: the most links that leave a node, or a range such as ``"3:6"``, each a design of its own.
+    * `store`: a Parquet file of results: what it has is not searched or planned again, so that the same call goes on
+      where it was interrupted or killed. Its rows are those of `gossamer.sweep`, so that they are reported and merged.
+    * `parts`: searches that go on beside each other, each with chances of its own.
+    * `budget`: seconds of CPU time of each search. What a search found stays in the store, so that it is continued on
+      another machine, too; a new one finds what the time allows.
+    * `rounds`: rounds of each search instead of a budget, for results that do not depend on the machine's speed.
+    * `running`: `engine`, `jobs`, `memory`, `scheduler`, `retry` of `gossamer.sweep`.
 
-    Returns
-    -------
-    list of Design
-        One for each degree for which a network was found; the best network of each was planned and verified once more
-        here, so that its schedules are at hand.
+    Returns: one for each degree for which a network was found; the best network of each was planned and verified once
+    more here, so that its schedules are at hand.
 
-    Raises
-    ------
-    GossamerError
-        If what is asked is illegal, or no network was found.
+    Raises GossamerError if what is asked is illegal, or no network was found.
 
-    Examples
-    --------
     >>> found = designs(24, "3:4", wishes=Wishes(families="torus,permutations"), rounds=1, top=2, engine="in-process")
     >>> [(each.problem.degree, str(each.best.total), each.best.tasks[0].limit) for each in found]
     [(3, '20', 20), (4, '13', 13)]

@@ -17,8 +17,6 @@ from gossamer.studies.design.problem import Problem
 from gossamer.studies.design.random_groups import random_group
 from gossamer.studies.design.search import CandidateNetwork, Say, priced
 
-__all__ = ["fixed_candidates"]
-
 _LOOKS = 3_000
 _HEAT = 1.0
 _SOURCES = 64
@@ -32,10 +30,7 @@ def fixed_candidates(
 
     Parameters are those of `gossamer.studies.design.search.candidates`.
 
-    Raises
-    ------
-    ModelError
-        If no network of that size and degree has these links.
+    Raises ModelError if no network of that size and degree has these links.
     """
     rng = np.random.default_rng(seed)
     wishes = problem.wishes

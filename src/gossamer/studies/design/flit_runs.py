@@ -12,8 +12,6 @@ from gossamer.simulation.flits.routing import Routing, deadlock_freedom, routing
 from gossamer.simulation.flits.saturation import saturation_throughput
 from gossamer.simulation.flits.settings import TrafficSettings
 
-__all__ = ["TABLED", "FlitRun", "chosen_routing", "flit_run"]
-
 TABLED = ("hop-classes", "layered")
 """Routing functions whose routes are a table, the first choice first."""
 _CHANNELS = (8, 16, 32)
@@ -23,18 +21,12 @@ _CHANNELS = (8, 16, 32)
 class FlitRun:
     """Uniform traffic on a network.
 
-    Attributes
-    ----------
-    network, routing : str
-        The network's spec and the routing function.
-    virtual_channels : int
-        Of each link.
-    freedom : str
-        Why its routes cannot deadlock: classes of virtual channels, dependencies without a circle.
-    throughput, ideal : float
-        Flits a node and cycle that get through at saturation, and that would if channels were always busy.
-    latency : float
-        Mean cycles of a message at the smallest load that was run.
+    * `network`, `routing`: the network's spec and the routing function.
+    * `virtual_channels`: of each link.
+    * `freedom`: why its routes cannot deadlock: classes of virtual channels, dependencies without a circle.
+    * `throughput`, `ideal`: flits a node and cycle that get through at saturation, and that would if channels were
+      always busy.
+    * `latency`: mean cycles of a message at the smallest load that was run.
     """
 
     network: str
@@ -53,29 +45,14 @@ class FlitRun:
 def flit_run(network: Network, *, channels: int = 0, measured: int = 3_000, seed: int = 0) -> FlitRun:
     """Search the saturation of a network under uniform traffic, on shortest routes that cannot deadlock.
 
-    Parameters
-    ----------
-    network : Network
-        Up to 1,100 nodes.
-    channels : int
-        Virtual channels of a link. 0: 8, or 16 or 32 where the routes need more layers.
-    measured : int
-        Cycles of a run.
-    seed : int
-        For the traffic.
+    `network`: up to 1,100 nodes. `channels`: virtual channels of a link. 0: 8, or 16 or 32 where the routes need more
+    layers. `measured`: cycles of a run. `seed`: for the traffic.
 
-    Notes
-    -----
     Tori go in dimension order, others on evenly chosen shortest routes, each hop on higher virtual channels than the
     one before, or, where the channels are fewer than the diameter has hops, in layers of channels without circles.
 
-    Raises
-    ------
-    ModelError
-        If the routes are too many to write down.
+    Raises ModelError if the routes are too many to write down.
 
-    Examples
-    --------
     >>> import gossamer
     >>> found = flit_run(gossamer.network("torus:4x4"), measured=500)
     >>> found.routing, 0 < found.throughput <= found.ideal
@@ -88,13 +65,7 @@ def flit_run(network: Network, *, channels: int = 0, measured: int = 3_000, seed
     latency = found.runs[0].latency if found.runs else float("nan")
     freedom = str(deadlock_freedom(function))
     return FlitRun(
-        network.spec,
-        function.name,
-        routers.virtual_channels,
-        freedom,
-        found.throughput,
-        found.ideal,
-        latency,
+        network.spec, function.name, routers.virtual_channels, freedom, found.throughput, found.ideal, latency
     )
 
 

@@ -12,8 +12,6 @@ from gossamer.networks.lifts import lift
 from gossamer.studies.design.problem import Problem
 from gossamer.studies.design.random_groups import random_group
 
-__all__ = ["MOST_LIFTED", "lifts_wanted", "random_lift"]
-
 
 @njit(cache=True, nogil=True)
 def _status(far, element, product, stop, queue, mark):

@@ -13,8 +13,6 @@ from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import kind_of
 from gossamer.reading import whole
 
-__all__ = ["LIMITED_TASKS", "Limit", "layers", "least_diameter", "least_status", "limit", "limits"]
-
 LIMITED_TASKS = (
     *("total-exchange", "multinode-broadcast", "reduce-scatter", "allreduce"),
     *("broadcast", "reduce", "scatter", "gather"),
@@ -26,14 +24,7 @@ LIMITED_TASKS = (
 class Limit:
     """A time in steps that no network of a size and degree can beat.
 
-    Attributes
-    ----------
-    value : int
-        In steps.
-    name : str
-        What limits.
-    text : str
-        Why, with its numbers.
+    `value`: in steps. `name`: what limits. `text`: why, with its numbers.
     """
 
     value: int
@@ -47,17 +38,9 @@ class Limit:
 def layers(nodes: int, degree: int, *, one_way: bool = False) -> list[int]:
     """Return the most nodes that can be at distance 0, 1, 2, ... of a node, filled until all nodes have a place.
 
-    Parameters
-    ----------
-    nodes : int
-        Nodes of the network.
-    degree : int
-        The most links that leave a node; a cable is a link each way unless `one_way`.
-    one_way : bool
-        Whether links need no opposite.
+    `nodes`: nodes of the network. `degree`: the most links that leave a node; a cable is a link each way unless
+    `one_way`. `one_way`: whether links need no opposite.
 
-    Examples
-    --------
     >>> layers(10, 3), layers(10, 3, one_way=True)
     ([1, 3, 6], [1, 3, 6])
     >>> layers(512, 6)
@@ -96,8 +79,6 @@ def least_diameter(nodes: int, degree: int, *, one_way: bool = False) -> int:
 def limit(task: str, nodes: int, degree: int, *, ports: str = "all", one_way: bool = False) -> Limit:
     """Return the largest of `limits`.
 
-    Examples
-    --------
     >>> print(limit("alltoall", 512, 6))
     303 steps, total hops: 512 nodes send 929,792 hops at least over at most 3,072 links
     """
@@ -107,28 +88,14 @@ def limit(task: str, nodes: int, degree: int, *, ports: str = "all", one_way: bo
 def limits(task: str, nodes: int, degree: int, *, ports: str = "all", one_way: bool = False) -> tuple[Limit, ...]:
     """Return times that no network of at most so many links a node can beat, the largest first.
 
-    Parameters
-    ----------
-    task : str
-        One of `LIMITED_TASKS` by any of its names, every node taking part, unsegmented messages, links of one packet a
-        step.
-    nodes, degree, one_way
-        As for `layers`.
-    ports : {"all", "one", "one-send", "one-receive"}
-        As for `gossamer.Rules`.
+    `task`: one of `LIMITED_TASKS` by any of its names, every node taking part, unsegmented messages, links of one
+    packet a step. `nodes`, `degree`, `one_way`: as for `layers`. `ports`, {"all", "one", "one-send", "one-receive"}: as
+    for `gossamer.Rules`.
 
-    Returns
-    -------
-    tuple of Limit
-        At least one.
+    Returns: at least one.
 
-    Raises
-    ------
-    ModelError
-        If the task has none, or no network of that size and degree is connected.
+    Raises ModelError if the task has none, or no network of that size and degree is connected.
 
-    Examples
-    --------
     >>> [(each.value, each.name) for each in limits("allgather", 512, 6)]
     [(86, 'node receives'), (86, 'far nodes'), (4, 'distance')]
     >>> limit("broadcast", 64, 4, ports="one").value

@@ -22,20 +22,6 @@ from gossamer.studies.design.problem import Goal, Problem, Wishes, read_goals, r
 from gossamer.studies.design.search import CandidateNetwork, Say, candidates, single_paths
 from gossamer.studies.sweeps.link_failures import faults
 
-__all__ = [
-    "MOST_WORK",
-    "SECONDS_OF_WORK",
-    "Design",
-    "DesignedNetwork",
-    "PlannedTask",
-    "best_designs",
-    "chosen_candidates",
-    "design",
-    "plan_candidate",
-    "planned",
-    "work",
-]
-
 _SEARCH_SHARE = 0.65
 _SPARE = 3
 _CUT_NODES = 1_500
@@ -52,20 +38,13 @@ MOST_WORK = 30_000
 class PlannedTask:
     """What one task takes on a network.
 
-    Attributes
-    ----------
-    task : str
-        The classical name.
-    time, bound : Fraction
-        Completion time of the verified schedule and the largest lower bound on this network, in the unit of the cost.
-    limit : int
-        In steps, what no network of that size and degree can beat.
-    algorithm : str
-        What built the schedule.
-    bound_scope : str
-        The schedules that do not beat the bound, empty if none does.
-    outcome : Outcome or None
-        The plan, where it was made here and not read from a file.
+    * `task`: the classical name.
+    * `time`, `bound`: completion time of the verified schedule and the largest lower bound on this network, in the unit
+      of the cost.
+    * `limit`: in steps, what no network of that size and degree can beat.
+    * `algorithm`: what built the schedule.
+    * `bound_scope`: the schedules that do not beat the bound, empty if none does.
+    * `outcome`: the plan, where it was made here and not read from a file.
     """
 
     task: str
@@ -81,28 +60,16 @@ class PlannedTask:
 class DesignedNetwork:
     """A network that was planned and verified.
 
-    Attributes
-    ----------
-    candidate : CandidateNetwork
-        What was known before.
-    network : Network
-        The network.
-    tasks : tuple of Planned
-        What each task takes.
-    total : Fraction
-        The times, each by its weight.
-    ratio : float
-        The total over the limit of all networks of that size and degree, in steps; in seconds over the best bound.
-    score : float
-        What the table is ranked by: the ratio, raised by what cables and failures cost.
-    bisection : int or None
-        Links across the narrowest cut that was found; None where it was not looked for.
-    cabling : Cabling or None
-        Where nodes stand and how long cables are, where a placement was given.
-    worst_failure, mean_failure : float or None
-        The slowdown of the first task by a failed cable, where it counts.
-    single_paths : float or None
-        The share of pairs of nodes with one shortest path only, where it counts.
+    * `candidate`: what was known before.
+    * `tasks`: what each task takes.
+    * `total`: the times, each by its weight.
+    * `ratio`: the total over the limit of all networks of that size and degree, in steps; in seconds over the best
+      bound.
+    * `score`: what the table is ranked by: the ratio, raised by what cables and failures cost.
+    * `bisection`: links across the narrowest cut that was found; None where it was not looked for.
+    * `cabling`: where nodes stand and how long cables are, where a placement was given.
+    * `worst_failure`, `mean_failure`: the slowdown of the first task by a failed cable, where it counts.
+    * `single_paths`: the share of pairs of nodes with one shortest path only, where it counts.
     """
 
     candidate: CandidateNetwork
@@ -150,18 +117,11 @@ class Design(Rows):
 
     Iterating gives one mapping of plain values a network, which pandas reads.
 
-    Attributes
-    ----------
-    problem : Problem
-        What was wanted.
-    found : tuple of Found
-        Networks, every schedule verified.
-    looked : int
-        Networks that were looked at.
-    seconds : float
-        CPU time that it took.
-    stopped : str
-        Why it ended early, or an empty text.
+    * `problem`: what was wanted.
+    * `found`: networks, every schedule verified.
+    * `looked`: networks that were looked at.
+    * `seconds`: CPU time that it took.
+    * `stopped`: why it ended early, or an empty text.
     """
 
     problem: Problem
@@ -288,10 +248,7 @@ def planned(
 
     The torus to compare with and one network besides are planned whatever the deadline is.
 
-    Raises
-    ------
-    ModelError
-        If no candidate could be planned.
+    Raises ModelError if no candidate could be planned.
     """
     found: list[DesignedNetwork] = []
     stopped, why = "", ""
@@ -346,10 +303,7 @@ def work(candidate: CandidateNetwork) -> float:
 def plan_candidate(problem: Problem, candidate: CandidateNetwork, deadline: float | None = None) -> DesignedNetwork:
     """Plan the tasks of a problem on a candidate, by a deadline in CPU time, and measure what is wished besides.
 
-    Raises
-    ------
-    GossamerError
-        If a task cannot be planned, or a cable is too long.
+    Raises GossamerError if a task cannot be planned, or a cable is too long.
     """
     network = candidate.built
     tasks, total, least = [], Fraction(0), Fraction(0)

@@ -21,18 +21,6 @@ from gossamer.studies.design.cabling import places
 from gossamer.studies.design.moore_bounds import LIMITED_TASKS, least_diameter, least_status, limit
 from gossamer.studies.design.random_groups import GROUP_FAMILIES
 
-__all__ = [
-    "FAMILIES",
-    "SPEC_FAMILIES",
-    "Goal",
-    "Problem",
-    "Wishes",
-    "read_degrees",
-    "read_goals",
-    "read_nodes",
-    "specs_of",
-]
-
 # Networks of the families that have a given number of nodes and links a node, as specs.
 
 Draw = np.random.Generator
@@ -43,8 +31,6 @@ _RANDOM = 4
 def specs_of(family: str, nodes: int, degree: int, rng: Draw) -> list[str]:
     """Return specs of a family with so many nodes and at most so many links a node.
 
-    Examples
-    --------
     >>> specs_of("torus", 64, 6, np.random.default_rng(0))
     ['torus:8x8', 'torus:16x4', 'torus:4x4x4', 'ring:64', 'hypercube:6']
     """
@@ -248,14 +234,8 @@ MOST_NODES = 20_000
 class Goal:
     """A task that the network is for.
 
-    Attributes
-    ----------
-    task : str
-        Its classical name.
-    weight : Fraction
-        How often it is carried out, or how much it matters.
-    bytes : str
-        Size of the collective, such as 64MiB, where times are wanted in seconds; else empty.
+    `task`: its classical name. `weight`: how often it is carried out, or how much it matters. `bytes`: size of the
+    collective, such as 64MiB, where times are wanted in seconds; else empty.
     """
 
     task: str
@@ -272,13 +252,8 @@ class Goal:
 def read_goals(texts: str | Sequence[str]) -> tuple[Goal, ...]:
     """Return the tasks of texts ``NAME``, ``NAME=WEIGHT``, ``NAME@BYTES`` or ``NAME=WEIGHT@BYTES``, one or more each.
 
-    Raises
-    ------
-    ModelError
-        If a task has no limits over all networks, or a weight is below 1/1000.
+    Raises ModelError if a task has no limits over all networks, or a weight is below 1/1000.
 
-    Examples
-    --------
     >>> [goal.text for goal in read_goals(["alltoall", "allreduce=3"])]
     ['total-exchange', 'allreduce=3']
     """
@@ -341,19 +316,9 @@ def _range(
 class Problem:
     """What is wanted.
 
-    Attributes
-    ----------
-    nodes : tuple of int
-        The least and the most nodes.
-    degree : int
-        The most links that leave a node.
-    goals : tuple of Goal
-        What it is for; what counts is the sum of the weights times the times.
-    wishes : Wishes
-        What is wished besides.
+    `nodes`: the least and the most nodes. `degree`: the most links that leave a node. `goals`: what it is for; what
+    counts is the sum of the weights times the times. `wishes`: what is wished besides.
 
-    Examples
-    --------
     >>> problem = Problem((512, 512), 6, read_goals(["alltoall"]))
     >>> problem.limit(512)
     Fraction(303, 1)

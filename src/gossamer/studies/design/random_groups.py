@@ -9,8 +9,6 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["GROUP_FAMILIES", "random_group"]
-
 Draw = np.random.Generator
 Ints = npt.NDArray[np.int64]
 
@@ -21,17 +19,8 @@ _LARGEST_LISTED = 40_000
 def random_group(kind: str, order: int, rng: Draw) -> str | None:
     """Return the text of a random group of a kind and order, or None if none was found.
 
-    Parameters
-    ----------
-    kind : str
-        A key of `GROUP_FAMILIES`.
-    order : int
-        Elements wanted.
-    rng : numpy.random.Generator
-        Where chance comes from.
+    `kind`: a key of `GROUP_FAMILIES`. `order`: elements wanted. `rng`: where chance comes from.
 
-    Examples
-    --------
     >>> random_group("wreath", 24, np.random.default_rng(0))
     'wreath(2,3)'
     """

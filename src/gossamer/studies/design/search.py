@@ -17,8 +17,6 @@ from gossamer.studies.design.lift_search import lifts_wanted, random_lift
 from gossamer.studies.design.problem import SPEC_FAMILIES, Problem, specs_of
 from gossamer.studies.design.random_groups import GROUP_FAMILIES, random_group
 
-__all__ = ["CandidateNetwork", "Pool", "Say", "candidates", "pool_of", "priced", "single_paths"]
-
 # Pools of elements of a group, each with its column of the multiplication table, for searches of generators.
 
 Ints = npt.NDArray[np.int32]
@@ -31,16 +29,9 @@ _SOME = 128
 class Pool(NamedTuple):
     """Elements of a group from which generators are taken.
 
-    Attributes
-    ----------
-    text : str
-        The group.
-    element : int32[P]
-        Element numbers, ascending, closed under inverses, without the identity.
-    inverse : int32[P]
-        The row of the inverse of each.
-    right : int32[P, N]
-        ``x*p`` for each of them and every element x.
+    `text`: the group. `element`, int32[P]: element numbers, ascending, closed under inverses, without the identity.
+    `inverse`, int32[P]: the row of the inverse of each. `right`, int32[P, N]: ``x*p`` for each of them and every
+    element x.
     """
 
     text: str
@@ -52,8 +43,6 @@ class Pool(NamedTuple):
 def pool_of(text: str, rng: np.random.Generator) -> Pool:
     """Return all elements of a group of up to 1,100, or some hundred that are random products of six.
 
-    Examples
-    --------
     >>> pool = pool_of("semidirect(7,3,2)", np.random.default_rng(0))
     >>> pool.element.tolist() == list(range(1, 21)), pool.right.shape
     (True, (20, 21))
@@ -111,20 +100,12 @@ _ROUNDS_A_LIFT = 24
 class CandidateNetwork:
     """A network by its spec, and what is known of it before it is planned.
 
-    Attributes
-    ----------
-    spec : str
-        Parses back.
-    family : str
-        Where it was found.
-    nodes, diameter : int
-        Its size and largest distance.
-    status : int
-        Sum of the distances from a node, the largest of all nodes if they differ.
-    price : float
-        Its price over that of the best network there could be; 1 at the least.
-    network : Network or None
-        The network, where its spec does not parse back.
+    * `spec`: parses back.
+    * `family`: where it was found.
+    * `nodes`, `diameter`: its size and largest distance.
+    * `status`: sum of the distances from a node, the largest of all nodes if they differ.
+    * `price`: its price over that of the best network there could be; 1 at the least.
+    * `network`: the network, where its spec does not parse back.
     """
 
     spec: str
@@ -214,21 +195,13 @@ def candidates(
 ) -> tuple[list[CandidateNetwork], int]:
     """Return networks with small prices, the best first, and how many were looked at.
 
-    Parameters
-    ----------
-    problem : Problem
-        What is wanted.
-    budget : float
-        Seconds of CPU time for the search.
-    rounds : int, optional
-        Rounds to make instead, which takes the time that it takes: the same seed and rounds find the same networks.
-    seed : int
-        Where chance comes from. Searches with the same seed make the same rounds, as many as the budget allows.
-    say : callable, optional
-        Told how it goes.
+    * `problem`: what is wanted.
+    * `budget`: seconds of CPU time for the search.
+    * `rounds`: rounds to make instead, which takes the time that it takes: the same seed and rounds find the same
+      networks.
+    * `seed`: where chance comes from. Searches with the same seed make the same rounds, as many as the budget allows.
+    * `say`, callable: told how it goes.
 
-    Notes
-    -----
     A round draws a group, or continues one of the best, and searches sets of its generators: random ones, then
     exchanges of one generator for another, by the sum of the distances from the identity, a breadth-first search each.
     Kinds of groups that did well are drawn more often. Up to 400 nodes most of the time goes to lifts of small graphs,
@@ -347,8 +320,6 @@ def _listed(problem: Problem, families: list[str], rng: np.random.Generator) -> 
 def priced(network: Network, problem: Problem, family: str) -> CandidateNetwork | None:
     """Return a network with its price, or None if it does not fit the problem or is not connected.
 
-    Examples
-    --------
     >>> from gossamer.studies.design.problem import Problem, read_goals
     >>> problem = Problem((512, 512), 6, read_goals(["alltoall"]))
     >>> found = priced(parse("torus:8x8x8"), problem, "torus")
@@ -379,8 +350,6 @@ def priced(network: Network, problem: Problem, family: str) -> CandidateNetwork 
 def single_paths(network: Network) -> float:
     """Return the share of ordered pairs of nodes between which there is one shortest path only. O(N links) time.
 
-    Examples
-    --------
     >>> single_paths(parse("ring:5")), round(single_paths(parse("torus:4x4")), 3)
     (1.0, 0.267)
     """

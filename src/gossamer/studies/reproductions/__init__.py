@@ -26,13 +26,8 @@ REPRODUCTIONS: dict[str, str] = {
 def reproduction(name: str) -> Any:
     """Return the module that reproduces a source.
 
-    Raises
-    ------
-    TaskError
-        If there is none of that name.
+    Raises TaskError if there is none of that name.
 
-    Examples
-    --------
     >>> reproduction("varvarigos-bertsekas").__name__
     'gossamer.studies.reproductions.varvarigos_bertsekas'
     """

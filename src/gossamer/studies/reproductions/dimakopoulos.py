@@ -24,40 +24,6 @@ from gossamer.schedules import Schedule
 from gossamer.studies.reproductions.table import Cell, Curve, Row, Table, tabulated
 from gossamer.verification import buffer_peak
 
-__all__ = [
-    "BROADCASTS",
-    "EXCHANGE_TABLES",
-    "FAT_TREE_TABLES",
-    "FORMULAS",
-    "SHAPES",
-    "SINGLE_SOURCE_TABLES",
-    "STATUSES",
-    "TABLES",
-    "TORI",
-    "WORKED_TABLES",
-    "TableFormula",
-    "arrays",
-    "broadcasts",
-    "curves",
-    "departures",
-    "fat_tree_times",
-    "formulas",
-    "hypercube_queues",
-    "products",
-    "ring_queues",
-    "rings",
-    "scatters",
-    "single_port_arrays",
-    "single_port_products",
-    "six_node_array",
-    "small_network",
-    "statuses",
-    "table_6_1",
-    "table_6_2",
-    "torus_areas",
-    "trips",
-]
-
 # Chapter 3 of Dimakopoulos 1996: broadcast and scatter from one source.
 
 BROADCASTS: tuple[tuple[str, int, str], ...] = (
@@ -137,17 +103,12 @@ def torus_areas() -> Iterator[Row]:
         yield (f"{n}x{m}", *sizes, -(-(n * m - 1) // 4), found.completion_time, found.bound)
 
 
-SINGLE_SOURCE_TABLES: tuple[Callable[[], Table], ...] = (broadcasts, scatters, torus_areas)
-
-
 # Tables 5.1 and 5.2 of Dimakopoulos 1996: when the messages of one node are sent by algorithms A2 and A3.
 
 
 def trips(schedule: Schedule, origin: int) -> dict[int, tuple[int, int]]:
     """Return the steps, from 1, in which each message of a node leaves it and arrives, by destination.
 
-    Examples
-    --------
     >>> trips(plan("array:3", "total-exchange").schedule, 0)
     {1: (2, 2), 2: (1, 2)}
     """
@@ -192,10 +153,6 @@ def messages_of_a3() -> Iterable[Row]:
     return ((str(r + 1), *row[1:]) for r, row in enumerate(_of_node(made, 3)))
 
 
-WORKED_TABLES: tuple[Callable[[], Table], ...] = (messages_of_a2, messages_of_a3)
-"""The functions that make the tables."""
-
-
 STATUSES: tuple[tuple[str, int], ...] = (
     ("complete:5", 4), ("ring:7", 12), ("ring:8", 16), ("extended-ring:14,2", 28), ("extended-ring:12,3", 16),
     ("extended-ring:9,2", 12), ("extended-ring:10,3", 12), ("circulant:13,1,5", 20), ("circulant:12,2,3", 18),
@@ -211,8 +168,6 @@ STATUSES: tuple[tuple[str, int], ...] = (
 def departures(schedule: Schedule, node: int, link: int | None = None) -> dict[int, tuple[int, int]]:
     """Return what a node sends over its first link, or over `link`: origin and destination by slot.
 
-    Examples
-    --------
     >>> found = plan("array:4", "total-exchange").schedule
     >>> departures(found, 0)
     {0: (0, 3), 1: (0, 2), 2: (0, 1)}
@@ -227,10 +182,7 @@ def departures(schedule: Schedule, node: int, link: int | None = None) -> dict[i
     return dict(zip(explicit.slot[sent].tolist(), ends, strict=True))
 
 
-@tabulated(
-    "Total exchange in linear arrays (Theorem 4.3)",
-    ("n", "n scatters in turn", "claimed", "measured", "bound"),
-)
+@tabulated("Total exchange in linear arrays (Theorem 4.3)", ("n", "n scatters in turn", "claimed", "measured", "bound"))
 def arrays() -> Iterator[Row]:
     """Section 4.2: total exchange in linear arrays."""
     for n in range(2, 11):
@@ -268,10 +220,7 @@ def single_port_arrays() -> Iterator[Row]:
         yield n, Fraction(n * n - 1, 3), (n * n - 1) // 2, found.completion_time, found.bound
 
 
-@tabulated(
-    "Total exchange in rings (Theorems 4.5 and 4.6)",
-    ("n", "algorithm", "claimed", "measured", "bound"),
-)
+@tabulated("Total exchange in rings (Theorems 4.5 and 4.6)", ("n", "algorithm", "claimed", "measured", "bound"))
 def rings() -> Iterator[Row]:
     """Section 4.3: total exchange in rings."""
     for n in range(3, 13):
@@ -304,10 +253,7 @@ def hypercube_queues() -> Iterable[Row]:
     sent = []
     for dimensions in (2, 3):
         made = plan(
-            f"hypercube:{dimensions}",
-            "total-exchange",
-            algorithm="node-invariant-fifo",
-            rules=Rules(ports="one"),
+            f"hypercube:{dimensions}", "total-exchange", algorithm="node-invariant-fifo", rules=Rules(ports="one")
         ).schedule
         sent.append({
             slot: f"{_ends(pair, 0)} to node {int(made.network.link_target[link])}"
@@ -370,12 +316,6 @@ def products() -> Iterator[Row]:
             found = plan(spec, "total-exchange", algorithm="homogeneous-product")
             best = plan(spec, "total-exchange").completion_time
             yield f"{family} {n}^{d}", n ** (d - 1) * factor, found.completion_time, best, found.bound
-
-
-EXCHANGE_TABLES: tuple[Callable[[], Table], ...] = (
-    arrays, six_node_array, single_port_arrays, rings, ring_queues, statuses, hypercube_queues, single_port_products,
-    products,
-)  # fmt: skip
 
 
 # Chapter 6 of Dimakopoulos 1996: fat trees, Tables 6.1 and 6.2.
@@ -571,16 +511,9 @@ def flooding_by_steps() -> Table:
     )
 
 
-FAT_TREE_TABLES: tuple[Callable[[], Table], ...] = (
-    formulas,
-    table_6_1,
-    table_6_2,
-    fat_tree_times,
-    flooding_by_steps,
-    queues,
-)
-
 TABLES: tuple[Callable[[], Table], ...] = (
-    *SINGLE_SOURCE_TABLES, *EXCHANGE_TABLES, *WORKED_TABLES, *FAT_TREE_TABLES,
+    broadcasts, scatters, torus_areas, arrays, six_node_array, single_port_arrays, rings, ring_queues, statuses,
+    hypercube_queues, single_port_products, products, messages_of_a2, messages_of_a3, formulas, table_6_1,
+    table_6_2, fat_tree_times, flooding_by_steps, queues,
 )  # fmt: skip
 """The functions that make the tables, in the order of the thesis."""

@@ -8,7 +8,7 @@ are taken from there, what the text leaves open is chosen here, and the notes sa
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
@@ -30,32 +30,8 @@ from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import OneToManyRouting, Permutation
 from gossamer.questions.tasks.patterns import PATTERNS, pattern
 from gossamer.schedules import Schedule
-from gossamer.studies.reproductions.table import Cell, Curve, Row, Table, tabulated
+from gossamer.studies.reproductions.table import Cell, Curve, Row, Table, tabulated, words
 from gossamer.verification import buffer_peak, verify
-
-__all__ = [
-    "ABOUT",
-    "COMPARISON_TABLES",
-    "FACTS_TABLES",
-    "FIRST_STAGE",
-    "ROUTERS",
-    "ROW_MOVEMENTS",
-    "SIZES",
-    "SPREAD",
-    "TABLES",
-    "WORKED_TABLES",
-    "RouterGrowth",
-    "Worst",
-    "algorithm",
-    "curves",
-    "growth",
-    "guaranteed",
-    "held",
-    "instances",
-    "places",
-    "split_time",
-    "worst",
-]
 
 # Routing the standard instances: what an algorithm took at worst, by schedules that the checker accepted.
 
@@ -65,16 +41,9 @@ _RANDOM = 3
 class Worst(NamedTuple):
     """The most that a router took over the instances, each figure on its own.
 
-    Attributes
-    ----------
-    data, control : int
-        Steps with messages, and steps of counting.
-    total : int
-        Both, counted one each, on the worst instance for both.
-    buffers : int
-        Messages in one node between two steps, its own and delivered ones included.
-    distance : int
-        The largest distance between a source and its destination: no router takes fewer steps on that instance.
+    `data`, `control`: steps with messages, and steps of counting. `total`: both, counted one each, on the worst
+    instance for both. `buffers`: messages in one node between two steps, its own and delivered ones included.
+    `distance`: the largest distance between a source and its destination: no router takes fewer steps on that instance.
     """
 
     data: int
@@ -112,10 +81,7 @@ def split_time(schedule: Schedule) -> tuple[int, int]:
 def worst(name: str, spec: str) -> Worst:
     """Return the worst over `instances` of one router on one array.
 
-    Raises
-    ------
-    VerificationError
-        If the checker refuses a schedule.
+    Raises VerificationError if the checker refuses a schedule.
     """
     network = parse_network(spec)
     router = algorithm(name)
@@ -127,12 +93,8 @@ def worst(name: str, spec: str) -> Worst:
         data, control = max(data, moving), max(control, counting)
         total = max(total, moving + counting)
         buffers = max(buffers, buffer_peak(schedule, "all").packets)
-        distance = max(distance, _farthest(network, task))
+        distance = max(distance, max((int(b.value) for b in distance_bounds(Case(network, task))), default=0))
     return Worst(data, control, total, buffers, distance)
-
-
-def _farthest(network: Network, task: Permutation) -> int:
-    return max((int(b.value) for b in distance_bounds(Case(network, task))), default=0)
 
 
 def guaranteed(name: str, spec: str) -> tuple[Fraction, Fraction]:
@@ -248,10 +210,6 @@ def compared() -> Table:
     )
 
 
-FACTS_TABLES: tuple[Callable[[], Table], ...] = (routing_before, sorting_before)
-"""The functions that make the tables of what was known before."""
-
-
 _Q = (
     ("Q", "array:16x16", "4n ; 1.5n", "5"),
     ("Q", "array:32x32", "4n ; 1.5n", "5"),
@@ -352,17 +310,6 @@ def arbitrary_h() -> Iterator[Row]:
         yield n, data, control, data + control, 9 * n, "above" if data + control > 9 * n else "within"
 
 
-COMPARISON_TABLES: tuple[Callable[[], Table], ...] = (
-    guaranteed_lengths,
-    family_q,
-    family_h,
-    arbitrary_h,
-    compared,
-    routers,
-)
-"""The functions that make the tables."""
-
-
 Place = tuple[int, int]
 
 ROW_MOVEMENTS: tuple[tuple[str, tuple[int, ...], tuple[int, ...]], ...] = (
@@ -452,11 +399,7 @@ def row_movements() -> Iterator[Row]:
     for name, before, after in ROW_MOVEMENTS:
         flow = flow_numbers(before, after)
         steps, most = row_movement(before, after)
-        yield name, _words(before), _words(after), _words(flow), max(map(abs, flow)), steps, most
-
-
-def _words(values: Sequence[int]) -> str:
-    return " ".join(map(str, values))
+        yield name, words(before), words(after), words(flow), max(map(abs, flow)), steps, most
 
 
 @tabulated(
@@ -518,9 +461,9 @@ def smoothing() -> Iterator[Row]:
         half = moved[:i] if i < 4 else moved[i + 1 :]
         least = min(after)
         extra = " ".join(str(j) for j, count in enumerate(after) if count > least)
-        flow = _words(flow_numbers(before, after))
-        yield (i, _words(before), sum(before), int(half[: i if i < 4 else None].sum()), extra, flow,
-                     _words(after), _words(single[i].tolist()))  # fmt: skip
+        flow = words(flow_numbers(before, after))
+        yield (i, words(before), sum(before), int(half[: i if i < 4 else None].sum()), extra, flow,
+                     words(after), words(single[i].tolist()))  # fmt: skip
 
 
 def spread_messages() -> Table:
@@ -587,7 +530,7 @@ def worst_move() -> Iterator[Row]:
 def odd_squares() -> Table:
     """Figs. 3.13 to 3.19: of how many processors each one is the target, for the three mappings on 11 x 11."""
     counts = [multiplicity(MAPPINGS[name], 11, 11) for name in "123"]
-    rows: list[tuple[Cell, ...]] = [(i, *(_words(count[i].tolist()) for count in counts)) for i in range(11)]
+    rows: list[tuple[Cell, ...]] = [(i, *(words(count[i].tolist()) for count in counts)) for i in range(11)]
     rows.append(("most", *(int(count.max()) for count in counts)))
     return Table(
         "Targets on an odd square, 11 x 11 (Figs. 3.13 to 3.19)",
@@ -616,14 +559,12 @@ def partitions() -> Iterator[Row]:
         yield figure, name, spec.removeprefix("array:"), ", ".join(moves)
 
 
-WORKED_TABLES: tuple[Callable[[], Table], ...] = (
-    row_movements, first_stage, buffers_in_the_move, smoothing, spread_messages, worst_move, odd_squares, partitions,
-)  # fmt: skip
-"""The functions that make the tables of worked examples."""
-
 ABOUT = """Steps with messages (data) and steps of counting (control) stand apart; the thesis's totals count both as
 one step each. Every measured figure comes from schedules that the checker accepted."""
 """What the page of the reproduction says first."""
 
-TABLES: tuple[Callable[[], Table], ...] = (*FACTS_TABLES, *WORKED_TABLES, *COMPARISON_TABLES)
+TABLES: tuple[Callable[[], Table], ...] = (
+    routing_before, sorting_before, row_movements, first_stage, buffers_in_the_move, smoothing, spread_messages,
+    worst_move, odd_squares, partitions, guaranteed_lengths, family_q, family_h, arbitrary_h, compared, routers,
+)  # fmt: skip
 """The functions that make the tables, in the order of the thesis."""

@@ -10,8 +10,6 @@ from typing import Any, TypeAlias
 
 from gossamer.studies.sweeps.executors import run_points
 
-__all__ = ["Cell", "Curve", "Row", "Table", "TablePoint", "computed_tables", "number", "tabulated"]
-
 Cell: TypeAlias = str | int | float | Fraction | None
 Row: TypeAlias = tuple[Cell, ...]
 
@@ -29,24 +27,21 @@ def number(value: Cell) -> str:
     return f"{float(value):.3f}".rstrip("0").rstrip(".")
 
 
+def words(values: Iterable[int]) -> str:
+    """Return numbers with blanks between them."""
+    return " ".join(map(str, values))
+
+
 @dataclass(frozen=True)
 class Curve:
     """A measured curve between its lower bound and the source's upper bound.
 
-    Attributes
-    ----------
-    title : str
-        What it shows: a network and a variant.
-    x_label : str
-        What x counts.
-    x : tuple of int
-        The points.
-    measured, lower, upper : tuples of Fraction
-        Times at each point: measured, lower bound, and what the source promises at most.
-    unit : str
-        The unit of the times.
-    simulated : bool
-        Whether the times were measured in a simulation; else they are those of verified schedules.
+    * `title`: what it shows: a network and a variant.
+    * `x_label`: what x counts.
+    * `x`: the points.
+    * `measured`, `lower`, `upper`: times at each point: measured, lower bound, and what the source promises at most.
+    * `unit`: the unit of the times.
+    * `simulated`: whether the times were measured in a simulation; else they are those of verified schedules.
     """
 
     title: str
@@ -63,21 +58,10 @@ class Curve:
 class Table:
     """A titled table.
 
-    Attributes
-    ----------
-    title : str
-        What it reproduces, with its place in the source.
-    columns : tuple of str
-        Headers; the unit of every time is steps.
-    rows : tuple of tuples of Cell
-        The results.
-    note : str
-        What a reader must know, below the table.
+    `title`: what it reproduces, with its place in the source. `columns`: headers; the unit of every time is steps.
+    `rows`: the results. `note`: what a reader must know, below the table.
 
-    Raises
-    ------
-    ValueError
-        If a row has not a cell for each column.
+    Raises ValueError if a row has not a cell for each column.
     """
 
     title: str
@@ -144,10 +128,7 @@ def tabulated(
 class TablePoint:
     """A table to be computed.
 
-    Attributes
-    ----------
-    make : callable
-        Makes it.
+    `make`, callable: makes it.
     """
 
     make: Callable[[], Table]
@@ -167,14 +148,8 @@ def computed_tables(
 ) -> Iterator[Table]:
     """Yield the table of each maker.
 
-    Parameters
-    ----------
-    makers : sequence of callable
-        Make the tables.
-    progress : callable, optional
-        Told the first line of what is said of each maker.
-    jobs : int or None
-        Tables computed at once, None for one a processor. One table is computed as it is asked for.
+    `makers`, sequence of callable: make the tables. `progress`, callable: told the first line of what is said of each
+    maker. `jobs`: tables computed at once, None for one a processor. One table is computed as it is asked for.
     """
     points = [TablePoint(make) for make in makers]
     for some in [points] if jobs != 1 else [[point] for point in points]:

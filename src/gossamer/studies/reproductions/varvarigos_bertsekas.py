@@ -29,38 +29,9 @@ from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import PartialExchange, PartialMultinodeBroadcast
 from gossamer.questions.tasks import task as parse_task
 from gossamer.schedules.torus_on_array import ring_labels
-from gossamer.simulation.random_arrivals.interval_broadcasts import IntervalScheme, interval_scheme
+from gossamer.simulation.random_arrivals.interval_broadcasts import interval_scheme
 from gossamer.studies.reproductions.table import Cell, Curve, Row, Table, tabulated
 from gossamer.verification import verify
-
-__all__ = [
-    "COUNTEREXAMPLES_TABLES",
-    "DYNAMIC_TABLES",
-    "EXCHANGE_TABLES",
-    "INTERVAL_ROWS",
-    "LINES_AND_ROUTING_TABLES",
-    "LOADS",
-    "MULTINODE_TABLES",
-    "OPEN_CASES",
-    "PARTIAL_ROWS",
-    "PLANE_CASES",
-    "PREFIX_TABLES",
-    "TABLES",
-    "Active",
-    "active_counts",
-    "active_nodes",
-    "any_dimension",
-    "counterexamples",
-    "curves",
-    "interval_diagram",
-    "line_broadcasts",
-    "parallel_prefix",
-    "plane",
-    "ring_broadcasts",
-    "ring_on_a_line",
-    "routing",
-    "slow_positions",
-]
 
 # Multinode broadcasts of Varvarigos and Bertsekas 1994, full and partial, on arrays and tori.
 
@@ -145,9 +116,6 @@ def curves() -> Iterator[Curve]:
                 tuple(made.bound for made in plans),
                 tuple(promised(p, d, count, torus=family == "torus") for count in counts),
             )
-
-
-MULTINODE_TABLES: tuple[Callable[[], Table], ...] = (multinode_broadcast, partial_multinode_broadcast)
 
 
 class Active(NamedTuple):
@@ -239,9 +207,6 @@ def any_dimension() -> Iterator[Row]:
         yield (f"{some.p}^{some.d}", some.what, count, *times, orders.bound, ratio)
 
 
-EXCHANGE_TABLES: tuple[Callable[[], Table], ...] = (plane, any_dimension)
-
-
 # The smallest cases in which statements of Varvarigos and Bertsekas 1994 fail or are not tight (errata X1 to X8).
 
 
@@ -310,9 +275,6 @@ def counterexamples() -> Iterable[Row]:
     return _rows()
 
 
-COUNTEREXAMPLES_TABLES: tuple[Callable[[], Table], ...] = (counterexamples,)
-
-
 # Dynamic broadcasting of Varvarigos and Bertsekas 1994, section 5: delays of the interval scheme beside (11).
 
 INTERVAL_ROWS: tuple[tuple[str, Fraction], ...] = tuple(
@@ -326,10 +288,6 @@ INTERVAL_ROWS: tuple[tuple[str, Fraction], ...] = tuple(
 _T_P = Fraction(1, 10)
 
 
-def _scheme(spec: str) -> IntervalScheme:
-    return interval_scheme(network(spec), control_time=_T_P)
-
-
 @tabulated(
     "Dynamic broadcasting in intervals (section 5), split packets, t_p = 0.1",
     ("network", "rho", "rho* (14)", "at least", "delay", "+-", "(11)", "exact: at least", "delay", "+-"),
@@ -339,7 +297,7 @@ def _scheme(spec: str) -> IntervalScheme:
 def intervals() -> Iterator[Row]:
     """Section 5: mean delay of broadcasts that arrive at random, intervals of V + XM and of exact length."""
     for spec, share in INTERVAL_ROWS:
-        scheme = _scheme(spec)
+        scheme = interval_scheme(network(spec), control_time=_T_P)
         rate = share * scheme.largest_rate
         linear, exact = (scheme.simulate(rate, exact=e, packets=1_000_000) for e in (False, True))
         yield (
@@ -361,10 +319,6 @@ def largest_utilization() -> Iterator[Row]:
         nodes = p**d
         unit = Fraction(nodes - 1, 2 * d)
         yield f"{p}^{d}", split.stable_utilization, whole.largest_rate * unit, Fraction(p - 1, p)
-
-
-DYNAMIC_TABLES: tuple[Callable[[], Table], ...] = (intervals, largest_utilization)
-"""The functions that make the tables."""
 
 
 # Several broadcasts on a line or ring, packing and monotone routing, of Varvarigos and Bertsekas 1994.
@@ -465,9 +419,6 @@ def ring_on_a_line() -> Iterator[Row]:
         yield p, _loads(tuple(labels.tolist())), int(np.abs(place - np.roll(place, -1)).max())
 
 
-LINES_AND_ROUTING_TABLES: tuple[Callable[[], Table], ...] = (ring_on_a_line, line_broadcasts, ring_broadcasts, routing)
-
-
 _ACTIVE = (1, 4, 5, 8)
 
 
@@ -543,11 +494,9 @@ def interval_diagram() -> Table:
     )
 
 
-PREFIX_TABLES: tuple[Callable[[], Table], ...] = (parallel_prefix, slow_positions, interval_diagram)
-"""The functions that make the tables of the figures."""
-
 TABLES: tuple[Callable[[], Table], ...] = (
-    *MULTINODE_TABLES, *LINES_AND_ROUTING_TABLES, *EXCHANGE_TABLES,
-    *DYNAMIC_TABLES, *PREFIX_TABLES, *COUNTEREXAMPLES_TABLES,
+    multinode_broadcast, partial_multinode_broadcast, ring_on_a_line, line_broadcasts, ring_broadcasts, routing,
+    plane, any_dimension, intervals, largest_utilization, parallel_prefix, slow_positions, interval_diagram,
+    counterexamples,
 )  # fmt: skip
 """The functions that make the tables, in the order of the paper."""

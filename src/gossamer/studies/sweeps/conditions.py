@@ -138,7 +138,7 @@ def _check(node: ast.AST, text: str, names: set[str], depth: int) -> None:
                 raise ModelError(f"the formula {shown(text)} has a number that is too large")
             return
         case ast.Name(id=name):
-            names.add(_plain_name(name))
+            names.add({"true": "True", "false": "False"}.get(name, name))
             return
         case ast.Attribute(value=ast.Name(id=first), attr=last):
             names.add(f"{first}.{last}")
@@ -165,10 +165,6 @@ def _check(node: ast.AST, text: str, names: set[str], depth: int) -> None:
             raise ModelError(f"the formula {shown(text)} may have numbers, names, comparisons and a few functions only")
     for child in children:
         _check(child, text, names, depth + 1)
-
-
-def _plain_name(name: str) -> str:
-    return {"true": "True", "false": "False"}.get(name, name)
 
 
 def _value(node: ast.expr, look_up: Callable[[str], Any]) -> Any:

@@ -17,7 +17,7 @@ import numpy as np
 from gossamer.atomic_files import Rows, attributes, plain, quantity, seconds_text
 from gossamer.errors import FileFormatError, GossamerError, ModelError
 from gossamer.networks import as_network
-from gossamer.networks.cable_orbits import cable_orbits
+from gossamer.networks.cable_orbits import cable_orbits, orbits_of_sets
 from gossamer.networks.derived import cables
 from gossamer.networks.network import Network
 from gossamer.planning.outcome import Outcome
@@ -30,12 +30,17 @@ from gossamer.reading import seed as read_seed
 from gossamer.reading import whole
 from gossamer.studies.sweeps.executors import run_points
 
-__all__ = ["Fault", "FaultReport", "faults"]
+__all__ = ["Fault", "FaultReport", "faults", "planned_failures"]
 
 Say = Callable[[str], None]
 
-_ALIKE = (tasks.MultinodeBroadcast, tasks.TotalExchange, tasks.ReduceScatter, tasks.Allreduce)
+_ALIKE = (
+    *(tasks.MultinodeBroadcast, tasks.TotalExchange, tasks.ReduceScatter),
+    *(tasks.Allreduce, tasks.PartialSumAllreduce),
+)
 """Tasks that look the same after any symmetry of the network."""
+_ROOTED = (tasks.Broadcast, tasks.Scatter, tasks.Gather, tasks.Reduce)
+"""Tasks that look the same after any symmetry that leaves the root where it is."""
 
 
 @dataclass(frozen=True)
@@ -252,9 +257,9 @@ def faults(
 
     Notes
     -----
-    Where the task looks the same from everywhere (multinode broadcast, total exchange, reduce-scatter, allreduce) and
-    one cable fails, cables that a symmetry takes into each other (`gossamer.networks.cable_orbits`) are
-    planned once: the schedule of one, renamed, is that of the others.
+    Failures that a symmetry of the network takes into each other are planned once: the schedule of one, renamed, is
+    that of the others. Where the task looks the same from everywhere (multinode broadcast, total exchange,
+    reduce-scatter, allreduce) it may be any symmetry, where it has a root one that leaves the root where it is.
 
     Examples
     --------
@@ -266,15 +271,12 @@ def faults(
     net = as_network(network)
     made = as_task(task)
     ends = cables(net)
-    count = whole(links, "links", 1, max(1, len(ends)))
-    most = whole(sample, "sample", 1, 10**6)
-    rng = np.random.default_rng(read_seed(seed))
     how = {"switching": switching, "rules": rules, "cost": cost, "algorithm": algorithm, "options": options,
            "effort": effort, "memory": memory, "budget": budget, "seed": seed}  # fmt: skip
     say = progress or (lambda stage: None)
+    chosen = planned_failures(net, made, links, sample, seed)
     sound = plan(net, made, **how, progress=lambda stage: say(f"without failures, {stage}"))  # type: ignore[arg-type]
     folder = None if save is None else _folder(save)
-    chosen = _failures(net, made, count, most, rng)
     before = _times(sound)[0]
     points = [
         FaultPoint(net, tuple((int(u), int(v)) for u, v in ends[list(failing)]), made, weight, before, how, folder)
@@ -285,34 +287,57 @@ def faults(
     try:
         run_points(points, jobs=jobs, progress=progress, found=known.__setitem__)
     except KeyboardInterrupt:
-        stopped = f"interrupted; {len(chosen) - len(known)} failures are not planned"
+        left = len(chosen) - len(known)
+        stopped = f"interrupted; {quantity(left, 'failure')} {'is' if left == 1 else 'are'} not planned"
     found = [known[place] for place in sorted(known)]
     found.sort(key=lambda fault: -(fault.time or Fraction(0)))
-    possible = math.comb(len(ends), count)
+    possible = math.comb(len(ends), links)
     if not stopped and sum(w for _, w in chosen) < possible:
-        stopped = f"a sample of {most:,} failures, at random"
+        stopped = f"a sample of {sample:,} failures, at random"
     return FaultReport(sound, tuple(found), possible, stopped)
 
 
-def _failures(
-    network: Network, task: Task, count: int, most: int, rng: np.random.Generator
+_MOST_SETS = 200_000
+"""Sets of cables up to which all are looked at, and those that are alike found."""
+
+
+def planned_failures(
+    network: Network, task: Task, links: int = 1, sample: int = 200, seed: int = 0
 ) -> list[tuple[tuple[int, ...], int]]:
-    """Return the cables of each failure, and for how many failures it stands."""
-    number_of_cables = len(cables(network))
+    """Return the cables of each failure that `faults` plans, and for how many failures it stands.
+
+    Parameters
+    ----------
+    network, task, links, sample, seed
+        As for `faults`, a network and a task.
+
+    Examples
+    --------
+    >>> from gossamer.networks import ring
+    >>> planned_failures(ring(5), as_task("allgather"), links=2)
+    [((0, 1), 5), ((0, 3), 5)]
+    """
+    rng = np.random.default_rng(read_seed(seed))
+    count = len(cables(network))
+    links, sample = whole(links, "links", 1, max(1, count)), whole(sample, "sample", 1, 10**6)
     inner = task.task if isinstance(task, tasks.Chunked) else task
-    if count == 1 and isinstance(inner, _ALIKE):
-        _, first, size = np.unique(cable_orbits(network), return_index=True, return_counts=True)
-        every: list[tuple[tuple[int, ...], int]] = [((int(i),), int(n)) for i, n in zip(first, size, strict=True)]
-    elif math.comb(number_of_cables, count) <= most:
-        every = [(chosen, 1) for chosen in itertools.combinations(range(number_of_cables), count)]
-    else:
+    root = inner.root if isinstance(inner, _ROOTED) else None
+    every: list[tuple[tuple[int, ...], int]]
+    if math.comb(count, links) > _MOST_SETS:
         drawn: dict[tuple[int, ...], None] = {}
-        while len(drawn) < most:
-            some = rng.choice(number_of_cables, count, replace=False)
-            drawn[tuple(sorted(some.tolist()))] = None
+        while len(drawn) < sample:
+            drawn[tuple(sorted(rng.choice(count, links, replace=False).tolist()))] = None
         return [(chosen, 1) for chosen in drawn]
-    if len(every) > most:
-        every = [every[i] for i in np.sort(rng.choice(len(every), most, replace=False))]
+    sets = [*itertools.combinations(range(count), links)]
+    if root is not None or isinstance(inner, _ALIKE):
+        marked = () if root is None else (root,)
+        orbit = cable_orbits(network, marked) if links == 1 else orbits_of_sets(network, links, marked)
+        _, first, size = np.unique(orbit, return_index=True, return_counts=True)
+        every = [(sets[i], n) for i, n in zip(first.tolist(), size.tolist(), strict=True)]
+    else:
+        every = [(chosen, 1) for chosen in sets]
+    if len(every) > sample:
+        every = [every[i] for i in np.sort(rng.choice(len(every), sample, replace=False))]
     return every
 
 
@@ -320,22 +345,13 @@ def _failures(
 class FaultPoint:
     """A failure to be planned.
 
-    Attributes
-    ----------
-    network : Network
-        The sound network.
-    failing : tuple of pairs of int
-        The ends of the cables that fail.
-    task : Task
-        What is planned.
-    weight : int
-        For how many failures it stands.
-    before : Fraction
-        The time on the sound network.
-    how : mapping
-        Further arguments of `gossamer.plan`.
-    folder : Path or None
-        Where the schedule is saved.
+    * `network`: the sound network.
+    * `failing`: the ends of the cables that fail.
+    * `task`: what is planned.
+    * `weight`: for how many failures it stands.
+    * `before`: the time on the sound network.
+    * `how`: further arguments of `gossamer.plan`.
+    * `folder`: where the schedule is saved.
     """
 
     network: Network

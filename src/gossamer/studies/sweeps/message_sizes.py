@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from gossamer.atomic_files import Tabled, bandwidth_text, bytes_text, seconds_text
@@ -14,6 +15,8 @@ from gossamer.errors import ModelError, ScheduleError
 from gossamer.networks import as_network
 from gossamer.networks.network import Network
 from gossamer.planning.allreduce_variants import exact_bounds, of_question
+from gossamer.planning.explaining.advice import AskedAgain
+from gossamer.planning.explaining.usual_algorithms import Beside, beside
 from gossamer.planning.outcome import Comparison, Outcome
 from gossamer.planning.plan_resizing import resized
 from gossamer.planning.planner import compare, plan
@@ -24,10 +27,10 @@ from gossamer.questions.tasks import Task, as_task
 from gossamer.reading.quantities import sizes as read_sizes
 from gossamer.studies.sweeps.executors import run_points
 
-__all__ = ["Crossover", "SizeComparison", "SizePlans", "compare_sizes", "plan_sizes"]
-
-_NEAR = 1.02
-"""A crossover is found to within this factor."""
+_NEAR, _ABOUT = 1.02, 1.1
+"""A crossover is found to within these factors, the latter of usual algorithms."""
+_USUAL_BUDGET = 60.0
+"""Seconds of each size after which no further usual algorithm is begun."""
 _MOST_SIZES = 200
 
 Say = Callable[[str], None]
@@ -47,14 +50,8 @@ class SizeComparison(Tabled):
 
     Iterating gives one mapping of plain values a size, which pandas reads.
 
-    Attributes
-    ----------
-    sizes : tuple of int
-        The bytes, ascending.
-    comparisons : tuple of Comparison
-        Every algorithm, ranked, for each size.
-    crossovers : tuple of Crossover
-        Where the best algorithm changes, ascending.
+    `sizes`: the bytes, ascending. `comparisons`: every algorithm, ranked, for each size. `crossovers`: where the best
+    algorithm changes, ascending.
     """
 
     sizes: tuple[int, ...]
@@ -73,11 +70,11 @@ class SizeComparison(Tabled):
         others = (o.algorithm for c in self.comparisons for o in c.outcomes)
         return tuple(dict.fromkeys([*winners, *others]))
 
-    def curves(self) -> Iterator[tuple[str, list[tuple[int, float]]]]:
-        """Yield each algorithm with the sizes that it covers, and its times there as multiples of the bound."""
+    def times(self) -> Iterator[tuple[str, list[Fraction | None]]]:
+        """Yield each algorithm with its seconds for each size, None where it does not cover the case."""
         for name in self.algorithms:
             found = [next((o for o in c.outcomes if o.algorithm == name), None) for c in self.comparisons]
-            yield name, [(s, o.ratio) for s, o in zip(self.sizes, found, strict=True) if o is not None and o.ratio]
+            yield name, [None if o is None else o.seconds for o in found]
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         for size, outcome in zip(self.sizes, self.best, strict=True):
@@ -142,21 +139,39 @@ class SizePlans(Tabled):
     best : tuple of Outcome
         The plan for each size.
     crossovers : tuple of Crossover
-        From where on the plan for more bytes is faster than that for fewer, ascending; told of other plans alone.
+        From where on the plan for more bytes is faster than that for fewer, ascending, told of other plans alone; of
+        usual algorithms, where the fastest of these changes.
+    beside : tuple of tuple of Beside
+        For each size the usual rings, trees and exchanges, each with the number of packets a message that takes least;
+        none where they were not asked for.
+    remark : str
+        Why there are none, or an empty text.
     """
 
     sizes: tuple[int, ...]
     best: tuple[Outcome, ...]
     crossovers: tuple[Crossover, ...]
+    beside: tuple[tuple[Beside, ...], ...] = ()
+    remark: str = ""
 
-    def curves(self) -> Iterator[tuple[str, list[tuple[int, float]]]]:
-        """Yield the times of all plans as multiples of the bound."""
-        yield "plan", [(size, o.ratio) for size, o in zip(self.sizes, self.best, strict=True) if o.ratio]
+    @property
+    def usual(self) -> dict[str, tuple[Beside, ...]]:
+        """What each usual algorithm takes, a size each; those that run at some size."""
+        names = sorted({each.name for row in self.beside for each in row if each.time is not None})
+        rows = [{each.name: each for each in row} for row in self.beside]
+        return {name: tuple(row[name] for row in rows) for name in names}
+
+    def times(self) -> Iterator[tuple[str, list[Fraction | None]]]:
+        """Yield the plan and each usual algorithm with its seconds for each size, None where it does not run."""
+        yield "plan", [outcome.seconds for outcome in self.best]
+        for name, row in self.usual.items():
+            yield name, [each.time for each in row]
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        for size, outcome in zip(self.sizes, self.best, strict=True):
+        for k, (size, outcome) in enumerate(zip(self.sizes, self.best, strict=True)):
             told = {"bytes": size, "algorithm": outcome.algorithm, "form": _form(outcome)}
-            yield {**told, **outcome.in_seconds(), "ratio": outcome.ratio}
+            usual = {name: float(row[k].time or 0) or None for name, row in self.usual.items()}
+            yield {**told, **outcome.in_seconds(), "ratio": outcome.ratio, **({"usual": usual} if usual else {})}
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -166,15 +181,36 @@ class SizePlans(Tabled):
         case = self.best[0].case
         task = self.best[0].asked or case.task
         told = {"network": case.network.spec, "task": task.name, "rules": case.rules.to_dict()}
-        return {**told, "sizes": list(self), "crossovers": [c._asdict() for c in self.crossovers]}
+        packets = {name: [each.packets for each in row] for name, row in self.usual.items()}
+        found = {**told, "sizes": list(self), "crossovers": [c._asdict() for c in self.crossovers]}
+        return {**found, **({"packets": packets} if packets else {})}
 
     def table(self) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
         """Return columns and rows for people: a size a row."""
-        return _table(self.sizes, self.best, "plan", [_name(outcome) for outcome in self.best])
+        usual = self.usual
+        if not usual:
+            return _table(self.sizes, self.best, "plan", [_name(outcome) for outcome in self.best])
+        rows = []
+        for k, (size, outcome) in enumerate(zip(self.sizes, self.best, strict=True)):
+            times = ["-" if t is None else seconds_text(t) for t in (outcome.seconds, outcome.bound_seconds)]
+            rows.append((bytes_text(size), *(_cut_text(row[k]) for row in usual.values()), *times, outcome.ratio_text))
+        return ("bytes", *usual, "plan", "bound", "plan / bound"), tuple(rows)
 
     def remarks(self) -> list[tuple[str, str]]:
-        """Return where the plan changes."""
-        return [("crossover", crossover_text(c)) for c in self.crossovers]
+        """Return where the plan changes; of usual algorithms where the fastest of them does, and which do not run."""
+        found = [("not compared", self.remark)] if self.remark else []
+        if any(each.packets > 1 for row in self.usual.values() for each in row):
+            found.append(("in parentheses", "packets a message, where several take less than one"))
+        first = self.beside[0] if self.beside else ()
+        found += [(each.name, each.skipped) for each in first if each.name not in self.usual]
+        return found + [("crossover", crossover_text(c)) for c in self.crossovers]
+
+
+def _cut_text(each: Beside) -> str:
+    """Return what a usual algorithm takes, with its packets a message if there are several."""
+    if each.time is None:
+        return "-"
+    return seconds_text(each.time) + (f" ({each.packets})" if each.packets > 1 else "")
 
 
 def _form(outcome: Outcome) -> str:
@@ -273,6 +309,7 @@ def plan_sizes(
     sizes: str | Sequence[int],
     *,
     cost: Mapping[str, Any] | None = None,
+    usual: bool = False,
     progress: Say | None = None,
     **how: Any,
 ) -> SizePlans:
@@ -285,7 +322,11 @@ def plan_sizes(
     sizes : str or sequence of int
         Bytes: numbers, or a text such as ``"1KiB,1MiB"`` or ``"1KiB:1GiB"`` (each four times the one before).
     cost : mapping, optional
-        Further fields of `gossamer.TimeCost`: ``counting``, ``bandwidth``, ``latency``, ``form``, ``whole``.
+        Further fields of `gossamer.TimeCost`: ``counting``, ``bandwidth``, ``latency``, ``overhead``, ``form``,
+        ``whole``.
+    usual : bool
+        Set the rings, trees and exchanges of libraries beside the plans, each with the number of packets a message that
+        takes least, and find where the fastest of them changes.
     how
         Further arguments of `gossamer.plan`.
 
@@ -303,6 +344,7 @@ def plan_sizes(
     -----
     A plan for a size, a search each. A crossing lies where the plans for two sizes, each with its packets made larger
     or smaller (`gossamer.resized`), take the same time; where that is not possible, at the larger of the two sizes.
+    One of usual algorithms is found to within 10 %.
 
     Examples
     --------
@@ -316,6 +358,8 @@ def plan_sizes(
         if progress is not None:
             progress(f"planning {bytes_text(size)}")
         found.append(plan(made, task, cost=TimeCost(size, **dict(cost or {})), progress=progress, **how))
+    if usual:
+        return _with_usual(_Usual(made, as_task(task), dict(cost or {}), how, progress), tuple(ordered), tuple(found))
     pairs = zip(itertools.pairwise(ordered), itertools.pairwise(found), strict=True)
     crossings = [
         Crossover(_crossing(sizes, plans), _name(plans[0]), _name(plans[1]))
@@ -323,6 +367,49 @@ def plan_sizes(
         if _name(plans[0]) != _name(plans[1])
     ]
     return SizePlans(tuple(ordered), tuple(found), tuple(crossings))
+
+
+class _Usual:
+    """What the usual algorithms take by size."""
+
+    def __init__(
+        self, network: Network, task: Task, fields: dict[str, Any], how: Mapping[str, Any], progress: Say | None
+    ) -> None:
+        self._network, self._task, self._fields, self._how = network, task, fields, how
+        self._say = progress or (lambda stage: None)
+
+    def at(self, size: int) -> tuple[tuple[Beside, ...], str]:
+        """Return usual algorithms, the fastest first, and why there are none."""
+        cost = TimeCost(size, **self._fields)
+        asked = AskedAgain(self._network, self._task, "store-and-forward", self._how.get("rules"), cost, Fraction(0))
+        self._say(f"comparing {bytes_text(size)}")
+        return beside(asked, self._how.get("budget") or _USUAL_BUDGET, self._say)
+
+
+def _with_usual(usual: _Usual, sizes: tuple[int, ...], plans: tuple[Outcome, ...]) -> SizePlans:
+    """Return plans with usual algorithms beside them."""
+    rows = [usual.at(size) for size in sizes]
+    pairs = zip(itertools.pairwise(sizes), itertools.pairwise(row for row, _ in rows), strict=True)
+    changes = [c for (low, high), (first, last) in pairs for c in _changes(low, high, first, last, usual)]
+    return SizePlans(sizes, plans, tuple(changes), tuple(row for row, _ in rows), rows[0][1])
+
+
+def _changes(
+    low: int, high: int, first: Sequence[Beside], last: Sequence[Beside], usual: _Usual
+) -> Iterator[Crossover]:
+    """Yield the sizes between two at which the fastest usual algorithm changes."""
+    if not first or not last or first[0].time is None or last[0].time is None:
+        return
+    before, after = first[0].name, last[0].name
+    if before == after or last[0].time == next((each.time for each in last if each.name == before), None):
+        return
+    middle = math.isqrt(low * high)
+    if high <= low * _ABOUT or not low < middle < high:
+        yield Crossover(high, before, after)
+        return
+    between, _ = usual.at(middle)
+    yield from _changes(low, middle, first, between, usual)
+    yield from _changes(middle, high, between, last, usual)
 
 
 def _crossing(sizes: tuple[int, int], plans: tuple[Outcome, Outcome]) -> int:
@@ -353,16 +440,8 @@ def _crossing(sizes: tuple[int, int], plans: tuple[Outcome, Outcome]) -> int:
 class ComparedPoint:
     """A task to be compared on links with times for some number of bytes.
 
-    Attributes
-    ----------
-    network : Network
-        With its times in slots.
-    task : Task
-        What is planned.
-    clock : Clock
-        What tells seconds.
-    how : mapping
-        Further arguments of `gossamer.compare`.
+    `network`: with its times in slots. `task`: what is planned. `clock`: what tells seconds. `how`: further arguments
+    of `gossamer.compare`.
     """
 
     network: Network

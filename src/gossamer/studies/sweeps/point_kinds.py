@@ -10,13 +10,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from gossamer.atomic_files import plain
 from gossamer.errors import GossamerError, ModelError
 from gossamer.networks import as_network, network_size
 from gossamer.networks.bottleneck import bottleneck
-from gossamer.networks.cable_orbits import cable_orbits
 from gossamer.networks.derived import cables, without
 from gossamer.networks.family import Size
 from gossamer.networks.network import Network
@@ -29,7 +26,7 @@ from gossamer.planning.switching.resource_limits import Candidate, expected, in_
 from gossamer.questions.cases import Case, Refusal
 from gossamer.questions.costs import LinearCost, StepCost, TimeCost
 from gossamer.questions.rules import Rules
-from gossamer.questions.tasks import Task, kind_of
+from gossamer.questions.tasks import Task, as_task, kind_of
 from gossamer.questions.tasks.parsing import TaskWords, asked_task
 from gossamer.reading import number
 from gossamer.reading.node_lists import named_nodes
@@ -37,7 +34,7 @@ from gossamer.simulation.flits import Routers, TrafficSettings, saturation_throu
 from gossamer.simulation.random_arrivals.schemes import broadcasts
 from gossamer.simulation.random_arrivals.schemes.registry import SCHEMES
 from gossamer.simulation.random_arrivals.settings import Settings
-from gossamer.studies.sweeps.link_failures import faults
+from gossamer.studies.sweeps.link_failures import faults, planned_failures
 from gossamer.studies.sweeps.point_protocol import Progress, file_contents
 
 __all__ = [
@@ -274,6 +271,9 @@ def asked_case(words: Mapping[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
     said |= {name: Path(said[name]) for name in ("destinations", "demands") if name in said}
     task = asked_task(words["task"], said, network, seed)
     ruled = {"form": "blocks"} if "bytes" in words else {}
+    alone = next((f.name for f in fields(TimeCost) if f.name in words and f.name != "whole"), "bytes")
+    if "bytes" not in words and alone != "bytes":  # a table of results says of how many it is
+        raise ModelError(f"--{alone} goes with --bytes")
     ruled |= {name: words[name] for name in _RULES if name in words}
     return network, task, rules_and_cost(words.get("switching", "store-and-forward"), ruled)
 
@@ -455,10 +455,6 @@ def _needs(words: Mapping[str, Any], steps: float) -> PointNeeds:
     return PointNeeds(size.links * _FLIT_LINK_BYTES, 0.05 + size.links * busy * steps * _EVENT_SECONDS)
 
 
-def _steps(words: Mapping[str, Any]) -> float:
-    return 1.5 * float(words.get("steps", 4000)) * int(words.get("replications", 1))
-
-
 def _cycles(words: Mapping[str, Any], runs: int = 1) -> float:
     return 1.5 * runs * (int(words.get("measured", 20_000)) + int(words.get("warmup", 5000)))
 
@@ -471,7 +467,7 @@ DYNAMIC = Kind(
     needed=("network", "scheme", "load"),
     carry_out=_dynamic,
     title=_simulation_title,
-    needs=lambda words: _needs(words, _steps(words)),
+    needs=lambda words: _needs(words, 1.5 * float(words.get("steps", 4000)) * int(words.get("replications", 1))),
 )
 LIMIT = Kind(
     name="limit",
@@ -533,12 +529,12 @@ def _expected_of_failures(words: Mapping[str, Any]) -> PointNeeds:
     sound = expected_plan(network, task, how, words)
     count, failing = int(words.get("sample", 200)), int(words.get("failing", 1))
     ends = cables(network)
-    alike = np.unique(cable_orbits(network)).size if failing == 1 else math.comb(len(ends), failing)
+    alike = len(planned_failures(network, as_task(task), failing, count))
     try:
         one = expected_plan(network.without(links=[tuple(ends[0])]), task, how, words)
     except GossamerError:
         one = sound  # that cable is a bridge
-    seconds = sound.seconds + min(count, alike) * one.seconds
+    seconds = sound.seconds + alike * one.seconds
     return PointNeeds(max(sound.memory, one.memory), seconds)
 
 

@@ -13,8 +13,6 @@ from gossamer.studies.sweeps.results import SweepResults
 from gossamer.studies.sweeps.store import Row, natural
 from gossamer.studies.sweeps.study import Shown
 
-__all__ = ["ComparedGroup", "Front", "Report", "cell_text", "front", "report"]
-
 _MEASURES = ("seconds", "time", "worst_slowdown", "latency", "reception", "broadcast", "-saturation", "-limit", "bound")
 _AGAINST = ("links", "degree", "diameter", "bisection", "-nodes")
 _BY = ("kind", "task", "bytes", "switching", "ports", "segmented", "split", "buffer", "pattern", "without", "failing",
@@ -31,12 +29,8 @@ _CURVES = "load"
 class Front:
     """The points that no other beats in two columns.
 
-    Attributes
-    ----------
-    against, measure : str
-        The two columns, with a minus before a name where more is better.
-    members : tuple of mappings
-        The rows of the front, by the first column.
+    `against`, `measure`: the two columns, with a minus before a name where more is better. `members`: the rows of the
+    front, by the first column.
     """
 
     against: str
@@ -48,22 +42,13 @@ class Front:
 class ComparedGroup:
     """The results that are compared with each other.
 
-    Attributes
-    ----------
-    title : str
-        What they have in common.
-    rows : tuple of mappings
-        The best first.
-    measure : str
-        What is to be small, or large where it begins with a minus; empty if there is nothing to compare.
-    columns : tuple of str
-        What a table shows.
-    fronts : tuple of Front
-        Against each column.
-    curves : bool
-        Whether the measure is drawn against the load rather than as fronts.
-    naming : tuple of str
-        The columns that tell the rows apart.
+    * `title`: what they have in common.
+    * `rows`: the best first.
+    * `measure`: what is to be small, or large where it begins with a minus; empty if there is nothing to compare.
+    * `columns`: what a table shows.
+    * `fronts`: against each column.
+    * `curves`: whether the measure is drawn against the load rather than as fronts.
+    * `naming`: the columns that tell the rows apart.
     """
 
     title: str
@@ -92,16 +77,7 @@ class ComparedGroup:
 class Report:
     """What a sweep found.
 
-    Attributes
-    ----------
-    title : str
-        What was studied.
-    results : SweepResults
-        All of it, failures included.
-    groups : tuple of Group
-        The results, compared.
-    shown : Shown
-        How.
+    `title`: what was studied. `results`: all of it, failures included. `groups`: the results, compared. `shown`: how.
     """
 
     title: str
@@ -113,25 +89,12 @@ class Report:
 def report(results: SweepResults, title: str = "", shown: Shown | None = None, where: Sequence[str] = ()) -> Report:
     """Compare the results of a sweep.
 
-    Parameters
-    ----------
-    results : SweepResults
-        What came of it.
-    title : str
-        What was studied.
-    shown : Shown, optional
-        How results are compared. Default: by what the points are; the measure is the time of tasks, the latency or
-        delay of simulations.
-    where : sequence of str
-        Conditions on columns, such as ``optimal and seconds < 0.001``.
+    `results`: what came of it. `title`: what was studied. `shown`: how results are compared. Default: by what the
+    points are; the measure is the time of tasks, the latency or delay of simulations. `where`: conditions on columns,
+    such as ``optimal and seconds < 0.001``.
 
-    Raises
-    ------
-    ModelError
-        If a column is unknown or a condition is illegal.
+    Raises ModelError if a column is unknown or a condition is illegal.
 
-    Examples
-    --------
     >>> import gossamer
     >>> found = gossamer.sweep({"network": ["torus:4x4", "ring:16", "hypercube:4"], "task": "alltoall"},
     ...                        engine="in-process")

@@ -17,8 +17,6 @@ from gossamer.studies.sweeps.point_grids import AskedPoint, grid
 from gossamer.studies.sweeps.point_kinds import PointNeeds, asked_network, measuring, size_of
 from gossamer.studies.sweeps.point_protocol import identity
 
-__all__ = ["Estimate", "Shown", "Study", "estimated", "read_study", "word_values"]
-
 # About what a sweep takes, before anything of it is carried out.
 
 _PATIENCE = 10.0
@@ -32,19 +30,12 @@ _MOST_LINKS = 5_000_000
 class Estimate:
     """About what a sweep takes.
 
-    Attributes
-    ----------
-    points, known : int
-        How many points there are, and how many of them are in the file already.
-    memory : int
-        Bytes of the largest point, beside what every process has.
-    largest : str
-        Its title.
-    seconds : float
-        CPU time of all that are left, once kernels are compiled; a study as a whole is within a factor of two or
-        three as a rule, a point need not be.
-    looked : int
-        How many of those left were looked at one by one: their networks built and their algorithms asked.
+    * `points`, `known`: how many points there are, and how many of them are in the file already.
+    * `memory`: bytes of the largest point, beside what every process has.
+    * `largest`: its title.
+    * `seconds`: CPU time of all that are left, once kernels are compiled; a study as a whole is within a factor of two
+      or three as a rule, a point need not be.
+    * `looked`: how many of those left were looked at one by one: their networks built and their algorithms asked.
     """
 
     points: int
@@ -58,18 +49,9 @@ class Estimate:
 def estimated(points: Sequence[AskedPoint], known: set[str], patience: float = _PATIENCE) -> Estimate:
     """Return about what points take of which some identities are known.
 
-    Parameters
-    ----------
-    points : sequence of AskedPoint
-        The points.
-    known : set of str
-        Identities of those that are in the file already.
-    patience : float
-        Seconds of CPU time after which no further point is looked at; the rest is estimated by arithmetic and scaled
-        as those that were looked at.
+    `known`: identities of those that are in the file already. `patience`: seconds of CPU time after which no further
+    point is looked at; the rest is estimated by arithmetic and scaled as those that were looked at.
 
-    Examples
-    --------
     >>> from gossamer.studies.sweeps import grid
     >>> found = estimated(list(grid({"network": ["ring:4", "torus:8x8"], "task": "alltoall"})), set())
     >>> found.points, found.looked, found.largest, 0 < found.seconds < 5
@@ -127,19 +109,12 @@ _BESIDE = ("zip", "where")
 class Shown:
     """How results are shown; what is empty is chosen by what the points are.
 
-    Attributes
-    ----------
-    measure : str
-        The column that is to be small, or large if it begins with a minus.
-    by : tuple of str
-        Columns each of whose combinations has a table and a picture of its own.
-    against : tuple of str
-        Columns against which the measure is drawn, with the front of what no other point beats in both; a minus before
-        a name says that more is better.
-    columns : tuple of str
-        What tables show.
-    rows : int
-        Rows of a table.
+    * `measure`: the column that is to be small, or large if it begins with a minus.
+    * `by`: columns each of whose combinations has a table and a picture of its own.
+    * `against`: columns against which the measure is drawn, with the front of what no other point beats in both; a
+      minus before a name says that more is better.
+    * `columns`: what tables show.
+    * `rows`: rows of a table.
     """
 
     measure: str = ""
@@ -153,16 +128,8 @@ class Shown:
 class Study:
     """Many points in words.
 
-    Attributes
-    ----------
-    title : str
-        What is studied.
-    grids : tuple of mappings
-        Words and lists of their values, each a grid, with ``zip`` and ``where`` beside them.
-    define : mapping of str to str
-        Formulas by name, which conditions may use.
-    shown : Shown
-        How the results are shown.
+    `title`: what is studied. `grids`: words and lists of their values, each a grid, with ``zip`` and ``where`` beside
+    them. `define`: formulas by name, which conditions may use. `shown`: how the results are shown.
     """
 
     title: str

@@ -218,10 +218,6 @@ ATD: tuple[WormholeAlgorithm, ...] = (
         "after Chen and Chen 2000",
         "as atd-5, with groups of 3 on diagonals and a collection in rotated parts by shifts",
     ),
-    _algorithm(
-        ATD_PIECE,
-        "after Chen and Chen 2000",
-        "as atd-opt, with every message cut into a piece for each DDN",
-    ),
+    _algorithm(ATD_PIECE, "after Chen and Chen 2000", "as atd-opt, with every message cut into a piece for each DDN"),
 )
 """The three variants, for the registry."""

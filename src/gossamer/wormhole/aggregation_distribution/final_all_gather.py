@@ -15,42 +15,19 @@ from gossamer.wormhole.aggregation_distribution.recording import NOTHING, PhaseC
 from gossamer.wormhole.contraction_trees import GroupTree, contraction, line_broadcast
 from gossamer.wormhole.partition import Ints, TorusPartition
 
-__all__ = [
-    "COLUMNS",
-    "ROWS",
-    "aggregate",
-    "collect",
-    "collection_cost",
-    "contraction_cost",
-    "diagonal_broadcast",
-    "dilation_two_ring",
-]
-
 # Diagonal-based data aggregation, its use inside the DDNs, and its reverse, the dilated-diagonal broadcast.
 
 
 def aggregate(recording: ScheduleRecorder, tree: GroupTree, unit: int, name: str) -> None:
     """Move all units along a contraction of diagonals.
 
-    Parameters
-    ----------
-    recording : ScheduleRecorder
-        The schedule so far; its holders are moved.
-    tree : GroupTree
-        Of h diagonals with unit 1: from all diagonals to those that are 0 modulo h. Of g diagonals with unit h: in all
-        DDNs at once, from all of their diagonals to the main one.
-    unit : int
-        Distance of the diagonals.
-    name : str
-        Name of the phase.
+    `recording`: the schedule so far; its holders are moved. `tree`: of h diagonals with unit 1: from all diagonals to
+    those that are 0 modulo h. Of g diagonals with unit h: in all DDNs at once, from all of their diagonals to the main
+    one. `unit`: distance of the diagonals. `name`: name of the phase.
 
-    Notes
-    -----
     One step a level. Units are moved, not copied.
 
-    References
-    ----------
-    Chen and Chen 2000, sections 3.1.1 (Lemma 1) and 3.2.1.
+    Source: Chen and Chen 2000, sections 3.1.1 (Lemma 1) and 3.2.1.
     """
     here = np.full(recording.partition.node_count, -1, np.int64)
     with recording.phase(name):
@@ -66,14 +43,10 @@ def aggregate(recording: ScheduleRecorder, tree: GroupTree, unit: int, name: str
 def diagonal_broadcast(recording: ScheduleRecorder, tree: GroupTree, name: str = "broadcast") -> None:
     """Send all that belongs to a DDN from its main diagonal to all of its nodes, in all DDNs at once.
 
-    Notes
-    -----
     The moves of the contraction of the DDNs' diagonals, backward. One step a level, each as long as all messages of the
     largest DDN.
 
-    References
-    ----------
-    Chen and Chen 2000, section 3.2.2.
+    Source: Chen and Chen 2000, section 3.2.2.
     """
     partition = recording.partition
     rows = np.array([recording.row(units) for units in recording.of_ddn()], np.int64)
@@ -87,27 +60,15 @@ def diagonal_broadcast(recording: ScheduleRecorder, tree: GroupTree, name: str =
 def contraction_cost(name: str, tree: GroupTree, unit: int, unit_bytes: int, held: int, most: int) -> PhaseCost:
     """Return the closed form of a contraction of units of `unit_bytes`.
 
-    Parameters
-    ----------
-    name : str
-        Name of the phase.
-    tree : GroupTree
-        The contraction.
-    unit : int
-        Distance of its diagonals.
-    unit_bytes : int
-        Bytes of a unit.
-    held : int
-        The most units that a node holds before.
-    most : int
-        The most units that may come together.
+    * `name`: name of the phase.
+    * `tree`: the contraction.
+    * `unit`: distance of its diagonals.
+    * `unit_bytes`: bytes of a unit.
+    * `held`: the most units that a node holds before.
+    * `most`: the most units that may come together.
 
-    Notes
-    -----
     Attained for the aggregation when all nodes are sources; an upper bound otherwise.
 
-    Examples
-    --------
     >>> from gossamer.wormhole.contraction_trees import group_tree
     >>> contraction_cost("aggregation", group_tree(6), 1, 1, 1, 36).bytes
     (1, 3)
@@ -140,24 +101,15 @@ def dilation_two_ring(h: int) -> tuple[int, ...]:
 def collect(recording: ScheduleRecorder, *, rows: str = "window", columns: str = "shift") -> None:
     """Bring what every DDN has to all nodes.
 
-    Parameters
-    ----------
-    recording : ScheduleRecorder
-        The schedule so far; every node of a DDN knows all units whose `word` is the DDN. The parts of the data are the
-        recording's copies.
-    rows : {"window", "block"}
-        Windows of h nodes around each copy, across the borders of the DCNs, or inside the DCNs.
-    columns : {"shift", "ring"}
-        Shifts of the whole torus by one node, or the source's ring of dilation 2 in each DCN.
+    `recording`: the schedule so far; every node of a DDN knows all units whose `word` is the DDN. The parts of the data
+    are the recording's copies. `rows`, {"window", "block"}: windows of h nodes around each copy, across the borders of
+    the DCNs, or inside the DCNs. `columns`, {"shift", "ring"}: shifts of the whole torus by one node, or the source's
+    ring of dilation 2 in each DCN.
 
-    Notes
-    -----
     The row stage takes ``ceil_log(3, h)`` steps with windows and ``ceil_log(3, 2*h - 1)`` inside the DCNs. Each of the
     d - 1 further stages takes ``h // 2`` steps by shifts and ``h - 1`` by rings.
 
-    References
-    ----------
-    Chen and Chen 2000, section 3.2.3 (Figs. 18-22).
+    Source: Chen and Chen 2000, section 3.2.3 (Figs. 18-22).
     """
     partition, copies = recording.partition, recording.copies
     d = partition.dimensions
@@ -274,25 +226,11 @@ def collection_cost(
 ) -> tuple[PhaseCost, PhaseCost]:
     """Return the closed forms of the two phases of `collect`.
 
-    Parameters
-    ----------
-    partition : TorusPartition
-        The partition.
-    copy_bytes : int
-        Bytes of the largest packet of a unit.
-    held : int
-        The most units of a DDN.
-    most : int
-        All units.
-    rows, columns : str
-        As of `collect`.
+    `copy_bytes`: bytes of the largest packet of a unit. `held`: the most units of a DDN. `most`: all units. `rows`,
+    `columns`: as of `collect`.
 
-    Notes
-    -----
     Exact in two dimensions, but for roundings, where there is any message; an upper bound in more.
 
-    Examples
-    --------
     >>> rows, columns = collection_cost(TorusPartition((25, 25), 5), 1, 125, 625, columns="ring")
     >>> rows.bytes, columns.bytes, columns.hops
     ((125, 125), (125, 125, 125, 125), (2, 2, 2, 2))
@@ -300,9 +238,7 @@ def collection_cost(
     h = partition.h
     row_steps, column_steps = _row_steps(h, rows), _column_steps(h, columns)
     along = PhaseCost(
-        "rows",
-        (held * copy_bytes,) * len(row_steps),
-        tuple(max(abs(hop) for _, _, hop in hops) for hops in row_steps),
+        "rows", (held * copy_bytes,) * len(row_steps), tuple(max(abs(hop) for _, _, hop in hops) for hops in row_steps)
     )
     lengths: list[int] = []
     for stage in range(1, partition.dimensions):

@@ -16,16 +16,6 @@ from gossamer.wormhole.aggregation_distribution.recording import NOTHING, PhaseC
 from gossamer.wormhole.contraction_trees import TreeMoves, contraction, group_tree
 from gossamer.wormhole.partition import Ints, TorusPartition
 
-__all__ = [
-    "Partner",
-    "gather_rounds",
-    "gathering_cost",
-    "prefix_cost",
-    "prefix_sums",
-    "ranks",
-    "tell_all",
-]
-
 # Alignment: the nodes on the main diagonal of a DDN tell each other all that they hold.
 #
 # Every node of the diagonal knows a window of consecutive nodes of the diagonal, at first itself. In a round it gets
@@ -52,29 +42,15 @@ class Partner(NamedTuple):
 def gather_rounds(width: int, fan: int) -> list[list[Partner]]:
     """Return the rounds in which each of `width` nodes of a ring comes to know all.
 
-    Parameters
-    ----------
-    width : int
-        Nodes N of the ring.
-    fan : {4, 2}
-        Most partners of a round.
+    `width`: nodes N of the ring. `fan`, {4, 2}: most partners of a round.
 
-    Returns
-    -------
-    list of list of Partner
-        With w nodes known before a round, the partners are +w, -w, +2w, -2w, as many as are needed.
+    Returns: with w nodes known before a round, the partners are +w, -w, +2w, -2w, as many as are needed.
 
-    Notes
-    -----
     A partner 2w places away is used only if N > 3w. So in every column the channels ``[i-2w, i]`` and ``[i, i+w]`` of
     the messages to and from node i do not meet those of the next.
 
-    References
-    ----------
-    Chen and Chen 2000, section 3.2.1 (Figs. 14-16).
+    Source: Chen and Chen 2000, section 3.2.1 (Figs. 14-16).
 
-    Examples
-    --------
     >>> [[(p.places, p.nodes) for p in r] for r in gather_rounds(5, 4)], [len(r) for r in gather_rounds(7, 4)]
     ([[(1, 1), (-1, 1), (2, 1), (-2, 1)]], [4, 1])
     """
@@ -100,22 +76,12 @@ def gather_rounds(width: int, fan: int) -> list[list[Partner]]:
 def tell_all(recording: ScheduleRecorder, fan: int, name: str = "all-gather") -> None:
     """Let the nodes on the main diagonal of every DDN know all units of the DDN.
 
-    Parameters
-    ----------
-    recording : ScheduleRecorder
-        The schedule so far; all holders are on the main diagonals of the DDNs.
-    fan : {4, 2}
-        Most partners of a round.
-    name : str
-        Name of the phase.
+    `recording`: the schedule so far; all holders are on the main diagonals of the DDNs. `fan`, {4, 2}: most partners of
+    a round. `name`: name of the phase.
 
-    Notes
-    -----
     Units stay with their holders; at the end all nodes on a main diagonal know them.
 
-    References
-    ----------
-    Chen and Chen 2000, section 3.2.1.
+    Source: Chen and Chen 2000, section 3.2.1.
     """
     partition = recording.partition
     h, g = partition.h, partition.diagonals
@@ -180,21 +146,9 @@ def _rings(recording: ScheduleRecorder, known: dict[int, Ints], t: int) -> dict[
 def gathering_cost(partition: TorusPartition, fan: int, unit_bytes: int, held: int, most: int) -> PhaseCost:
     """Return the closed form of `tell_all`, an upper bound.
 
-    Parameters
-    ----------
-    partition : TorusPartition
-        The partition.
-    fan : {4, 2}
-        Most partners of a round.
-    unit_bytes : int
-        Bytes of a unit.
-    held : int
-        The most units of a node before.
-    most : int
-        The most units of a DDN.
+    `fan`, {4, 2}: most partners of a round. `unit_bytes`: bytes of a unit. `held`: the most units of a node before.
+    `most`: the most units of a DDN.
 
-    Examples
-    --------
     >>> gathering_cost(TorusPartition((50, 50), 10), 2, 1, 250, 250)
     PhaseCost(name='all-gather', bytes=(250, 250), hops=(20, 60), control=False)
     """
@@ -235,27 +189,16 @@ class _Level:
 def prefix_sums(recording: ScheduleRecorder, fan: int) -> Ints:
     """Find for every node how many units the nodes before it hold.
 
-    Parameters
-    ----------
-    recording : ScheduleRecorder
-        The schedule so far; all holders are nodes of DDNs. The control messages of the phase are written to it.
-    fan : {3, 5}
-        Groups along the diagonal of the torus: of 5, in two steps a level, or of 3, in one.
+    `recording`: the schedule so far; all holders are nodes of DDNs. The control messages of the phase are written to
+    it. `fan`, {3, 5}: groups along the diagonal of the torus: of 5, in two steps a level, or of 3, in one.
 
-    Returns
-    -------
-    int64[V]
-        The sum of each node in one fixed order of the DDN nodes.
+    Returns: int64[V]: the sum of each node in one fixed order of the DDN nodes.
 
-    Notes
-    -----
     In a square torus with N = n/h, ``2 ceil_log(5, N)`` steps, and ``4 ceil_log(5, n)`` with fan 5 or
     ``2 ceil_log(3, n)`` with fan 3. The trip along the diagonal from a far member of a group of 5 goes vertically and
     then horizontally, that from a near member horizontally and then vertically, and so stops at the corner.
 
-    References
-    ----------
-    Chen and Chen 2000, section 3.1.2.1 (Figs. 4-9).
+    Source: Chen and Chen 2000, section 3.1.2.1 (Figs. 4-9).
     """
     levels = _levels(recording.partition, fan)
     held = np.bincount(recording.holder, minlength=recording.partition.node_count).astype(np.int64)
@@ -358,8 +301,6 @@ def _line(partition: TorusPartition, nodes: Ints, t: int, period: int) -> list[_
 def prefix_cost(partition: TorusPartition, fan: int, counter_bytes: int) -> PhaseCost:
     """Return the closed form of `prefix_sums`; all messages have `counter_bytes`.
 
-    Examples
-    --------
     >>> p = TorusPartition((25, 25), 5)
     >>> [len(prefix_cost(p, fan, 4).bytes) for fan in (5, 3)]
     [10, 8]

@@ -40,25 +40,11 @@ class ScheduleRecorder:
     cut into for the DDNs. Unit ``message * words + word`` is stored as `copies` packets in turn, one for each part of
     the data collection.
 
-    Parameters
-    ----------
-    case : WormholeCase
-        What is asked.
-    partition : TorusPartition
-        The partition of the network.
-    words : int
-        Units of a message: 1, or the number of DDNs.
-    copies : int
-        Packets of a unit.
+    `case`: what is asked. `partition`: the partition of the network. `words`: units of a message: 1, or the number of
+    DDNs. `copies`: packets of a unit.
 
-    Attributes
-    ----------
-    holder : int64[units]
-        The node that is responsible for a unit.
-    word : int64[units]
-        The DDN that a unit belongs to; 0 until it is known.
-    table : PayloadTable
-        The payloads.
+    `holder`, int64[units]: the node that is responsible for a unit. `word`, int64[units]: the DDN that a unit belongs
+    to; 0 until it is known. `table`: the payloads.
     """
 
     def __init__(self, case: WormholeCase, partition: TorusPartition, words: int, copies: int) -> None:

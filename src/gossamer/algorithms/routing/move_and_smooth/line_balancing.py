@@ -10,12 +10,7 @@ from collections.abc import Sequence
 
 from gossamer.errors import ScheduleError
 
-__all__ = [
-    "column_bound",
-    "flow_numbers",
-    "row_bound",
-    "row_movement",
-]
+__all__ = ["column_bound", "flow_numbers", "row_bound", "row_movement"]
 
 
 def row_bound(b: int, c: int) -> int:

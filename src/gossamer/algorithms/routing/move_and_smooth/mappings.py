@@ -32,10 +32,6 @@ def variant_a(cells: RegionCells) -> Routes:
     cells : RegionCells
         Of regions of any shapes.
 
-    Returns
-    -------
-    Routes
-
     Notes
     -----
     A cell is the target of at most 4 cells if both sides are even, 6 if one is odd, and 9 if both are. O(M).
@@ -68,10 +64,6 @@ def variant_c(cells: RegionCells) -> Routes:
     cells : RegionCells
         As for `variant_a`.
 
-    Returns
-    -------
-    Routes
-
     Notes
     -----
     A cell is the target of at most 5 cells if both sides are odd and at least 11. O(M).
@@ -102,10 +94,6 @@ def first_mapping(cells: RegionCells) -> Routes:
     cells : RegionCells
         As for `variant_a`.
 
-    Returns
-    -------
-    Routes
-
     Raises
     ------
     NotApplicableError
@@ -134,10 +122,6 @@ def second_mapping(cells: RegionCells) -> Routes:
     ----------
     cells : RegionCells
         As for `variant_a`.
-
-    Returns
-    -------
-    Routes
 
     Raises
     ------
@@ -191,10 +175,6 @@ def third_mapping(cells: RegionCells) -> Routes:
     ----------
     cells : RegionCells
         As for `variant_a`.
-
-    Returns
-    -------
-    Routes
 
     Raises
     ------
@@ -266,12 +246,7 @@ def _odd_side(cells: RegionCells, name: str, least: int) -> None:
 
 
 def _routes(
-    i: Whole,
-    j: Whole,
-    row: Whole,
-    column: Whole,
-    row_first: Flags | None = None,
-    gate: Whole | None = None,
+    i: Whole, j: Whole, row: Whole, column: Whole, row_first: Flags | None = None, gate: Whole | None = None
 ) -> Routes:
     """Return the routes to the target cells; where `gate` is not 0, the last step south is the third leg."""
     down, across = row - i, column - j

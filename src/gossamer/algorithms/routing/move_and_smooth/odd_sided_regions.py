@@ -33,18 +33,6 @@ from gossamer.algorithms.routing.move_and_smooth.stages import (
 from gossamer.graphs.lock_step_movement import ItemMoves
 from gossamer.networks.network import IntArray
 
-__all__ = [
-    "MOVE_AND_SMOOTH",
-    "Q_ANY",
-    "VARIANTS",
-    "MappedStage",
-    "any_stages",
-    "buffers_seen",
-    "move_by_mapping",
-    "run",
-    "worst_lengths",
-]
-
 # Algorithm Q on every r x c array, by variants A and C of the mappings for odd sides.
 #
 # All regions of a level move and smooth in lock-step, whatever their shapes: a side n is cut into ceil(n/2) and
@@ -69,20 +57,11 @@ class MappedStage(Stage):
 def any_stages(sides: tuple[int, ...], variant: str) -> tuple[Stage, ...]:
     """Return the stages of Algorithm Q on an array of two dimensions, with guaranteed lengths.
 
-    Parameters
-    ----------
-    sides : tuple of int
-        The sides r and c.
-    variant : {"A", "C"}
-        How cells of odd regions are mapped.
+    `sides`: the sides r and c. `variant`, {"A", "C"}: how cells of odd regions are mapped.
 
-    Notes
-    -----
     On a square whose side is a power of two they are those of the thesis or a step shorter; on others their sum can be
     more than 5.5n. O(rc).
 
-    Examples
-    --------
     >>> for stage in any_stages((6, 3), "C"):
     ...     print(stage.name, stage.move, stage.smooth)
     move 6x3 5 PhaseLengths(count=2, rows=(2,), column=2)
@@ -113,28 +92,17 @@ def any_stages(sides: tuple[int, ...], variant: str) -> tuple[Stage, ...]:
 def worst_lengths(load: IntArray) -> tuple[int, int]:
     """Return the steps that row and column movement take at most in a region, given what each cell can hold.
 
-    Parameters
-    ----------
-    load : int32[R, C]
-        The most items in each cell before; a region never has more items than cells.
+    `load`, int32[R, C]: the most items in each cell before; a region never has more items than cells.
 
-    Returns
-    -------
-    row, column : int
+    Returns: `row`, `column`.
 
-    Notes
-    -----
     Row movement: the flow over link k is largest if the k cells to its left are full, the others are empty, and the
     extra items lie on the right after it; that is Lemma 2.3 with a bound for each cell. Column movement: an item that
     is in row p or above before ends at most in row ``min(B_p, R) - 1``, B_p being what rows 0..p can hold, and of the
     items that go so far one comes in each step; that is Theorem 2.3 with a bound for each row. O(R C).
 
-    References
-    ----------
-    Han 1990, Lemma 2.3 and Theorem 2.3.
+    Source: Han 1990, Lemma 2.3 and Theorem 2.3.
 
-    Examples
-    --------
     As Theorems 2.1 and 2.3 say for b = 4, 8 x 8 cells:
 
     >>> worst_lengths(np.full((8, 8), 4, np.int32))
@@ -166,18 +134,11 @@ def _move_length(variant: str, r: int, c: int) -> int:
 def buffers_seen(stages: Sequence[Stage]) -> int:
     """Return the most items that a node was seen to hold at a time in any run; nothing proves it.
 
-    Parameters
-    ----------
-    stages : sequence of Stage
-        As from `any_stages`, or of Algorithm Q on sides that are powers of two.
+    `stages`: as from `any_stages`, or of Algorithm Q on sides that are powers of two.
 
-    Notes
-    -----
     After a move a cell can hold what its region has room for, of the items that have it as their target; with one on
     top for those that pass if all sides are even, 5 in all for two axes, and 6 for variant A if a side is odd.
 
-    Examples
-    --------
     >>> [buffers_seen(any_stages((n, n), "A")) for n in (5, 15, 64)]
     [6, 9, 5]
     >>> [buffers_seen(any_stages((n, n), "C")) for n in (5, 14, 22, 64)]
@@ -204,15 +165,8 @@ def _quadrant_loads(variant: str, rows: int, columns: int) -> tuple[IntArray, ..
 def run(traffic: MovingItems, stages: Sequence[Stage]) -> None:
     """Route the traffic through all stages, mapped ones by their variants and others as usual.
 
-    Parameters
-    ----------
-    traffic : MovingItems
-        At most one item at a node.
-    stages : sequence of Stage
-        Of this array.
+    `traffic`: at most one item at a node. `stages`: of this array.
 
-    Notes
-    -----
     O(hops + N log N).
     """
     for stage in stages:
@@ -230,25 +184,14 @@ def move_by_mapping(
 ) -> int:
     """Move each item to its target in each quadrant of its region that has one of its destinations; return the steps.
 
-    Parameters
-    ----------
-    traffic : MovingItems
-        At most one item at a node.
-    regions : Regions
-        That are cut in quadrants, of any shapes that the mapping covers.
-    mapping : Mapping
-        Gives targets and routes.
-    name : str
-        Of the phase.
-    guaranteed : int, optional
-        Steps that the phase takes at most, whatever the instance.
+    * `traffic`: at most one item at a node.
+    * `regions`: that are cut in quadrants, of any shapes that the mapping covers.
+    * `mapping`: gives targets and routes.
+    * `name`: of the phase.
+    * `guaranteed`: steps that the phase takes at most, whatever the instance.
 
-    Notes
-    -----
     Copies of one packet travel as one as far as their routes agree. O(hops).
 
-    Examples
-    --------
     >>> import gossamer
     >>> from gossamer.questions.cases import Case
     >>> from gossamer.schedules.hop_sinks import RecordingSink

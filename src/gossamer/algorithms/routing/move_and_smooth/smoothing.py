@@ -384,11 +384,7 @@ def smooth_lengths(regions: Regions, axes: tuple[int, ...], b: int) -> PhaseLeng
 
 
 def smooth(
-    traffic: MovingItems,
-    regions: Regions,
-    axes: tuple[int, ...],
-    b: int,
-    lengths: PhaseLengths | None = None,
+    traffic: MovingItems, regions: Regions, axes: tuple[int, ...], b: int, lengths: PhaseLengths | None = None
 ) -> PhaseLengths:
     """Smooth every region: afterwards no node holds more than one item. Return the actual lengths of the phases.
 

@@ -24,8 +24,6 @@ from gossamer.simulation.flits.routing.routing_function import (
 )
 from gossamer.simulation.flits.settings import Routers
 
-__all__ = ["DimensionOrder", "OneTurn", "ReverseOrder", "Ugal", "Valiant", "grid_of", "needs_dateline", "write_paths"]
-
 Ints = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.integer]
 

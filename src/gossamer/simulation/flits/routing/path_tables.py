@@ -26,8 +26,6 @@ from gossamer.simulation.flits.routing.routing_function import (
 )
 from gossamer.simulation.flits.settings import Routers
 
-__all__ = ["Layered", "ShortestPath", "UgalTable", "UpDown", "ValiantTable", "WrittenRoutes", "ranks", "written_routes"]
-
 Ints = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.integer]
 
@@ -40,14 +38,9 @@ _MOST = 1 << 22
 class WrittenRoutes:
     """The routes between any two terminals, for whatever is drawn.
 
-    Attributes
-    ----------
-    route : int32[...]
-        As `Routing.write` writes them.
-    draws : int
-        How often 0 or 1 is drawn for a message.
-    begin : int64[T * T * 2**draws]
-        Where the route begins: by source, target, and what is drawn, the first draw in the lowest bit.
+    `route`, int32[...]: as `Routing.write` writes them. `draws`: how often 0 or 1 is drawn for a message. `begin`,
+    int64[T * T * 2**draws]: where the route begins: by source, target, and what is drawn, the first draw in the lowest
+    bit.
     """
 
     def __init__(self, rule: Routing, draws: int) -> None:

@@ -17,8 +17,6 @@ from gossamer.simulation.flits.fabric import Fabric
 from gossamer.simulation.flits.settings import Routers
 from gossamer.simulation.flits.state import Adaptive
 
-__all__ = ["NO_STEP", "Choosing", "Joined", "Legs", "RoutedMessages", "Routing", "TwoLegs", "ends", "halves", "phases"]
-
 Ints = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.integer]
 
@@ -50,26 +48,14 @@ class RoutedMessages(NamedTuple):
 class Routing(ABC):
     """A routing function on one fabric with given routers.
 
-    Attributes
-    ----------
-    name : str
-        Its name in `ROUTINGS`.
-    fabric : Fabric
-        Where it routes.
-    settings : Routers
-        The routers.
-    classes : int64[K]
-        The virtual channels of each class, as bits; class 0 are all of them.
-    longest : int
-        The most links that a route has.
-    routes : int
-        Routes that are written for a message: 2 where its source chooses.
-    draws : int or None
-        How often `write` draws 0 or 1 for a message; None if it draws something else.
-    adaptive : Adaptive or None
-        The ways of heads that find them step by step.
-    escape : int
-        Virtual channels, as bits, that a message does not leave for others.
+    * `name`: its name in `ROUTINGS`.
+    * `fabric`: where it routes.
+    * `classes`, int64[K]: the virtual channels of each class, as bits; class 0 are all of them.
+    * `longest`: the most links that a route has.
+    * `routes`: routes that are written for a message: 2 where its source chooses.
+    * `draws`: how often `write` draws 0 or 1 for a message; None if it draws something else.
+    * `adaptive`: the ways of heads that find them step by step.
+    * `escape`: virtual channels, as bits, that a message does not leave for others.
     """
 
     name = ""
@@ -133,10 +119,7 @@ def halves(bits: int) -> tuple[int, int]:
 def phases(lanes: int, count: int, name: str, each: int) -> list[int]:
     """Return `count` groups of at least `each` of so many virtual channels, as bits.
 
-    Raises
-    ------
-    ModelError
-        If they do not suffice.
+    Raises ModelError if they do not suffice.
     """
     if lanes < count * each:
         raise ModelError(f"routing {name!r} needs virtual_channels of at least {count * each} here, got {lanes}")
@@ -168,10 +151,7 @@ class Legs(Routing):
 class TwoLegs(Legs):
     """To a random router first, then to the target, each leg on virtual channels of its own (Valiant).
 
-    Attributes
-    ----------
-    kinds : (int, int)
-        What is added to the classes of the first and of the second leg.
+    `kinds`: what is added to the classes of the first and of the second leg.
     """
 
     name = "valiant"

@@ -355,11 +355,7 @@ def star_reason(network: Network) -> str | None:
 
 
 def star(
-    network: Network,
-    *,
-    priority: str = "two-class",
-    coin: bool = True,
-    target: Sequence[Fraction] | None = None,
+    network: Network, *, priority: str = "two-class", coin: bool = True, target: Sequence[Fraction] | None = None
 ) -> Scheme:
     """Return the STAR scheme on a torus, hypercube, generalized hypercube, or any other product.
 
@@ -402,11 +398,7 @@ def star(
 
 
 def redo(
-    network: Network,
-    *,
-    priority: str = "two-class",
-    coin: bool = True,
-    target: Sequence[Fraction] | None = None,
+    network: Network, *, priority: str = "two-class", coin: bool = True, target: Sequence[Fraction] | None = None
 ) -> Scheme:
     """Return the REDO scheme: STAR with all orders of the dimensions instead of d.
 

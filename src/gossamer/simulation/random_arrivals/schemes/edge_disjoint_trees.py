@@ -13,8 +13,6 @@ from gossamer.errors import NotApplicableError
 if TYPE_CHECKING:
     from gossamer.networks.network import IntArray, Network
 
-__all__ = ["centered", "edge_disjoint_trees", "tree_height", "trees_reason"]
-
 _MOST_EDGES = 20_000
 
 
@@ -116,39 +114,20 @@ def _up(back: dict[int, tuple[int, int]], node: int) -> list[int]:
 def edge_disjoint_trees(network: Network, count: int | None = None, *, seed: int = 0, tries: int = 8) -> list[IntArray]:
     """Return edge-disjoint spanning trees of a network, each rooted at its center.
 
-    Parameters
-    ----------
-    network : Network
-        With an opposite for every link.
-    count : int, optional
-        How many trees; default as many as there are, at most floor(E / (N-1)) for E edges.
-    seed : int
-        Feeds the order in which edges are tried.
-    tries : int
-        Attempts; the one whose highest tree is lowest is kept. On more than 600 edges there is one.
+    `network`: with an opposite for every link. `count`: how many trees; default as many as there are, at most floor(E /
+    (N-1)) for E edges. `seed`: feeds the order in which edges are tried. `tries`: attempts; the one whose highest tree
+    is lowest is kept. On more than 600 edges there is one.
 
-    Returns
-    -------
-    list of int32[N]
-        Parents, -1 at the center.
+    Returns: list of int32[N]: parents, -1 at the center.
 
-    Raises
-    ------
-    NotApplicableError
-        If the network is not covered, or has not so many trees.
+    Raises NotApplicableError if the network is not covered, or has not so many trees.
 
-    Notes
-    -----
     Trees grow breadth-first by turns from a common node; then edges are added along shortest augmenting paths of the
     union of `count` graphic matroids, which ends with a largest set of edges that falls apart into that many forests.
 
-    References
-    ----------
     J. Edmonds, Minimum partition of a matroid into independent subsets, 1965; for the use: Varvarigos and Banerjee
     1996.
 
-    Examples
-    --------
     >>> import gossamer
     >>> trees = edge_disjoint_trees(gossamer.network("hypercube:4"))
     >>> len(trees), len({(min(v, p), max(v, p)) for tree in trees for v, p in enumerate(tree.tolist()) if p >= 0})
@@ -227,13 +206,8 @@ def _packed(network: Network, count: int, rng: np.random.Generator) -> list[IntA
 def centered(neighbors: list[list[int]]) -> IntArray:
     """Return the parents in a tree rooted at its center, the node from which the farthest node is nearest.
 
-    Parameters
-    ----------
-    neighbors : list of list of int
-        Of each node in the tree.
+    `neighbors`: of each node in the tree.
 
-    Examples
-    --------
     >>> centered([[1], [0, 2], [1, 3], [2, 4], [3]]).tolist()
     [1, 2, -1, 2, 3]
     """

@@ -22,8 +22,6 @@ from gossamer.simulation.random_arrivals.scheme import KINDS, RequestKinds, Sche
 from gossamer.simulation.random_arrivals.schemes.transmission_tables import SchemeRows
 from gossamer.simulation.random_arrivals.theory.loads import distances
 
-__all__ = ["Mix", "at_each_source", "mixed"]
-
 IntArray = npt.NDArray[np.int32]
 
 MOST_ROWS = 20_000_000
@@ -44,46 +42,27 @@ def mixed(
 ) -> Scheme:
     """Return a scheme of broadcasts, unicasts and multicasts.
 
-    Parameters
-    ----------
-    scheme : Scheme
-        How the broadcasts travel, in one part.
-    shares : mapping of str to float
-        How many requests are of each kind, ``broadcast``, ``unicast`` and ``multicast``, in any unit; those that are
-        left out, or 0, do not occur.
-    destination : sequence of int, optional
-        Where the unicasts of each node go, -1 or itself for a node that sends none; a pattern of
-        `gossamer.questions.tasks.patterns`. Every node makes as many requests as before: one without unicasts more of
-        the others. Default: any other node that receives broadcasts, with equal chances.
-    size : int
-        Nodes to which a multicast goes, drawn among 16 sets of each source.
-    order : sequence of str
-        Kinds from the most urgent on: a copy of an earlier kind is served before all of later ones, and after the
-        named kinds all others. Inside a kind the scheme's classes hold. Default: unicasts and multicasts are in the
-        most urgent class of the broadcasts.
-    ways : int
-        Shortest paths drawn for each pair of nodes, among which each unicast draws one.
-    seed : int
-        Of the paths and sets.
+    * `scheme`: how the broadcasts travel, in one part.
+    * `shares`: how many requests are of each kind, ``broadcast``, ``unicast`` and ``multicast``, in any unit; those
+      that are left out, or 0, do not occur.
+    * `destination`: where the unicasts of each node go, -1 or itself for a node that sends none; a pattern of
+      `gossamer.questions.tasks.patterns`. Every node makes as many requests as before: one without unicasts more of the
+      others. Default: any other node that receives broadcasts, with equal chances.
+    * `size`: nodes to which a multicast goes, drawn among 16 sets of each source.
+    * `order`: kinds from the most urgent on: a copy of an earlier kind is served before all of later ones, and after
+      the named kinds all others. Inside a kind the scheme's classes hold. Default: unicasts and multicasts are in the
+      most urgent class of the broadcasts.
+    * `ways`: shortest paths drawn for each pair of nodes, among which each unicast draws one.
+    * `seed`: of the paths and sets.
 
-    Raises
-    ------
-    ModelError
-        If a value is illegal.
-    NotApplicableError
-        If the scheme sends in parts, a destination cannot be reached, or there would be too many paths.
+    Raises ModelError if a value is illegal; NotApplicableError if the scheme sends in parts, a destination cannot be
+    reached, or there would be too many paths.
 
-    Notes
-    -----
     Translated schemes stay so for unicasts to any node: all sources share the paths of one. With a `destination` every
     source has tables of its own: O(N * rows) memory.
 
-    References
-    ----------
-    Yeh, Varvarigos and Lee 1998: the "dynamic routing" of the abstract, for which the paper has no scheme.
+    Source: Yeh, Varvarigos and Lee 1998: the "dynamic routing" of the abstract, for which the paper has no scheme.
 
-    Examples
-    --------
     >>> import gossamer
     >>> from gossamer.simulation.random_arrivals.schemes import scheme
     >>> torus = gossamer.network("torus:4x4")

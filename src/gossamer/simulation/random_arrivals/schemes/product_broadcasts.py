@@ -21,18 +21,13 @@ if TYPE_CHECKING:
     from gossamer.networks.network import Network
     from gossamer.simulation.random_arrivals.scheme import Scheme
 
-__all__ = ["Factor", "Tree", "product_scheme"]
-
 
 @dataclass(frozen=True)
 class Tree:
     """A spanning tree of a factor.
 
-    Attributes
-    ----------
-    node, parent, column : tuples of int
-        One entry for each node but the root, parents before their children: the node, the place in these tuples of
-        its parent (-1: the root), and the number of the link among those that leave the parent.
+    `node`, `parent`, `column`: one entry for each node but the root, parents before their children: the node, the place
+    in these tuples of its parent (-1: the root), and the number of the link among those that leave the parent.
     """
 
     node: tuple[int, ...]
@@ -44,15 +39,8 @@ class Tree:
 class Factor:
     """A factor of a product with its broadcast trees.
 
-    Attributes
-    ----------
-    network : Network
-        The factor.
-    trees : tuple of tuples of Tree
-        ``trees[k][v]`` is the k-th tree rooted at node v. Of a factor that is a Cayley network only the trees of node
-        0 are given; the others are their translations.
-    probability : tuple of Fraction
-        Of each k.
+    `network`: the factor. `trees`: ``trees[k][v]`` is the k-th tree rooted at node v. Of a factor that is a Cayley
+    network only the trees of node 0 are given; the others are their translations. `probability`: of each k.
     """
 
     network: Network
@@ -109,25 +97,15 @@ def product_scheme(
 ) -> Scheme:
     """Return the scheme that visits the factors of a product in given orders.
 
-    Parameters
-    ----------
-    name, source
-        As in `Scheme`.
-    network : Network
-        The product of the factors' networks; its links are those of the first factor, then of the second, and so on.
-    factors : sequence of Factor
-        Factors of one node are left out of `orders`.
-    orders : dict of tuple of int to Fraction
-        Probability of each order in which a broadcast may visit the factors.
-    priority : str
-        A key of `PRIORITIES`.
-    low : str
-        What the two-class rule serves last: copies in the factor that is visited last, or copies for leaves.
-    minis : bool
-        Send one part along each order instead of choosing one; the orders must be equally probable.
+    * `name`, `source`: as in `Scheme`.
+    * `network`: the product of the factors' networks; its links are those of the first factor, then of the second, and
+      so on.
+    * `factors`: factors of one node are left out of `orders`.
+    * `orders`: probability of each order in which a broadcast may visit the factors.
+    * `priority`: a key of `PRIORITIES`.
+    * `low`: what the two-class rule serves last: copies in the factor that is visited last, or copies for leaves.
+    * `minis`: send one part along each order instead of choosing one; the orders must be equally probable.
 
-    Notes
-    -----
     The trees of the factors are drawn with one number for all factors. With Cayley factors the table has, for each
     order, as many rows as the factors have nodes; with others, that many for each node.
     """

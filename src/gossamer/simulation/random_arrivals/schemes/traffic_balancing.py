@@ -14,8 +14,6 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["largest_share", "mixture", "order_traffic", "solve", "uniform_part", "violated_set"]
-
 Vector = Sequence[Any]
 """Fractions, or ints among them."""
 
@@ -23,19 +21,10 @@ Vector = Sequence[Any]
 def order_traffic(sizes: Sequence[int], order: Sequence[int]) -> tuple[int, ...]:
     """Return the packets that one broadcast sends along each dimension when it visits them in `order`.
 
-    Parameters
-    ----------
-    sizes : sequence of int
-        Nodes along each dimension.
-    order : sequence of int
-        The dimensions, from 0, each once.
+    `sizes`: nodes along each dimension. `order`: the dimensions, from 0, each once.
 
-    References
-    ----------
-    Yeh, Varvarigos and Lee 1998, section 2.1 (a_{i,l}).
+    Source: Yeh, Varvarigos and Lee 1998, section 2.1 (a_{i,l}).
 
-    Examples
-    --------
     >>> order_traffic((4, 8), (1, 0)), order_traffic((4, 8), (0, 1))
     ((24, 7), (3, 28))
     """
@@ -58,23 +47,12 @@ def largest_share(sizes: Sequence[int], dimensions: Sequence[int]) -> int:
 def violated_set(sizes: Sequence[int], target: Vector) -> tuple[int, ...] | None:
     """Return a set of dimensions whose shares of the traffic are larger than any order can make them, or None.
 
-    Parameters
-    ----------
-    sizes : sequence of int
-        Nodes along each dimension, d of them.
-    target : sequence of Fraction
-        Packets wanted along each dimension, of sum N - 1.
+    `sizes`: nodes along each dimension, d of them. `target`: packets wanted along each dimension, of sum N - 1.
 
-    Notes
-    -----
     None means that a mixture of orders meets the target exactly. O(d 2^d).
 
-    References
-    ----------
-    Gossamer; REDO is of Yeh, Varvarigos and Lee 1998, section 2.1.
+    Source: Gossamer; REDO is of Yeh, Varvarigos and Lee 1998, section 2.1.
 
-    Examples
-    --------
     >>> violated_set((4, 8), (Fraction(25), Fraction(6)))
     (0,)
     """
@@ -137,27 +115,14 @@ def mixture(
 ) -> dict[tuple[Fraction, ...], Fraction] | None:
     """Return weights, all positive, with which given vectors add up to `target`, or None where there are none.
 
-    Parameters
-    ----------
-    columns : sequence of vectors
-        What may be mixed. Give each vector a coordinate 1, and the target too, to have weights of sum 1.
-    target : sequence of Fraction
-        No coordinate negative.
-    price : callable, optional
-        Given a weight for each coordinate, returns the vector with the largest weighted sum among those that may be
-        mixed as well (column generation); None where there are no more.
+    `columns`: what may be mixed. Give each vector a coordinate 1, and the target too, to have weights of sum 1.
+    `target`: no coordinate negative. `price`, callable: given a weight for each coordinate, returns the vector with the
+    largest weighted sum among those that may be mixed as well (column generation); None where there are no more.
 
-    Returns
-    -------
-    dict of vector to Fraction, or None
-        At most as many vectors as coordinates: a vertex.
+    Returns: at most as many vectors as coordinates: a vertex.
 
-    Notes
-    -----
     The first phase of the simplex method on fractions, with the rule of Bland against cycles.
 
-    Examples
-    --------
     >>> mix = mixture([(24, 7, 1), (3, 28, 1)], [Fraction(31, 2), Fraction(31, 2), Fraction(1)])
     >>> [str(x) for x in mix.values()]
     ['25/42', '17/42']

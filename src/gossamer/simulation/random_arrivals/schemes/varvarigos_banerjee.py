@@ -102,12 +102,7 @@ def varvarigos_banerjee_indirect(
 
 
 def _scheme(
-    name: str,
-    network: Network,
-    priority: str,
-    trees: Sequence[IntArray] | None,
-    count: int | None,
-    seed: int,
+    name: str, network: Network, priority: str, trees: Sequence[IntArray] | None, count: int | None, seed: int
 ) -> Scheme:
     refuse_uncovered(name, network, trees_reason(network))
     chosen = edge_disjoint_trees(network, count, seed=seed) if trees is None else list(trees)

@@ -107,10 +107,6 @@ def delay_estimate(scheme: Scheme | PreparedScheme, load: float) -> DelayEstimat
     load : float
         Load factor below the scheme's limit.
 
-    Returns
-    -------
-    DelayEstimate
-
     Raises
     ------
     ModelError

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gossamer.studies.reproductions.chen_chen import comparison, operations, schedule_costs, worked_examples
-from gossamer.studies.reproductions.chen_chen.comparison import CHOICES_TABLES, curves
+from gossamer.studies.reproductions.chen_chen.comparison import curves
 from gossamer.studies.reproductions.chen_chen.operations import FLITS_TABLES
 from gossamer.studies.reproductions.table import Table
 
@@ -27,7 +27,6 @@ corrected closed form at the same h, above."""
 """What is said below the curves."""
 
 TABLES: tuple[Callable[[], Table], ...] = (
-    *operations.TABLES, *worked_examples.FIGURE_TABLES, *worked_examples.THEOREM_TABLES, *comparison.TABLES,
-    *CHOICES_TABLES, *FLITS_TABLES, *schedule_costs.TABLES,
+    *operations.TABLES, *worked_examples.TABLES, *comparison.TABLES, *FLITS_TABLES, *schedule_costs.TABLES,
 )  # fmt: skip
 """The functions that make the tables, in the order of the paper."""

@@ -30,30 +30,6 @@ from gossamer.wormhole.aggregation_distribution import ATD_5
 from gossamer.wormhole.aggregation_distribution.closed_forms import MOVEMENTS, closed_form, closed_form_time
 from gossamer.wormhole.partition import common_divisors
 
-__all__ = [
-    "CHOICES_TABLES",
-    "CURVES",
-    "PAIRS",
-    "POINTS",
-    "RIVALS",
-    "TABLES",
-    "TAUS",
-    "ComparisonPoint",
-    "automatic_choice",
-    "best_choice",
-    "broadcasts",
-    "chosen",
-    "compared",
-    "counts",
-    "curves",
-    "headlines",
-    "larger_is_slower",
-    "others",
-    "rival_time",
-    "source_sets",
-    "standing",
-]
-
 POINTS: tuple[tuple[int, int], ...] = (
     (10, 10), (10, 100), (16, 64), (20, 100), (25, 25), (25, 156), (25, 625), (30, 225),
 )  # fmt: skip
@@ -82,18 +58,11 @@ _PIPELINED = "EDST pipelined"
 class ComparisonPoint(NamedTuple):
     """One point of the comparison.
 
-    Attributes
-    ----------
-    n, sources : int
-        Side of the torus, and number of sources s.
-    tau : Fraction
-        T_s / (m T_c).
-    bound : Fraction
-        Lower bound in units of m T_c.
-    h : dict
-        The best h by algorithm, for those that have one.
-    times : dict
-        Time by algorithm in units of m T_c; Theorem 1 and EDST as printed are formulas, all others measured.
+    * `n`, `sources`: side of the torus, and number of sources s.
+    * `tau`: t_s / (m T_c).
+    * `bound`: lower bound in units of m T_c.
+    * `h`: the best h by algorithm, for those that have one.
+    * `times`: time by algorithm in units of m T_c; Theorem 1 and EDST as printed are formulas, all others measured.
     """
 
     n: int
@@ -228,7 +197,6 @@ def source_sets() -> Iterator[Row]:
 
 _SMALL = 25
 
-TABLES: tuple[Callable[[], Table], ...] = (broadcasts, others, headlines, standing, source_sets)
 
 CURVES: tuple[tuple[int, Fraction], ...] = (
     (10, Fraction(1)), (10, Fraction(100)), (30, Fraction(1)), (30, Fraction(100)),
@@ -319,21 +287,10 @@ def automatic_choice() -> Iterator[Row]:
 def chosen(n: int, name: str, counts: Sequence[int], taus: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     """Return the h with the least closed form, the smallest of equals.
 
-    Parameters
-    ----------
-    n : int
-        Side of the torus.
-    name : str
-        A key of `runs.VARIANTS`.
-    counts : sequence of int
-        Numbers of sources.
-    taus : float64[T]
-        Start-ups in units of m T_c.
+    `n`: side of the torus. `name`: a key of `runs.VARIANTS`. `counts`: numbers of sources. `taus`, float64[T]:
+    start-ups in units of m T_c.
 
-    Returns
-    -------
-    int64[T, len(counts)]
-        As `best_h` would choose, but for ties within rounding.
+    Returns: int64[T, len(counts)]: as `best_h` would choose, but for ties within rounding.
     """
     variant, divisors = VARIANTS[name], common_divisors((n, n))
     movements = MOVEMENTS if variant.tuning == "cheapest" else (variant.tuning,)
@@ -349,4 +306,7 @@ def chosen(n: int, name: str, counts: Sequence[int], taus: npt.NDArray[np.float6
     return best
 
 
-CHOICES_TABLES: tuple[Callable[[], Table], ...] = (larger_is_slower, best_choice, automatic_choice)
+TABLES: tuple[Callable[[], Table], ...] = (
+    broadcasts, others, headlines, standing, source_sets, larger_is_slower, best_choice, automatic_choice,
+)  # fmt: skip
+"""The functions that make the tables."""

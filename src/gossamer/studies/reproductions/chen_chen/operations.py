@@ -25,23 +25,6 @@ from gossamer.wormhole.aggregation_distribution.closed_forms import MOVEMENTS
 from gossamer.wormhole.contraction_trees import ceil_log, group_tree
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 
-__all__ = [
-    "ALGORITHMS",
-    "FLITS_TABLES",
-    "FULL",
-    "TABLES",
-    "TWENTY",
-    "aggregation",
-    "all_to_all",
-    "collection",
-    "flit_by_flit",
-    "full_load",
-    "plain_pattern_collides",
-    "prefix_sums",
-    "tuning",
-    "twenty_sources",
-]
-
 MIX3 = with_movement(ATD_OPT, "mix3")
 FULL: tuple[tuple[int, int, Variant], ...] = (
     (5, 5, ATD_5), (5, 5, MIX3), (10, 5, ATD_5), (16, 4, ATD_5), (25, 5, ATD_5), (25, 5, MIX3), (30, 6, ATD_5),

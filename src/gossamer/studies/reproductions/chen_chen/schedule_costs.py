@@ -32,34 +32,6 @@ from gossamer.wormhole.contraction_trees import ceil_log, offset
 from gossamer.wormhole.partition import TorusPartition, common_divisors
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 
-__all__ = [
-    "MESSAGE",
-    "TABLES",
-    "VARIANTS",
-    "Cost",
-    "Printed",
-    "ScheduleCost",
-    "Sources",
-    "automatic",
-    "best_theorem_1",
-    "bound",
-    "case_of",
-    "cost_of",
-    "drawn",
-    "fastest",
-    "lemma_1",
-    "lemma_2",
-    "lemma_3",
-    "partitioned",
-    "rival",
-    "scheduled",
-    "smallest_cases",
-    "sources",
-    "theorem_1",
-    "trees",
-    "with_movement",
-]
-
 
 class Printed(NamedTuple):
     """A printed cost: `startups` times T_s, `messages` times m T_c and `counters` times T_c."""
@@ -159,18 +131,11 @@ class Cost(NamedTuple):
 class ScheduleCost(NamedTuple):
     """What a schedule that the checker accepted costs.
 
-    Attributes
-    ----------
-    steps : int
-        Steps of the schedule; they do not depend on the sources.
-    startups : int
-        Steps with messages.
-    bytes_ : int
-        Bytes of the longest messages of all steps, counters included.
-    message : int
-        Bytes of a message, m.
-    phases : dict
-        `Cost` by the name of the phase.
+    * `steps`: steps of the schedule; they do not depend on the sources.
+    * `startups`: steps with messages.
+    * `bytes_`: bytes of the longest messages of all steps, counters included.
+    * `message`: bytes of a message, m.
+    * `phases`: `Cost` by the name of the phase.
     """
 
     steps: int

@@ -25,7 +25,7 @@ from gossamer.studies.reproductions.chen_chen.schedule_costs import (
     scheduled,
     theorem_1,
 )
-from gossamer.studies.reproductions.table import Cell, Row, Table, tabulated
+from gossamer.studies.reproductions.table import Cell, Row, Table, tabulated, words
 from gossamer.wormhole import WormholeSchedule, verify
 from gossamer.wormhole.aggregation_distribution import ATD_5
 from gossamer.wormhole.aggregation_distribution.closed_forms import closed_form, destinations, movement
@@ -35,22 +35,6 @@ from gossamer.wormhole.aggregation_distribution.recording import ScheduleRecorde
 from gossamer.wormhole.arc_disjoint_trees import shallow_trees, tree_a, tree_b
 from gossamer.wormhole.contraction_trees import ceil_log, group_tree, offset
 from gossamer.wormhole.partition import TorusPartition, common_divisors
-
-__all__ = [
-    "FIGURE_TABLES",
-    "SHAPES",
-    "SIDES",
-    "THEOREM_TABLES",
-    "Listed",
-    "destination_lists",
-    "lemmas",
-    "listed",
-    "result",
-    "startups",
-    "table_1",
-    "transmission",
-    "tree_heights",
-]
 
 _N, _H, _BYTES = 10, 5, 120
 
@@ -150,11 +134,7 @@ def destination_lists() -> Iterator[Row]:
         ddn = int(partition.ddn[node])
         to = destinations(partition, np.array(rank)).tolist()
         offsets = [offset(t, ddn, _H) for t in to]
-        yield _place(node, _N), ddn, alpha, len(rank), _words(to), _words(offsets)
-
-
-def _words(values: list[int]) -> str:
-    return " ".join(map(str, values))
+        yield _place(node, _N), ddn, alpha, len(rank), words(to), words(offsets)
 
 
 @tabulated(
@@ -194,7 +174,7 @@ def larger_all_to_all() -> Table:
     known = 1
     for number, partners in enumerate(gather_rounds(25, 4), 1):
         gained = sum(p.nodes for p in partners)
-        rows.append((number, _words([p.places for p in partners]), known, known + gained))
+        rows.append((number, words([p.places for p in partners]), known, known + gained))
         known += gained
     measured = len(_moves(_schedule(25, tuple(range(0, 625, 26)), 1), "all-gather", 25))
     return Table(
@@ -224,13 +204,6 @@ def result() -> Iterator[Row]:
         counts = [len(some) for some in known]
         full = sum(count == len(TWENTY) for count in counts)
         yield phase.name, phase.steps, min(counts), max(counts), full
-
-
-FIGURE_TABLES: tuple[Callable[[], Table], ...] = (
-    aggregation_levels, five_prefix_sums, diagonal_sums, destination_lists, far_movement, data_movement,
-    larger_all_to_all, result,
-)  # fmt: skip
-"""The functions that make the tables of the figures."""
 
 
 _FEW = 120
@@ -360,4 +333,8 @@ def tree_heights() -> Iterator[Row]:
         yield (n, depth + 2, *heights, depth + 1, edges, 2 * n * n, 4 * n * n)
 
 
-THEOREM_TABLES: tuple[Callable[[], Table], ...] = (table_1, lemmas, startups, transmission, tree_heights)
+TABLES: tuple[Callable[[], Table], ...] = (
+    aggregation_levels, five_prefix_sums, diagonal_sums, destination_lists, far_movement, data_movement,
+    larger_all_to_all, result, table_1, lemmas, startups, transmission, tree_heights,
+)  # fmt: skip
+"""The functions that make the tables."""

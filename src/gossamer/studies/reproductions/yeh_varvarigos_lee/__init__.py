@@ -13,8 +13,6 @@ from gossamer.networks.spec import network
 from gossamer.simulation.random_arrivals.interval_broadcasts import interval_scheme
 from gossamer.studies.reproductions.table import Curve, Table
 from gossamer.studies.reproductions.yeh_varvarigos_lee import arc_and_mini_packets, delays
-from gossamer.studies.reproductions.yeh_varvarigos_lee.arc_and_mini_packets import WORKED_TABLES
-from gossamer.studies.reproductions.yeh_varvarigos_lee.delays import BALANCE_TABLES
 
 __all__ = ["ABOUT", "CURVES_ABOUT", "CURVES_TITLE", "TABLES", "curves"]
 
@@ -27,12 +25,7 @@ CURVES_ABOUT = """The scheme of Varvarigos and Bertsekas, one partial multinode 
 points are simulated; the band lies between a lower bound and their bound (11). The other schemes are compared below."""
 """What the page says of the curves."""
 
-TABLES: tuple[Callable[[], Table], ...] = (
-    *BALANCE_TABLES,
-    *delays.TABLES,
-    *arc_and_mini_packets.TABLES,
-    *WORKED_TABLES,
-)
+TABLES: tuple[Callable[[], Table], ...] = (*delays.TABLES, *arc_and_mini_packets.TABLES)
 """The functions that make the tables."""
 
 

@@ -25,8 +25,6 @@ from gossamer.studies.reproductions.table import Cell, Row, Table, tabulated
 from gossamer.studies.reproductions.yeh_varvarigos_lee.delays import delay_text, simulated, steps_at
 from gossamer.verification import verify
 
-__all__ = ["TABLES", "WORKED_TABLES", "Sent", "arc_broadcast", "priority_broadcast", "sent_by", "unbalanced_tree"]
-
 # Figs. 1 to 3 of Yeh, Varvarigos and Lee 1998: one broadcast of the priority scheme, of ARC, and its tree.
 
 
@@ -48,8 +46,6 @@ class Sent(NamedTuple):
 def sent_by(scheme: Scheme, source: int, choice: int) -> list[Sent]:
     """Return the transmissions of one broadcast alone in the network, by step.
 
-    Examples
-    --------
     >>> [s[:3] for s in sent_by(star(parse_network("ring:3")), 0, 0)]
     [(1, 0, 1), (1, 0, 2)]
     """
@@ -130,10 +126,6 @@ def unbalanced_tree() -> Iterator[Row]:
     for s in tree:
         dimension = names[s.source ^ s.target]
         yield f"{s.target:04b}", f"{s.source:04b}", dimension, s.size, s.priority + 1, -dimension % d + 1
-
-
-WORKED_TABLES: tuple[Callable[[], Table], ...] = (priority_broadcast, arc_broadcast, unbalanced_tree)
-"""The functions that make the tables of the figures."""
 
 
 @tabulated(
@@ -265,6 +257,7 @@ def baselines() -> Iterator[Row]:
 
 
 TABLES: tuple[Callable[[], Table], ...] = (
-    arc_limits, arc_delays, arc_multinode, load_aware, mini_packets, baselines,
+    arc_limits, arc_delays, arc_multinode, load_aware, mini_packets, baselines, priority_broadcast, arc_broadcast,
+    unbalanced_tree,
 )  # fmt: skip
 """The functions that make the tables."""

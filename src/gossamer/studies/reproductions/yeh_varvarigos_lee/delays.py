@@ -25,19 +25,6 @@ from gossamer.simulation.random_arrivals.theory import (
 from gossamer.studies.reproductions.table import Row, Table, tabulated
 from gossamer.studies.sweeps import delay_load
 
-__all__ = [
-    "BALANCE_TABLES",
-    "NETWORKS",
-    "RULES",
-    "STEPS",
-    "TABLES",
-    "compared",
-    "delay_text",
-    "limit_by_simulation",
-    "simulated",
-    "steps_at",
-]
-
 # How STAR spreads traffic over dimensions, and where the links of each scheme are saturated.
 
 _TRIES = 7
@@ -96,12 +83,7 @@ def _last_dimension(made: Scheme, dimensions: int) -> str:
 def limit_by_simulation(made: Scheme, low: float, high: float) -> float:
     """Return the load at which a simulation turns from stable to unstable, by bisection.
 
-    Parameters
-    ----------
-    made : Scheme
-        The scheme.
-    low, high : float
-        Loads at which it is stable and is not.
+    `low`, `high`: loads at which it is stable and is not.
     """
     for trial in range(_TRIES):
         middle = (low + high) / 2
@@ -139,10 +121,6 @@ def limits() -> Iterator[Row]:
         intervals = interval_scheme(network(spec), control_time=Fraction(1, 10))
         limit = intervals.load(intervals.largest_rate)
         yield "intervals (V.-B.)", spec, "", "", limit, None
-
-
-BALANCE_TABLES: tuple[Callable[[], Table], ...] = (load_factors, star_choice, limits)
-"""The functions that make the tables."""
 
 
 NETWORKS: tuple[str, ...] = (
@@ -295,5 +273,5 @@ def compared(spec: str) -> tuple[Delays, ...]:
     return tuple(delay_load(network(spec), COMPARED[spec], loads, settings=Settings(steps=1000.0)))
 
 
-TABLES: tuple[Callable[[], Table], ...] = (delays, waits, controls, growth)
+TABLES: tuple[Callable[[], Table], ...] = (load_factors, star_choice, limits, delays, waits, controls, growth)
 """The functions that make the tables."""
