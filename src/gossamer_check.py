@@ -670,15 +670,12 @@ class Law:
         """
         first: dict[int, int] = {}
         last: dict[int, int] = {}
-        orbit = self.net.group.orbit if self.net.group else []
-        alike: dict[int, list[int]] = {}
-        for v, low in enumerate(orbit):
-            alike.setdefault(low, []).append(v)
+        orbit = self.net.group.orbit if self.net.group else range(self.net.nodes)
         for flow in flows:
             for nodes, time, found in ((flow.starts, flow.after, first), (flow.ends, flow.before, last)):
-                for u in nodes:
-                    for v in alike[orbit[u]] if orbit else [u]:
-                        found[v] = min(time, found.get(v, FAR))
+                for u in {orbit[u] for u in nodes}:
+                    found[u] = min(time, found.get(u, FAR))
+        first, last = ({v: found[low] for v, low in enumerate(orbit) if low in found} for found in (first, last))
         return self.travel(first, False, () if inward else shut)[1], self.travel(last, True, shut if inward else ())[1]
 
     def flows(self, given: dict[str, Any]) -> list[tuple[int, Flow]]:
