@@ -106,6 +106,7 @@ def alive(first: int = 0, last: int = 10**9) -> Iterator[str]:
     laws = range(names.index("Flow"), names.index("in_blocks") + 1)  # `test_lower_bounds` has the cases for these
     limits = [names.index(limit) for limit in ("FAR", "MANY", "ENDS", "BITS")]  # large is large
     skip |= {id(n) for i in (*laws, *limits) for n in ast.walk(tree.body[i])}
+    skip |= {id(n) for s in tree.body for d in getattr(s, "decorator_list", []) for n in ast.walk(d)}
     for k, (node, name, value) in enumerate(changes(tree)):
         if not first <= k < last or id(node) in skip:
             continue
