@@ -838,6 +838,7 @@ def of_bounds() -> Iterator[tuple[str, Data]]:
     travel = {"kind": "travel", "whole": True, "blocks": False}
     yield "optimal", but(b, bound=travel, claim__bound="2")
     yield "less than is proved", but(b, bound=travel, claim__bound="1")
+    yield "three quarters of what is proved", but(b, bound=travel, claim__bound="3/2")
     yield "more than is proved", but(b, bound=travel, claim__bound="3")
     yield "in half slots", but(b, bound=travel, claim__bound="1", time__slot="1/2")
     yield "more than is proved in half slots", but(b, bound=travel, claim__bound="2", time__slot="1/2")
