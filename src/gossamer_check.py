@@ -1190,8 +1190,10 @@ def check(content: bytes) -> list[str]:
         )
         return lines
     slots, scope = lower_bound(net, items, data["bound"])
-    if slots * slot < least:
-        raise Refused(f"the witness proves a bound of {slots * slot}, not of {least}")
+    proved = slots * slot
+    if proved < least:
+        exact = proved if proved.denominator in range(MOST) else float(proved)
+        raise Refused(f"the witness proves a bound of {exact}, not of {least}")
     if took is not None and took < least:
         raise Refused("the schedule is faster than the bound")
     lines.append(f"lower bound      {told(least, time['unit'])}, for {scope}")

@@ -863,6 +863,23 @@ def of_bounds() -> Iterator[tuple[str, Data]]:
     yield "blocks a number", but(b, bound={**far, "blocks": 1}, claim__bound="2")
     yield "a key of a law too many", but(b, bound={**far, "price": {}}, claim__bound="2")
     yield "a key of a law too few", but(b, bound={"kind": "travel", "whole": True}, claim__bound="2")
+    travel = {"kind": "travel", "whole": True, "blocks": False}
+    yield "optimal", but(b, bound=travel, claim__bound="2")
+    yield "less than is proved", but(b, bound=travel, claim__bound="1")
+    yield "three quarters of what is proved", but(b, bound=travel, claim__bound="3/2")
+    yield "more than is proved", but(b, bound=travel, claim__bound="3")
+    yield "in half slots", but(b, bound=travel, claim__bound="1", time__slot="1/2")
+    yield "more than is proved in half slots", but(b, bound=travel, claim__bound="2", time__slot="1/2")
+    short = but(b, task__items=[copied(0, [1, 2], 10)], bound=travel, claim__bound="2", schedule=..., claim__time=None)
+    yield "a bound alone", short
+    two = network("0-1 1-0", latency=3)
+    swap = cert(two, [summed([0, 1], [0, 1], 2)], "0:0:0 0:1:0 1:0:1 1:1:1", 5)
+    yield "faster than another form can be", but(swap, bound={**travel, "blocks": True}, claim__bound="8")
+    n = 400
+    many = network("0-1 " * n, occupancy=[10**15 - 2 * i - 1 for i in range(n)])
+    late = {"kind": "late", "set": [0], "back": False, "whole": False, "blocks": False}
+    digits = but(cert(many, [copied(0, [1], 10)], "", 0, {"switches_copy": False}), schedule=..., claim__time=None)
+    yield "a bound of very many digits", but(digits, bound=late, claim__bound="9" + "0" * 50)
     yield "an unknown witness", but(b, bound={"kind": "belief"}, claim__bound="2")
 
 

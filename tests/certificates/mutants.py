@@ -108,6 +108,7 @@ def alive(first: int = 0, last: int = 10**9, of_laws: bool = True) -> Iterator[s
     laws = range(names.index("Flow"), names.index("in_blocks") + 1)  # `test_lower_bounds` has the cases for these
     limits = [names.index(limit) for limit in ("FAR", "MANY", "ENDS", "BITS")]  # large is large
     skip |= {id(n) for i in (*laws, *limits) for n in ast.walk(tree.body[i])}
+    skip |= {id(n) for s in tree.body for d in getattr(s, "decorator_list", []) for n in ast.walk(d)}
     for k, (node, name, value) in enumerate(changes(tree)):
         if not first <= k < last or id(node) in skip or (id(node) in laws and not of_laws):
             continue

@@ -579,6 +579,7 @@ def _timed(asked: AskedAgain, task: Task, usual: Usual, words: str, blocks: bool
     rules = replace(asked.rules or Rules(), segmented=False)
     best: Beside | None = None
     refused: GossamerError | None = None
+    idle = 0
     for cut in _CUTS if asked.seconds and given == 1 else (given,):
         if cut > 1 and cut * ranks * (1 if isinstance(task, Broadcast | Reduce) else ranks) > _MOST_SENT:
             break
@@ -596,7 +597,8 @@ def _timed(asked: AskedAgain, task: Task, usual: Usual, words: str, blocks: bool
             most = {} if rules.ports == "all" else {"most": 1}
             form = ring_words(new.network, **most) if usual.name == "ring" else ""
             best = Beside(usual.name, words, new.time, new.packets, form=form, algorithm=new.algorithm)
-        if not gained or time.process_time() - begun > _LONG or time.monotonic() > until:
+        idle = 0 if gained else idle + 1  # rounds that follow each other at once pay off late
+        if idle > 1 or time.process_time() - begun > _LONG or time.monotonic() > until:
             break
     if best is None:
         raise refused or TaskError(f"ranks send over {_MOST_SENT:,} packets")
@@ -618,7 +620,9 @@ def _by_name(asked: AskedAgain, task: Task, usual: Usual, rules: Rules) -> _Buil
     cost = replace(asked.cost, form="best") if isinstance(asked.cost, TimeCost) else asked.cost
     question = asked_case(asked.network, chosen.task, chosen.switching, chosen.rules, cost, 0)
     search, allowed = Search(question, None, lambda case: ()), limits(None, None)
-    candidates = search.candidates(chosen.algorithm.name, chosen.options, "search")
+    offers = chosen.algorithm.offers(question.planned)  # with the times of links, which decide what is offered
+    options = chosen.options if isinstance(offers, Refusal) else _options(offers, usual.halved)
+    candidates = search.candidates(chosen.algorithm.name, options, "search")
     found = best_of(search, search.fitting(candidates, allowed), allowed, False, ())
     taken = found.completion_time if found.seconds is None else found.seconds
     return _Built(taken, packets_of(chosen.task), found.algorithm, question.planned.network)
