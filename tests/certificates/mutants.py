@@ -95,7 +95,7 @@ def noticed(code: types.CodeType, expected: dict[str, str]) -> bool:
 
 
 def alive(first: int = 0, last: int = 10**9) -> Iterator[str]:
-    """Yield the changes, from one number to another, that no case notices; of the laws with the name of the function."""
+    """Yield the changes, from one number to another, that no case notices; of the laws with their function."""
     tree = ast.parse(Path(gossamer_check.__file__).read_text(encoding="utf-8"))
     expected = {name: said(gossamer_check, CASES[name]) for name in sorted(CASES, key=lambda name: len(CASES[name]))}
     first_law, last_law = (n.lineno for n in tree.body if getattr(n, "name", "") in ("Flow", "in_blocks"))
@@ -161,7 +161,7 @@ UNNOTICED = {
     "by_growth: max((here[v] for v in flow.leaves)) < FAR   ->   max((here[v] for v in flow.leaves)) <= FAR",
     "by_late: enter[e] + left   ->   enter[e] - left",
     "by_late: enter[e] + left < FAR   ->   enter[e] + left <= FAR",
-    "by_late: flow.copy != back and inside.issuperset(flow.root) and outside   ->   flow.copy != back and inside.issuperset(flow.root)",
+    "by_late: flow.copy != back and inside.issuperset(flow.root) and outside   ->   flow.copy != back and inside.issuperset(flow.root)",  # noqa: E501
     "by_ranks: 1   ->   0",
     "by_ranks: 1   ->   2",
     "by_ranks: 10   ->   11",
@@ -186,7 +186,7 @@ UNNOTICED = {
     "least_time: time <= wait   ->   time < wait",
     "members: True   ->   False",
 }  # fmt: skip
-"""Changes of the laws of bounds that no case has noticed so far: most change no verdict, or only where it is refused."""
+"""Changes of the laws of bounds that no case has noticed so far."""
 
 
 def main() -> None:
