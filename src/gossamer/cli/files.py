@@ -209,8 +209,8 @@ def read_schedule(
     from gossamer.networks.structures import Assumption, Assumptions
 
     judged_on = as_network(network)
-    known = judged_on.find(Assumptions)
-    assumed = [] if known is None else [*known.every]
+    about = judged_on.find(Assumptions)
+    assumed = [] if about is None else [*about.every]
     if other_bytes is None and has_speeds(judged_on):
         assumed.append(Assumption("64 MiB, as no --bytes is given", "--bytes SIZE"))
     for line in assumed:
