@@ -17,7 +17,7 @@ from gossamer.cli import main
 from gossamer.errors import FileFormatError, NotApplicableError, ScheduleError
 from gossamer.networks.spec import network as parse_network
 from gossamer.planning.explaining.algorithms import explain_algorithm
-from gossamer.planning.explaining.usual_algorithms import USUAL, example_network, names_of, partners, usual_name
+from gossamer.planning.explaining.usual_algorithms import USUAL, example_network, names_of, partners
 from gossamer.plots import write_page
 from gossamer.questions.cases import Case, Offer
 from gossamer.questions.rules import Rules
@@ -222,7 +222,6 @@ def test_usual_names_name_algorithms():
     known = {a.name for a in (*gossamer.ALGORITHMS, *WORMHOLE_ALGORITHMS)}
     assert {name for usual in USUAL for name in usual.algorithms} <= known
     assert set(names_of("Recursive Doubling")) & known >= {"recursive-doubling", "doubling-trees"}
-    assert usual_name("two-way-multi-ring") == "ring"
 
 
 @pytest.mark.parametrize("usual", USUAL, ids=lambda usual: usual.name)

@@ -120,10 +120,10 @@ def test_messages_from_further_inside_are_counted_by_themselves():
     case = Case(bridge(1, 0), TotalExchange())
     inside = np.arange(8) < 4
     for everyone in (crossing(case, inside, inside, ~inside), best_crossing(case, inside)):
-        assert (everyone.time, everyone.load.needed, *everyone[2:]) == (16, 16, 1, 0, 0)
+        assert (everyone.time, everyone.load.needed, *everyone[4:]) == (16, 16, 1, 0, 0)
     far = inside & (np.arange(8) > 0)
     some = crossing(case, inside, far, ~inside & (np.arange(8) > 4))
-    assert (some.time, some.load.needed, *some[2:]) == (1 + 9 + 1, 9, 1, 1, 1)
+    assert (some.time, some.load.needed, *some[4:]) == (1 + 9 + 1, 9, 1, 1, 1)
 
 
 def test_a_cut_under_a_port_limit_counts_the_nodes_at_it():

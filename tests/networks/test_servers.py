@@ -107,10 +107,11 @@ def test_others_are_refused_in_one_line(spec, message):
 def test_machines_take_their_published_speed_where_seconds_are_asked_for(spec, rate):
     net = gossamer.network(spec)
     own, given = (
-        gossamer.plan(net, "scatter", cost=gossamer.TimeCost("1MiB", bandwidth=b)) for b in (None, f"{rate}GB/s")
+        gossamer.plan(net, "scatter", cost=gossamer.TimeCost("1MiB", bandwidth=b, overhead=0))
+        for b in (None, f"{rate}GB/s")
     )
     assert own.seconds == given.seconds > 0
-    faster = gossamer.plan(net, "scatter", cost=gossamer.TimeCost("1MiB", bandwidth=f"{2 * rate}GB/s"))
+    faster = gossamer.plan(net, "scatter", cost=gossamer.TimeCost("1MiB", bandwidth=f"{2 * rate}GB/s", overhead=0))
     assert faster.seconds == own.seconds / 2
     assert net.without(nodes=[0]).find(RatedLinks) == net.transposed.find(RatedLinks) == RatedLinks(rate * 10**9)
     assert f"{rate} GB/s for each packet at once" in dict(gossamer.describe(net).rows())["published speed"]

@@ -164,7 +164,10 @@ def test_nothing_is_slowed_down_without_wrap_around():
 
 @pytest.mark.parametrize(
     ("spec", "model", "word"),
-    [("star:3", gossamer.Rules(), "not a torus"), ("ring:5", gossamer.Rules(ports="one"), "ports 'all', not 'one'")],
+    [
+        ("star:3", gossamer.Rules(), "not a torus"),
+        ("ring:5", gossamer.Rules(ports="one"), "needs all-port nodes, not one-port"),
+    ],
 )
 def test_what_cannot_be_folded_is_refused(spec, model, word):
     schedule = Schedule(gossamer.network(spec), Broadcast(), model, [], [], [])

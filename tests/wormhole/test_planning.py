@@ -132,7 +132,7 @@ def test_plans_say_what_they_cost():
     assert plan.ratio == pytest.approx(7040 / 415)
     assert not plan.optimal
     assert "<th" in plan._repr_html_()
-    assert repr(plan).startswith("allgather on torus:4x4: 7,040 time units; 16.96 x the bound: even in the best ")
+    assert repr(plan).startswith("allgather on torus:4x4: 7,040 time units; 16.96 x the bound: with the best ")
 
 
 def test_plans_are_saved(tmp_path):

@@ -560,11 +560,14 @@ def _files_meant(text: str, line: CommandLine) -> Iterator[Words]:
 
 def _schedules_meant(line: CommandLine, subject: str) -> Iterator[Words]:
     """Yield what may be meant by a command of schedules that is given something else."""
-    path = Path(subject)
+    path, second = Path(subject), line.argument(1)
     if path.is_file():
         yield _imported(subject)
         yield ["network", subject]
         return
+    if second is not None and Path(second).is_file():  # the network first
+        yield [line.name, second, subject]
+        yield _imported(second)
     if line.name == "draw" and not path.suffix:
         from gossamer.cli.draw import Picture
 

@@ -689,7 +689,7 @@ def lower_bounds(
     --------
     >>> import gossamer
     >>> print(gossamer.lower_bounds("torus:8x8", "alltoall")[0])
-    64 steps, total hops: all messages together need 16,384 hops, made over 256 links
+    64 steps, total hops: all messages together need 16,384 hops, and 256 links make at most 256 a step
     """
     network, rules, cost = _left_open(network, switching, rules, cost)
     search = Search(asked_case(network, task, switching, rules, cost, 0), None)

@@ -264,9 +264,27 @@ def queue_figure(
                 _cell(axes, slot, y, crossing, colors, first, size, crosses=crossing.slot == slot)
         _frame(axes, schedule, deep, up=True)
         axes.set_yticks([])
-        axes.set_title(_link_name(schedule, link, first), fontsize=8.5, color=MUTED, loc="left", parse_math=False)
+        name, points = _fitting(_link_name(schedule, link, first), panel - 0.2)
+        axes.set_title(name, fontsize=points, color=MUTED, loc="left", parse_math=False)
     drawn: Figure = figure if area is None else area.figure
     return drawn
+
+
+_WIDE, _SMALLEST = 0.58, 6.0
+"""The width of a letter over its height, about, and the points of the smallest name of a link."""
+
+
+def _fitting(name: str, inches: float) -> tuple[str, float]:
+    """Return a name of two ends, shortened where it must be, and the points in which it fits on so many inches.
+
+    >>> _fitting("leaf-switch-of-rack-one → node002 HCA-1", 1.5)
+    ('leaf-switch-o… → node002 HCA-1', 6.2)
+    """
+    room = 72 * inches / _WIDE
+    if len(name) * _SMALLEST > room:
+        each = max(int(room / _SMALLEST - 3) // 2 - 1, 3)
+        name = " → ".join(end if len(end) <= each + 1 else f"{end[:each]}…" for end in name.split(" → "))
+    return name, min(8.5, round(room / max(len(name), 1), 1))
 
 
 def _link_name(schedule: Schedule, link: int, first: int) -> str:

@@ -91,7 +91,7 @@ def test_links_inside_are_all_used_and_surface_nodes_compute_nothing():
         ("torus:5x5", [6], Rules(), "needs an array"),
         ("array:5x5", [0, 6], Rules(), "node (0,0) is on its surface"),
         ("array:3x3", [4], Rules(), "at least 2 inner nodes"),
-        ("array:5x5", [6], Rules(ports="one"), "needs all ports"),
+        ("array:5x5", [6], Rules(ports="one"), "is for all-port nodes, not one-port"),
         ("array:5x5", [6], Rules(buffer=2), "does not limit"),
     ],
 )

@@ -298,8 +298,7 @@ def free_root_trees(case: Case, parts: int = 1) -> Schedule:
     Two groups of four that help each other: a link carries a quarter of a buffer, which is the bound.
 
     >>> import gossamer
-    >>> from gossamer.questions.tasks import chunked
-    >>> task = Grouped(chunked(PartialSumAllreduce(), 8), [[0, 1, 2, 3], [4, 5, 6, 7]])
+    >>> task = tasks.Grouped(tasks.chunked(tasks.PartialSumAllreduce(), 8), [[0, 1, 2, 3], [4, 5, 6, 7]])
     >>> free_root_trees(Case(gossamer.network("complete:8"), task)).completion_time
     Fraction(2, 1)
     """
