@@ -724,6 +724,11 @@ def of_generations() -> Iterator[tuple[str, Data]]:
     yield "the last generation in a short slot", but(pairs, schedule__phases=[{"slots": 4, "length": "1"}, short[1]],
                                                      claim__time="4")  # fmt: skip
     yield "nothing repeats", cert(line, [], "", 0, repetition={"period": 1, "generations": 2})
+    late = cert(network("0-1"), [copied(0, [1], 2)], "0:0:0", 2, repetition={"period": 4, "generations": 2})
+    yield (
+        "a later generation within short slots",
+        but(late, schedule__phases=[{"slots": 2, "length": "1"}, {"slots": 4, "length": "0"}]),
+    )
 
 
 def of_buffers() -> Iterator[tuple[str, Data]]:
