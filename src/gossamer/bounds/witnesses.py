@@ -238,10 +238,8 @@ class _Laws:
         across = out[self.links.source] & ~out[self.links.target]
         ends = {"from": proof.sources, "to": proof.targets}
         group = {"serve": "distance", **{k: v.tolist() for k, v in ends.items() if v is not None}}
-        groups = [[group]]
         for price in self.even(across):
-            for some in groups:
-                yield {**price, "groups": some}
+            yield {**price, "groups": [group]}
 
     def region(self, proof: Region) -> Iterator[Witness]:
         """Yield what must leave a set of nodes, as contributions or as results."""

@@ -347,9 +347,7 @@ def _option_missing(text: str, line: CommandLine) -> Iterator[Words]:
     second = line.argument(1)
     if second and line.name == "export" and "-o" not in line.words:
         kind = to or next((line.words[i + 1] for i, w in enumerate(line.words[:-1]) if w == "--to"), "")
-        kind = kind or {".xml": "msccl-xml", ".json": "json", ".csv": "csv", ".goal": "goal"}.get(
-            Path(second).suffix, ""
-        )
+        kind = kind or _BY_SUFFIX.get(Path(second).suffix, "")
         rest = CommandLine([word for word in line.words if word != second])
         yield [*rest.with_option("--to", kind), "-o", second]
     if second and line.name == "import" and "--network" in text:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from gossamer.cli.console import hush_libraries, print_error
+from gossamer.cli.console import hush_libraries
 from gossamer.errors import FileFormatError, ModelError, ScheduleError, shown
 
 __all__ = [
@@ -203,18 +203,14 @@ def read_schedule(
         from gossamer.planning.plan_resizing import resized
 
         return resized(found, other_bytes)
+    from gossamer.cli.options import read_network, say_assumed
     from gossamer.interchange import import_schedule
-    from gossamer.networks import as_network
     from gossamer.networks.network import has_speeds
-    from gossamer.networks.structures import Assumption, Assumptions
+    from gossamer.networks.structures import Assumption
 
-    judged_on = as_network(network)
-    about = judged_on.find(Assumptions)
-    assumed = [] if about is None else [*about.every]
+    judged_on = read_network(network)
     if other_bytes is None and has_speeds(judged_on):
-        assumed.append(Assumption("64 MiB, as no --bytes is given", "--bytes SIZE"))
-    for line in assumed:
-        print_error(f"assumed: {line}")
+        say_assumed([Assumption("64 MiB, as no --bytes is given", "--bytes SIZE")])
     return import_schedule(file, judged_on, task, other_bytes)
 
 
