@@ -150,3 +150,16 @@ def test_first_pages_of_packages_name_what_is_in_them():
             if not re.search(pattern, inside, re.MULTILINE)
         ]
     assert wrong == []
+
+
+def test_every_planted_fault_stands_once_in_its_file():
+    spec = importlib.util.spec_from_file_location("mutants", ROOT / "benchmarks/mutants.py")
+    mutants = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(mutants)
+    faults = list(mutants.table(text("benchmarks/mutations.txt")))
+    assert len(faults) > 300
+    for fault in faults:
+        assert mutants.replaced(ROOT / "src", fault) != text(f"src/gossamer/{fault.file}")
+        for test in fault.tests:
+            file, _, name = test.partition("::")
+            assert f"def {name}" in text(f"tests/{file}"), (fault.fault, test)
