@@ -197,7 +197,7 @@ def test_an_error_of_one_rank_ends_the_run_of_all(tmp_path, error):
     script = tmp_path / "fails.py"
     script.write_text(
         "import sys, gossamer\nfrom mpi4py import MPI\nfrom gossamer.cli import main\n"
-        "from gossamer.cli import export as command\nfrom gossamer.execution.mpi.execution import Execution\n"
+        "from gossamer.cli import export as command\nfrom gossamer.execution.executor import Execution\n"
         f"def fails(self):\n    raise {error}('no memory')\n"
         "command._SECONDS = 1.0\n"
         "if MPI.COMM_WORLD.rank == 2:\n    Execution.run = fails\n"

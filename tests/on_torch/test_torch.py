@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -68,6 +69,25 @@ def test_every_collective_is_that_of_pytorch(tmp_path, network):
     assert found.returncode == 0, found.stderr[-3000:]
     assert found.stdout.count(": equal") == net.node_count
     assert set(names) <= set(found.stdout.splitlines())
+
+
+def test_planned_collectives_and_a_training_step_are_those_of_pytorch(tmp_path):
+    python = python_with_torch()
+    if python is None:
+        pytest.skip("PyTorch is not installed (Debian: python3-torch)")
+    network, sizes, choices = "hypercube:2", (1024, 65536), {"bandwidth": "50GB/s", "latency": "2us"}
+    tasks = ("allreduce", "allgather", "reduce-scatter", "alltoall", "broadcast", "reduce")
+    files = gossamer.execution.torch.prepare(network, tmp_path, tasks=tasks, sizes=sizes, **choices)
+    assert len(set(files)) == len(tasks) * len(sizes)
+    asked = json.dumps([network, choices, sizes, tasks])
+    environment = {**os.environ, "PYTHONPATH": str(Path(gossamer.__file__).parents[1]), "OMP_NUM_THREADS": "1"}
+    found = subprocess.run(
+        [python, str(HERE / "planned.py"), str(tmp_path), "4", asked],
+        capture_output=True, text=True, timeout=240, env=environment, check=False,
+    )  # fmt: skip
+    assert found.returncode == 0, found.stderr[-3000:]
+    assert found.stdout.count(": equal") == 4
+    assert found.stdout.count("all_reduce of") == 2
 
 
 def test_without_pytorch_what_is_missing_is_named(monkeypatch):

@@ -7,7 +7,7 @@ import time
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -123,17 +123,37 @@ def run(
         Path | None,
         typer.Option(help="A line for each rank: the rank, and its node or its coordinates.", metavar="FILE"),
     ] = None,
+    over: Annotated[
+        Literal["mpi", "sockets"],
+        typer.Option(help="What carries the bytes; sockets: all ranks on this machine, or the one of --rank."),
+    ] = "mpi",
+    rank: Annotated[
+        int | None, typer.Option(help="Over sockets: the rank that this machine runs.", metavar="N")
+    ] = None,
+    addresses: Annotated[
+        Path | None,
+        typer.Option(help="Over sockets: lines RANK HOST[:PORT], and RANK PEER HOST for a cable.", metavar="FILE"),
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Run a schedule with real data: mpiexec -n N gossamer run FILE."""
+    """Run a schedule with real data: mpiexec -n N gossamer run FILE, or --over sockets."""
     from gossamer.reading import whole
 
     sizes = None if bytes is None else message_sizes(bytes)
     whole(repeat, "--repeat", 1, error=ScheduleError)
+    if over == "sockets":
+        if nodes is not None:
+            raise NotApplicableError("--nodes is for MPI, which numbers the ranks; over sockets rank r runs node r")
+        _run_over_sockets(file, sizes, check, repeat, rank, addresses, json)
+        return
+    if rank is not None or addresses is not None:
+        raise NotApplicableError("--rank and --addresses are for --over sockets; MPI numbers the ranks itself")
     try:
         from mpi4py import MPI
     except ImportError:
-        raise NotApplicableError("gossamer run needs MPI for Python: pip install 'gossamer[mpi]'") from None
+        raise NotApplicableError(
+            "gossamer run needs MPI for Python: pip install 'gossamer[mpi]'; or add --over sockets"
+        ) from None
     except RuntimeError as error:
         raise NotApplicableError(f"MPI cannot be loaded: {str(error).splitlines()[0]}") from None
     from gossamer.execution.mpi.run_file import run_file
@@ -152,6 +172,19 @@ def run(
         raise
     if comm.rank == 0:
         _print(text, comm.size, found, json)
+    raise typer.Exit(0 if all(row.equal is not False for row in found) else 1)
+
+
+def _run_over_sockets(
+    file: Path, sizes: Any, check: bool, repeat: int, rank: int | None, addresses: Path | None, json: bool
+) -> None:
+    from gossamer.execution.socket_runs import run_over_sockets
+    from gossamer.reading import whole
+
+    if rank is not None:
+        whole(rank, "--rank", 0, error=ScheduleError)
+    text, ranks, found = run_over_sockets(file, sizes, check=check, repeat=repeat, rank=rank, addresses=addresses)
+    _print(text if rank is None else f"rank {rank}: {text}", ranks, found, json)
     raise typer.Exit(0 if all(row.equal is not False for row in found) else 1)
 
 
@@ -181,11 +214,14 @@ def _print(text: str, ranks: int, found: list[Any], json: bool) -> None:
         print_json({"what": text, "ranks": ranks, "runs": [asdict(row) for row in found]})
         return
     print(f"{text}, {ranks} ranks")
-    compared = any(row.equal is not None for row in found)
-    print(f"{'message':>14} {'time':>12}" + (f" {'MPI':>12} {'x MPI':>7}  bytes" if compared else ""))
+    compared = any(row.own_seconds is not None for row in found)
+    checked = any(row.equal is not None for row in found)
+    print(f"{'message':>14} {'time':>12}" + f" {'MPI':>12} {'x MPI':>7}" * compared + "  bytes" * checked)
     for row in found:
         line = f"{row.message_bytes:>12,} B {row.seconds * 1e6:>9,.1f} us"
-        if row.equal is not None:
+        if row.own_seconds is not None:
             ratio = f"{row.seconds / row.own_seconds:.2f}" if row.own_seconds else "-"
-            line += f" {row.own_seconds * 1e6:>9,.1f} us {ratio:>7}  {'equal' if row.equal else 'DIFFERENT'}"
+            line += f" {row.own_seconds * 1e6:>9,.1f} us {ratio:>7}"
+        if row.equal is not None:
+            line += f"  {'equal' if row.equal else 'DIFFERENT'}"
         print(line)

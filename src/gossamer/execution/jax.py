@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from gossamer.errors import NotApplicableError, ScheduleError, TaskError, shown
 from gossamer.graphs.edge_coloring import color_edges
+from gossamer.interchange.format import between_ranks
 from gossamer.programs import REDUCE, SEND, Operations, Program, lower
 from gossamer.programs.layout import plain_task
 from gossamer.questions import tasks
@@ -56,9 +57,7 @@ class Prepared:
     """
 
     def __init__(self, schedule: Schedule) -> None:
-        network = schedule.network
-        if network.terminal_count < network.node_count:
-            raise NotApplicableError(f"a switch is no device; {network.spec} has switches")
+        schedule = between_ranks(schedule)
         self.schedule = schedule
         self.program: Program = lower(schedule)
         ranks = list(self.program)
@@ -146,7 +145,7 @@ def prepare(schedule: Any) -> Prepared:
     Raises
     ------
     ScheduleError, VerificationError, NotApplicableError
-        If it is no valid schedule for store and forward, or its network has switches.
+        If it is no valid schedule for store and forward, or switches copy or add in it.
 
     Notes
     -----

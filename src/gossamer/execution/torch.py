@@ -1,25 +1,34 @@
 """Collectives of PyTorch by schedules, over ``torch.distributed``'s point-to-point messages: gloo, NCCL and their like.
 
-Ranks need no planner: they read the program file that ``gossamer export --to program`` wrote.
+`TorchCollective` runs one program file that ``gossamer export --to program`` wrote; ranks need no planner for it.
+`PlannedCollectives` has the calls of ``torch.distributed``, and plans for the size of what is sent.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gossamer.errors import NetworkError, NotApplicableError, TaskError, shown
+from gossamer import errors
+from gossamer.errors import GossamerError, NetworkError, NotApplicableError, TaskError, shown
+from gossamer.execution.executor import Execution, elements_of_messages
 from gossamer.programs.files import description, read_rank
+from gossamer.reading.files import read_bytes
+from gossamer.version import __version__
 
 if TYPE_CHECKING:
-    from gossamer.programs import Operations, Program
+    from gossamer.programs import Program
 
 __all__ = ["TorchCollective"]
 
-# A rank's operations on tensors: slot by slot, receives and sends at once.
-
-_SEND, _RECEIVE, _REDUCE = 0, 1, 2
-_SCRATCH = 2
+_KEPT = 8
+"""Executions on the tensors of the last calls, which are not prepared again."""
 _ADDING = {"sum": "add_", "product": "mul_", "max": "maximum", "min": "minimum"}
 
 
@@ -44,10 +53,10 @@ class TorchCollective:
 
     Notes
     -----
-    In each slot one `batch_isend_irecv` and a wait for it, no barrier. Whatever the backend sends works: tensors
-    on the processor with gloo, on devices with NCCL. In groups of processes within the program all messages have one
-    size, and all vectors of an allreduce one length; where groups have several sizes, or a rank of none passes messages
-    on, one rank first tells all how large messages are.
+    One `batch_isend_irecv` a slot, no barrier; what was prepared for the tensors of the last calls is used again.
+    Whatever the backend sends works: tensors on the processor with gloo, on devices with NCCL. In groups of processes
+    within the program all messages have one size, and all vectors of an allreduce one length; where groups have several
+    sizes, or a rank of none passes messages on, one rank first tells all how large messages are.
 
     Examples
     --------
@@ -77,7 +86,7 @@ class TorchCollective:
         self._groups: list[Any] = task.get("groups", [range(ranks)])
         several = len({len(group) for group in self._groups}) > 1
         self._teller = buffers[0] if passing or several else None
-        self._slots = _by_slot(mine)
+        self._known: dict[tuple[Any, ...], Execution] = {}
 
     def __call__(self, given: Any = None, got: Any = None, op: str = "sum") -> None:
         """Carry it out; collective.
@@ -110,67 +119,30 @@ class TorchCollective:
                 wide = [b.new_zeros(b.numel() + missing) for b in buffers]
                 wide[0][: back.numel()].copy_(buffers[0])
                 buffers = wide
-        size = self._message_size(buffers)
+        counts = [0 if buffer is None else buffer.numel() for buffer in buffers]
+        size = elements_of_messages(self._mine, self._parts, counts, "tensor") or 0
         self._run(buffers, size, op)
         if back is not None:
             back.copy_(buffers[1][: back.numel()])
-
-    def _message_size(self, buffers: list[Any]) -> int:
-        found = set()
-        for buffer, parts, name in zip(
-            buffers, (self._mine.input_size, self._mine.output_size), ("given", "got"), strict=True
-        ):
-            messages = parts // self._parts
-            size = 0 if buffer is None else buffer.numel()
-            if (size % messages) if messages else size:
-                raise TaskError(f"the tensor that is {name} has {size} elements for {messages} messages")
-            if messages:
-                found.add(size // messages)
-        if len(found) > 1:
-            raise TaskError(f"messages have {' and '.join(map(str, sorted(found)))} elements in the two tensors")
-        return found.pop() if found else 0
 
     def _run(self, buffers: list[Any], size: int, op: str) -> None:
         like = next((b for b in buffers if b is not None), None)
         if self._teller is not None:  # not all ranks know, or they may differ
             size, like = self._told(self._teller, size, like)
         if like is None:
-            if not self._slots:
+            if not self._mine.count:
                 return
             raise TaskError("a tensor is needed, given or got: it says of which type the messages are")
-        longest = -(-size // self._parts)
-        places = [*buffers, like.new_empty(self._mine.scratch_size * longest)]
-
-        def view(buffer: int, offset: int, part: int) -> Any:
-            length = (part + 1) * size // self._parts - part * size // self._parts
-            if buffer == _SCRATCH:
-                return places[buffer].narrow(0, offset * longest, length)
-            message, part = divmod(offset, self._parts)
-            return places[buffer].narrow(0, message * size + part * size // self._parts, length)
-
-        for i, o in self._mine.copies.tolist():
-            view(1, o, o % self._parts).copy_(view(0, i, i % self._parts))
-        p2p = self._distributed
-        for rows in self._slots:
-            pending, sums = [], []
-            tags: dict[tuple[bool, int], int] = {}
-            for kind, peer, buffer, offset, operand, part, sent in rows:
-                place = view(buffer, offset, part)
-                way = p2p.isend if kind == _SEND else p2p.irecv
-                tag = tags[kind == _SEND, peer] = tags.get((kind == _SEND, peer), -1) + 1
-                tensor = place
-                if kind == _REDUCE or sent:
-                    tensor = place.new_empty(place.shape)
-                    own = view(0, operand, operand % self._parts) if operand >= 0 else None
-                    sums.append((tensor, place, tensor if sent else own))
-                pending.append(p2p.P2POp(way, tensor, self._global(peer), self._group, tag))
-            for request in p2p.batch_isend_irecv(pending) if pending else ():
-                request.wait()
-            for came, place, own in sums:
-                if own is not None:
-                    place.copy_(own)
-                if own is not came:
-                    _combine(place, came, op, self._torch)
+        places = [like.new_empty(0) if buffer is None else buffer for buffer in buffers]
+        key = (op, size, like.dtype, *(place.data_ptr() for place in places))
+        run = self._known.pop(key, None)
+        if run is None:
+            backend = TorchBackend(self._torch, self._distributed, self._group, like, op)
+            run = Execution(self._mine, self._parts, size, (places[0], places[1]), backend)
+            while len(self._known) >= _KEPT:
+                self._known.pop(next(iter(self._known)))
+        self._known[key] = run  # the last one that was used stands last
+        run.run()
 
     def _told(self, teller: int, size: int, like: Any) -> tuple[int, Any]:
         """Return the elements of a message, and a tensor of their type, as one rank tells all."""
@@ -189,35 +161,74 @@ class TorchCollective:
 
     def _global(self, rank: int) -> int:
         """Return the number among all processes of a rank of the group."""
-        if self._group is None:
-            return rank
-        convert = getattr(self._distributed, "get_global_rank", None)
-        if convert is None:  # before PyTorch 2
-            convert = self._distributed.distributed_c10d.get_global_rank
-        return int(convert(self._group, rank))
+        return _global_rank(self._distributed, self._group, rank)
 
 
-def _combine(place: Any, came: Any, op: str, torch: Any) -> None:
-    name = _ADDING[op]
-    if name.endswith("_"):
-        getattr(place, name)(came)
-    else:
-        place.copy_(getattr(torch, name)(place, came))
+class TorchBackend:
+    """Point-to-point messages of a process group, and PyTorch's own operators.
 
-
-def _by_slot(mine: Operations) -> list[list[tuple[int, ...]]]:
-    """Return the operations of each slot that has any: kind, peer, buffer, offset, operand, part.
-
-    The last number says whether a block is received to a place that is sent from in the same slot.
+    Parameters
+    ----------
+    torch, distributed : module
+        PyTorch, and its ``torch.distributed``.
+    group : torch.distributed.ProcessGroup or None
+        Rank r runs node r.
+    like : torch.Tensor
+        Of the type and on the device of what is sent.
+    op : str
+        What combines.
     """
-    names = ("slot", "kind", "peer", "buffer", "offset", "operand", "part")
-    after = mine.after
-    waits = (mine.kind == _RECEIVE) & (after >= 0)
-    waits[waits] = (mine.slot[after[waits]] == mine.slot[waits]) & (mine.kind[after[waits]] == _SEND)
-    found: dict[int, list[tuple[int, ...]]] = {}
-    for slot, *row in zip(*(getattr(mine, n).tolist() for n in names), waits.tolist(), strict=True):
-        found.setdefault(slot, []).append(tuple(row))
-    return [found[slot] for slot in sorted(found)]
+
+    def __init__(self, torch: Any, distributed: Any, group: Any, like: Any, op: str) -> None:
+        self._torch, self._distributed, self._group = torch, distributed, group
+        self._like, self._name = like, _ADDING[op]
+        self._next: dict[tuple[Any, int], int] = {}  # tags, as gloo does not match messages by their order
+
+    def empty(self, count: int) -> Any:
+        """Return a new tensor."""
+        return self._like.new_empty(count)
+
+    def copy(self, to: Any, given: Any) -> None:
+        """Copy a tensor."""
+        to.copy_(given)
+
+    def combine(self, to: Any, came: Any) -> None:
+        """Combine by the operator."""
+        if self._name.endswith("_"):
+            getattr(to, self._name)(came)
+        else:
+            getattr(self._torch, self._name)(to, came, out=to)
+
+    def prepare(self, receives: list[tuple[int, Any]], sends: list[tuple[int, Any]]) -> list[list[Any]]:
+        """Return the operations, and room for their requests."""
+        p2p, found = self._distributed, []
+        for way, blocks in ((p2p.irecv, receives), (p2p.isend, sends)):
+            for peer, block in blocks:
+                tag = self._next[way, peer] = self._next.get((way, peer), -1) + 1
+                found.append(p2p.P2POp(way, block, _global_rank(p2p, self._group, peer), self._group, tag))
+        return [found, []]
+
+    def begin(self, requests: list[list[Any]]) -> None:
+        """Send and receive at once."""
+        requests[1] = self._distributed.batch_isend_irecv(requests[0])
+
+    def complete(self, requests: list[list[Any]]) -> None:
+        """Wait for all; on a device, its stream does."""
+        for request in requests[1]:
+            request.wait()
+
+    def free(self, requests: list[list[Any]]) -> None:
+        """Forget them."""
+
+
+def _global_rank(distributed: Any, group: Any, rank: int) -> int:
+    """Return the number among all processes of a rank of a group."""
+    if group is None:
+        return rank
+    convert = getattr(distributed, "get_global_rank", None)
+    if convert is None:  # before PyTorch 2
+        convert = distributed.distributed_c10d.get_global_rank
+    return int(convert(group, rank))
 
 
 def _who(program: Program) -> tuple[list[int], list[int]]:
@@ -241,3 +252,314 @@ def _modules() -> tuple[Any, Any]:
     except ImportError:
         raise NotApplicableError("gossamer.execution.torch needs PyTorch: pip install 'gossamer[torch]'") from None
     return torch, distributed
+
+
+# Plans by size.
+
+SIZES = tuple(1024 * 4**i for i in range(11))
+"""Bytes for which `PlannedCollectives` has plans: 1 KiB to 1 GiB. The next one is taken, by ratio."""
+
+_TASKS = ("allreduce", "allgather", "reduce-scatter", "alltoall")
+
+
+def _file(folder: Path, network: str, task: str, size: int, choices: Mapping[str, Any], root: int = 0) -> Path:
+    """Return where the program of a task is kept."""
+    told = json.dumps([network, task, size, root, sorted((k, str(v)) for k, v in choices.items()), __version__])
+    return folder / f"{task}-{size}-{hashlib.sha256(told.encode()).hexdigest()[:16]}.program"
+
+
+def _planned(path: Path, network: str, task: str, size: int, choices: Mapping[str, Any], root: int = 0) -> None:
+    """Plan a task and write its program, unless it is there."""
+    if path.exists():
+        return
+    try:
+        from gossamer.interchange.format import between_ranks
+        from gossamer.planning.planner import plan
+        from gossamer.programs import lower
+        from gossamer.programs.files import write_program
+        from gossamer.questions.costs import TimeCost
+        from gossamer.questions.tasks import task as named
+
+        asked = named(task, root=root) if task in ("broadcast", "reduce") else named(task)
+        found = plan(network, asked, cost=TimeCost(bytes=size, counting="nccl", **choices))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_program(lower(between_ranks(found.schedule)), path)
+    except ImportError as error:
+        raise NotApplicableError(
+            f"no plan of {task} for {size} bytes on {network} in {str(path.parent)!r}, and no planner here "
+            f"({error.name} is missing); make it where there is one: gossamer.execution.torch.prepare({network!r}, ...)"
+        ) from None
+
+
+def prepare(
+    network: str,
+    folder: str | os.PathLike[str] | None = None,
+    *,
+    tasks: Sequence[str] = _TASKS,
+    sizes: Sequence[int] = SIZES,
+    **choices: Any,
+) -> list[Path]:
+    """Plan ahead what `PlannedCollectives` will ask for, so that its ranks need no planner.
+
+    Parameters
+    ----------
+    network, folder, **choices
+        As those of `PlannedCollectives`.
+    tasks : sequence of str
+        Of allreduce, allgather, reduce-scatter, alltoall; a broadcast or reduce is from or to rank 0.
+    sizes : sequence of int
+        Bytes of the largest buffer of a rank.
+
+    Returns
+    -------
+    list of Path
+        The program files.
+
+    Raises
+    ------
+    GossamerError
+        If one of them cannot be planned.
+    """
+    place = _folder(folder)
+    found = []
+    for task in tasks:
+        for size in sizes:
+            path = _file(place, network, task, size, choices)
+            _planned(path, network, task, size, choices)
+            found.append(path)
+    return found
+
+
+def _folder(folder: str | os.PathLike[str] | None) -> Path:
+    if folder is not None:
+        return Path(folder)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gossamer" / "programs"
+
+
+class PlannedCollectives:
+    """The collectives of ``torch.distributed`` by schedules for a network, each chosen by the bytes that are sent.
+
+    Parameters
+    ----------
+    network : str
+        What joins the ranks, as `gossamer.network` reads it: a family, a machine or a file. Rank r is node r.
+    group : torch.distributed.ProcessGroup, optional
+        Default: a new group of all processes, whose messages do not meet others.
+    folder : path, optional
+        Where plans are kept. Default: ``gossamer/programs`` in the user's cache.
+    sizes : sequence of int
+        Bytes for which there are plans.
+    **choices
+        ``bandwidth=``, ``latency=`` and the like, as `gossamer.TimeCost` takes them, where the network has none.
+
+    Raises
+    ------
+    NotApplicableError
+        If PyTorch is not installed.
+
+    Notes
+    -----
+    The first call of a task with a size plans it on rank 0, unless it is kept there, and sends the program to all
+    ranks. Calls are carried out one after the other in the order in which they are made, by a thread of their own, and
+    must be made in the same order on all ranks. Tensors stay on their device; of a device the calls wait in a stream of
+    their own. An allreduce works on a copy of the tensor.
+
+    Examples
+    --------
+    ::
+
+        collectives = gossamer.execution.torch.PlannedCollectives("dgx-a100:2")
+        collectives.all_reduce(gradients)
+        model.register_comm_hook(collectives, gossamer.execution.torch.allreduce_hook)
+    """
+
+    def __init__(
+        self,
+        network: str,
+        group: Any = None,
+        *,
+        folder: str | os.PathLike[str] | None = None,
+        sizes: Sequence[int] = SIZES,
+        **choices: Any,
+    ) -> None:
+        self._torch, self._distributed = _modules()
+        self._network, self._folder, self._choices = str(network), _folder(folder), choices
+        self._sizes = sorted(sizes)
+        self._group = self._distributed.new_group() if group is None else group
+        self.rank: int = self._distributed.get_rank(self._group)
+        self.ranks: int = self._distributed.get_world_size(self._group)
+        self._known: dict[tuple[str, int, int], TorchCollective] = {}
+        self._copies: dict[tuple[Any, ...], Any] = {}
+        self._thread = ThreadPoolExecutor(1, "gossamer")
+        self._stream: Any = None
+
+    def all_reduce(self, tensor: Any, op: str = "sum", async_op: bool = False) -> Work | None:
+        """Replace a tensor by the sum of all ranks' tensors, or their ``product``, ``max`` or ``min``.
+
+        Parameters
+        ----------
+        tensor : torch.Tensor
+            Contiguous, of one shape on all ranks.
+        op : str
+            What combines.
+        async_op : bool
+            Whether to return at once.
+
+        Returns
+        -------
+        Work or None
+            Of an asynchronous call: its ``wait()`` returns when the tensor is there.
+
+        Raises
+        ------
+        GossamerError
+            If nothing can be planned, or sizes do not fit together; of an asynchronous call by ``wait()``.
+        """
+        run = self._by_size("allreduce", tensor)
+        return self._submit(lambda: run()(self._copied(tensor), tensor, op), tensor, async_op)
+
+    def all_gather_into_tensor(self, output: Any, tensor: Any, async_op: bool = False) -> Work | None:
+        """Gather the tensors of all ranks, one after the other, in `output`; as `all_reduce`."""
+        run = self._by_size("allgather", output)
+        return self._submit(lambda: run()(tensor, output), output, async_op)
+
+    def reduce_scatter_tensor(self, output: Any, tensor: Any, op: str = "sum", async_op: bool = False) -> Work | None:
+        """Sum the tensors of all ranks, of which rank r gets part r in `output`; as `all_reduce`."""
+        run = self._by_size("reduce-scatter", tensor)
+        return self._submit(lambda: run()(tensor, output, op), output, async_op)
+
+    def all_to_all_single(self, output: Any, tensor: Any, async_op: bool = False) -> Work | None:
+        """Send part r of the tensor to rank r, and get the parts of all ranks in `output`; as `all_reduce`."""
+        run = self._by_size("alltoall", tensor)
+        return self._submit(lambda: run()(tensor, output), output, async_op)
+
+    def broadcast(self, tensor: Any, src: int = 0, async_op: bool = False) -> Work | None:
+        """Replace a tensor by that of the rank `src` of the group; as `all_reduce`."""
+        run = self._by_size("broadcast", tensor, src)
+        return self._submit(lambda: run()(tensor, None) if self.rank == src else run()(None, tensor), tensor, async_op)
+
+    def reduce(self, tensor: Any, dst: int = 0, op: str = "sum", async_op: bool = False) -> Work | None:
+        """Replace the tensor of the rank `dst` of the group by the sum of all; as `all_reduce`."""
+        run = self._by_size("reduce", tensor, dst)
+        return self._submit(
+            lambda: run()(self._copied(tensor), tensor if self.rank == dst else None, op), tensor, async_op
+        )
+
+    def close(self) -> None:
+        """End the thread, when all calls are complete."""
+        self._thread.shutdown()
+
+    def _copied(self, tensor: Any) -> Any:
+        """Return a copy of a tensor, at the same place for tensors of one kind."""
+        key = tensor.numel(), tensor.dtype, tensor.device
+        copy = self._copies.pop(key, None)
+        if copy is None:
+            while len(self._copies) >= _KEPT:
+                self._copies.pop(next(iter(self._copies)))
+            copy = tensor.new_empty(tensor.numel())
+        self._copies[key] = copy
+        return copy.copy_(_flat(tensor, "given"))
+
+    def _by_size(self, task: str, tensor: Any, root: int = 0) -> Callable[[], TorchCollective]:
+        """Return what gives the collective for as many bytes as a tensor has; collective when it is new."""
+        count = max(1, tensor.numel() * tensor.element_size())
+        size = min(self._sizes, key=lambda one: max(one, count) / min(one, count))
+        key = task, size, root
+
+        def found() -> TorchCollective:
+            if key not in self._known:
+                self._known[key] = self._made(*key)
+            return self._known[key]
+
+        return found
+
+    def _made(self, task: str, size: int, root: int) -> TorchCollective:
+        """Return the collective of the program that rank 0 plans or has, and sends to all."""
+        told: list[Any] = [None, None]
+        if self.rank == 0:
+            path = _file(self._folder, self._network, task, size, self._choices, root)
+            try:
+                _planned(path, self._network, task, size, self._choices, root)
+                told = [read_bytes(path), None]
+            except GossamerError as error:
+                told = [None, (type(error).__name__, str(error))]
+        self._distributed.broadcast_object_list(told, _global_rank(self._distributed, self._group, 0), self._group)
+        if told[1] is not None:
+            raise getattr(errors, told[1][0])(told[1][1])
+        with tempfile.TemporaryDirectory(prefix="gossamer-") as folder:
+            path = Path(folder) / "run.program"
+            path.write_bytes(told[0])
+            return TorchCollective(path, self._group)
+
+    def _submit(self, work: Callable[[], None], result: Any, async_op: bool) -> Work | None:
+        """Have work carried out after all before."""
+        torch = self._torch
+        future = torch.futures.Future(devices=[result.device]) if result.is_cuda else torch.futures.Future()
+        if result.is_cuda:
+            self._stream = self._stream or torch.cuda.Stream(result.device)
+            ready = torch.cuda.current_stream(result.device).record_event()
+
+        def carried_out() -> None:
+            try:
+                if result.is_cuda:
+                    with torch.cuda.device(result.device), torch.cuda.stream(self._stream):
+                        self._stream.wait_event(ready)
+                        work()
+                        future.set_result([result])  # the stream is kept with it
+                else:
+                    work()
+                    future.set_result([result])
+            except BaseException as error:
+                future.set_exception(error)
+                raise
+
+        found = Work(self._thread.submit(carried_out), future)
+        if async_op:
+            return found
+        found.wait()
+        return None
+
+
+class Work:
+    """A call that was begun: `wait`, `is_completed` and `get_future` are those of ``torch.distributed``."""
+
+    def __init__(self, running: Any, future: Any) -> None:
+        self._running, self._future = running, future
+
+    def wait(self) -> bool:
+        """Return when it is complete, on a device as far as the current stream sees; raise what went wrong."""
+        self._running.result()
+        self._future.wait()
+        return True
+
+    def is_completed(self) -> bool:
+        """Return whether it is complete."""
+        return bool(self._running.done())
+
+    def get_future(self) -> Any:
+        """Return the future of a list with the result."""
+        return self._future
+
+
+def allreduce_hook(state: PlannedCollectives, bucket: Any) -> Any:
+    """Average the gradients of a bucket over all ranks: ``model.register_comm_hook(collectives, allreduce_hook)``.
+
+    Parameters
+    ----------
+    state : PlannedCollectives
+        What carries it out.
+    bucket : torch.distributed.GradBucket
+        Of a ``DistributedDataParallel`` model.
+
+    Returns
+    -------
+    torch.futures.Future
+        Of the averaged gradients.
+    """
+    gradients = bucket.buffer().div_(state.ranks)
+    work = state.all_reduce(gradients, async_op=True)
+    assert work is not None
+    return work.get_future().then(lambda done: done.value()[0])
+
+
+allreduce_hook.__annotations__.clear()  # PyTorch takes its own types or none

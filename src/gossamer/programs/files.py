@@ -122,7 +122,7 @@ def read_rank(path: str | os.PathLike[str], rank: int) -> Operations:
 
 
 def description(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return what a program file says of itself: ``network``, ``task``, ``algorithm``, ``ranks`` and ``parts``.
+    """Return what a program file says of itself: ``network``, ``task``, ``algorithm``, and numbers of ``ranks``, ``parts``, ``slots``, ``hops``.
 
     And ``buffers``, the ranks that have an input or an output, and ``passing``, the others that have operations.
 
@@ -143,7 +143,7 @@ def description(path: str | os.PathLike[str]) -> dict[str, Any]:
         "buffers": np.flatnonzero(has).tolist(),
         "passing": np.flatnonzero(~has & (table["operations"] > 0)).tolist(),
     }
-    return {**told, "ranks": int(head["ranks"]), "parts": int(head["parts"]), **who}
+    return {**told, **{name: int(head[name]) for name in ("ranks", "parts", "slots", "hops")}, **who}
 
 
 def _whole(path: str | os.PathLike[str]) -> tuple[bytes, np.void]:

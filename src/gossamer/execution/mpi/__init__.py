@@ -6,6 +6,7 @@ own operations. Nothing here imports MPI before it is used.
 
 from __future__ import annotations
 
+from gossamer.execution.executor import Execution
 from gossamer.execution.mpi.collectives import (
     Allgather,
     Allreduce,
@@ -17,7 +18,6 @@ from gossamer.execution.mpi.collectives import (
     ReduceScatter,
     Scatter,
 )
-from gossamer.execution.mpi.execution import Execution
 
 __all__ = [
     "Allgather",

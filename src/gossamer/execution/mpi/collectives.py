@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from gossamer import errors
 from gossamer.errors import FileFormatError, GossamerError, ModelError, NetworkError, TaskError, shown
-from gossamer.execution.mpi.execution import Execution, datatype, distributed, flat
+from gossamer.execution.executor import Execution
+from gossamer.execution.mpi.execution import MPIBackend, datatype, distributed, flat
 from gossamer.networks.network import Network
 from gossamer.reading.files import read_text
 from gossamer.schedules import Schedule, expand
@@ -203,7 +204,8 @@ class MPICollective:
             wrong = type(error).__name__, str(error)
         size, kind = _agreed(self._comm.allgather((wrong, sizes, kind)))
         buffers = buffers[0].view(kind), buffers[1].view(kind)
-        return Execution(self._comm, tables, size, buffers, operator, before, after)
+        backend = MPIBackend(self._comm, kind, operator)
+        return Execution(tables.operations, tables.parts, size, buffers, backend, before, after)
 
     def _fitted(
         self, given: Elements, got: Elements
@@ -397,7 +399,8 @@ def _of_communicator(comm: Any) -> str:
 
 def _program(made: Any, nodes: Sequence[int] | None, ranks: int) -> Program:
     """Return the program of a schedule, its nodes numbered by the ranks that run them."""
+    from gossamer.interchange.format import between_ranks
     from gossamer.programs import lower
 
-    schedule = getattr(made, "schedule", made)
+    schedule = between_ranks(getattr(made, "schedule", made))
     return lower(schedule if nodes is None else numbered_by_ranks(schedule, nodes))

@@ -1,40 +1,40 @@
-"""A rank's operations on buffers that stay: prepared once, run often."""
+"""What MPI does for the executor: operations to each rank, and persistent requests."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from gossamer import errors
-from gossamer.errors import ModelError, TaskError
+from gossamer.errors import TaskError
 
 if TYPE_CHECKING:
-    from gossamer.programs import Program
+    from gossamer.programs import Operations, Program
 
 # What one rank needs to run, made on rank 0 and sent to each rank.
 
-_COLUMNS = ("slot", "kind", "peer", "buffer", "offset", "operand", "after", "part")
-
 
 class Tables(NamedTuple):
-    """The operations of a rank: columns as those of `gossamer.programs.Operations`, and what all ranks share."""
+    """The operations of a rank, and what all ranks share."""
 
-    columns: dict[str, npt.NDArray[Any]]
-    copies: npt.NDArray[np.int32]
-    sizes: tuple[int, int, int]
+    operations: Operations
     parts: int
     task: str
     reduces: bool
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Sizes of input and output, in parts."""
+        return self.operations.input_size, self.operations.output_size
 
 
 def distributed(comm: Any, make: Callable[[], Program]) -> Tables:
     """Return each rank's tables of the program that `make` gives on rank 0; collective.
 
-    Raises GossamerError: on all ranks, what `make` raised on rank 0; or if the program is for another number of ranks
-    or has switches.
+    Raises GossamerError: on all ranks, what `make` raised on rank 0; or if the program is for another number of ranks.
     """
     fault: tuple[str, str] | None = None
     program = None
@@ -51,14 +51,7 @@ def distributed(comm: Any, make: Callable[[], Program]) -> Tables:
     mine = None
     reduces = "reduce" in program.task.name or any(bool((each.kind == _REDUCE).any()) for each in program)
     for operations in program:
-        tables = Tables(
-            {name: getattr(operations, name) for name in _COLUMNS},
-            operations.copies,
-            (operations.input_size, operations.output_size, operations.scratch_size),
-            program.parts,
-            program.task.name,
-            reduces,
-        )
+        tables = Tables(operations, program.parts, program.task.name, reduces)
         if operations.rank == 0:
             mine = tables
         else:
@@ -75,18 +68,12 @@ def told(comm: Any, fault: tuple[str, str] | None) -> None:
 
 
 def _unfit(program: Program, ranks: int) -> tuple[str, str] | None:
-    network = program.network
-    if network.terminal_count < network.node_count:
-        name = network.node_name(network.terminal_count)
-        switches = network.node_count - network.terminal_count
-        return "NotApplicableError", f"a switch runs no rank; {network.spec} has {switches}, such as {name}"
     if program.ranks != ranks:
-        return "NetworkError", f"{network.spec} has {program.ranks} nodes; there are {ranks} ranks"
+        return "NetworkError", f"{program.network.spec} has {program.ranks} nodes; there are {ranks} ranks"
     return None
 
 
-_SEND, _REDUCE = 0, 2
-_SCRATCH = 2
+_REDUCE = 2
 
 
 def flat(buffer: Any, name: str) -> npt.NDArray[Any]:
@@ -105,115 +92,56 @@ def flat(buffer: Any, name: str) -> npt.NDArray[Any]:
     return array.reshape(-1)
 
 
-class Execution:
-    """A persistent collective: `start` and `wait`, as often as wanted, on the same buffers.
+class MPIBackend:
+    """Persistent requests of a communicator, and MPI's own operators.
 
-    Made by `Collective.init`. Requests are set up once, for each slot; `start` begins the first slot, `wait` goes
-    through the others. A slot is over when the rank's sends and receives of that slot are; there is no barrier.
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Comm
+        Rank r runs node r.
+    dtype : numpy.dtype
+        Of the elements.
+    operator : mpi4py.MPI.Op or None
+        What combines.
     """
 
-    def __init__(
-        self,
-        comm: Any,
-        tables: Tables,
-        size: int,
-        buffers: tuple[npt.NDArray[Any], npt.NDArray[Any]],
-        operator: Any,
-        before: Sequence[tuple[npt.NDArray[Any], npt.NDArray[Any]]] = (),
-        after: Sequence[tuple[npt.NDArray[Any], npt.NDArray[Any]]] = (),
-    ) -> None:
-        self._parts, self._size, self._operator = tables.parts, size, operator
-        longest = -(-size // tables.parts)
-        scratch = np.empty(tables.sizes[_SCRATCH] * longest, buffers[0].dtype)
-        self._buffers = (*buffers, scratch)
-        self._longest = longest
-        self._after = after
-        own = [(self._view(1, o, 0), self._view(0, i, 0)) for i, o in tables.copies.tolist()]
-        self._copies = [*before, *((to, given) for to, given in own if not np.shares_memory(to, given))]
-        self._slots = self._prepared(comm, tables)
-        self._running = False
-
-    def _view(self, buffer: int, offset: int, part: int) -> npt.NDArray[Any]:
-        """Return the elements of a block; part p of n elements begins at p n / parts."""
-        if buffer == _SCRATCH:
-            first = offset * self._longest
-        else:
-            message, part = divmod(offset, self._parts)
-            first = message * self._size + part * self._size // self._parts
-        length = (part + 1) * self._size // self._parts - part * self._size // self._parts
-        return self._buffers[buffer][first : first + length]
-
-    def _prepared(self, comm: Any, tables: Tables) -> list[tuple[list[Any], list[tuple[Any, Any, Any]]]]:
-        """Return, for each slot, the requests, and what is done with what came once they are complete.
-
-        That is (what came, its place, to what it is added): None where it takes the place of what is there.
-        """
+    def __init__(self, comm: Any, dtype: np.dtype[Any], operator: Any) -> None:
         from mpi4py import MPI
 
-        element = datatype(self._buffers[_SCRATCH].dtype, self._operator)
-        found: dict[int, tuple[list[Any], list[Any], list[tuple[Any, Any, Any]]]] = {}
-        first = tables.columns["slot"].searchsorted(tables.columns["slot"]).tolist()  # operation of each one's slot
-        kinds = tables.columns["kind"].tolist()
-        columns = zip(*(tables.columns[n].tolist() for n in _COLUMNS), first, strict=True)
-        for slot, kind, peer, buffer, offset, operand, after, part, begins in columns:
-            receives, sends, sums = found.setdefault(slot, ([], [], []))
-            place = self._view(buffer, offset, part)
-            if kind == _SEND:
-                sends.append(comm.Send_init([place, element], peer, 0))
-            elif kind == _REDUCE:
-                came = np.empty_like(place)
-                receives.append(comm.Recv_init([came, element], peer, 0))
-                sums.append((came, place, place if operand < 0 else self._view(0, operand, part)))
-            elif after >= begins and kinds[after] == _SEND:  # what lies there is sent in this slot
-                came = np.empty_like(place)
-                receives.append(comm.Recv_init([came, element], peer, 0))
-                sums.append((came, place, None))
-            else:
-                receives.append(comm.Recv_init([place, element], peer, 0))
-        self._datatype, self._request = element, MPI
-        return [(receives + sends, sums) for receives, sends, sums in (found[slot] for slot in sorted(found))]
+        self._comm, self._dtype, self._operator = comm, dtype, operator
+        self._type, self._mpi = datatype(dtype, operator), MPI
 
-    def start(self) -> None:
-        """Begin; the input must stay as it is until `wait` returns."""
-        if self._running:
-            raise ModelError("the collective has been started and not waited for")
-        self._running = True
-        for to, given in self._copies:
-            to[...] = given
-        if self._slots:
-            self._request.Prequest.Startall(self._slots[0][0])
+    def empty(self, count: int) -> npt.NDArray[Any]:
+        """Return a new array."""
+        return np.empty(count, self._dtype)
 
-    def wait(self) -> None:
-        """Return when the output is complete."""
-        if not self._running:
-            raise ModelError("the collective has not been started")
-        requests = self._request
-        for i, (pending, sums) in enumerate(self._slots):
-            if i:
-                requests.Prequest.Startall(pending)
-            requests.Request.Waitall(pending)
-            for came, place, own in sums:
-                if own is None:
-                    place[...] = came
-                    continue
-                if own is not place:
-                    place[...] = own
-                self._operator.Reduce_local([came, self._datatype], [place, self._datatype])
-        for to, given in self._after:
-            to[...] = given
-        self._running = False
+    def copy(self, to: npt.NDArray[Any], given: npt.NDArray[Any]) -> None:
+        """Copy an array."""
+        to[...] = given
 
-    def run(self) -> None:
-        """Start and wait."""
-        self.start()
-        self.wait()
+    def combine(self, to: npt.NDArray[Any], came: npt.NDArray[Any]) -> None:
+        """Combine by the operator."""
+        self._operator.Reduce_local([came, self._type], [to, self._type])
 
-    def free(self) -> None:
-        """Give the requests back; it cannot be run again."""
-        for pending, _ in self._slots:
-            for request in pending:
-                request.Free()
-        self._slots = []
+    def prepare(self, receives: list[tuple[int, Any]], sends: list[tuple[int, Any]]) -> list[Any]:
+        """Return persistent requests."""
+        return [
+            *(self._comm.Recv_init([place, self._type], peer, 0) for peer, place in receives),
+            *(self._comm.Send_init([place, self._type], peer, 0) for peer, place in sends),
+        ]
+
+    def begin(self, requests: list[Any]) -> None:
+        """Start all."""
+        self._mpi.Prequest.Startall(requests)
+
+    def complete(self, requests: list[Any]) -> None:
+        """Wait for all."""
+        self._mpi.Request.Waitall(requests)
+
+    def free(self, requests: list[Any]) -> None:
+        """Free all."""
+        for request in requests:
+            request.Free()
 
 
 def datatype(dtype: np.dtype[Any], operator: Any) -> Any:

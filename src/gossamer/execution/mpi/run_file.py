@@ -4,37 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gossamer.errors import NotApplicableError
 from gossamer.execution.mpi.collectives import MPICollective
+from gossamer.execution.socket_runs import COLLECTIVES, Timing
 
-__all__ = ["MPITiming", "run_file"]
-
-
-@dataclass(frozen=True)
-class MPITiming:
-    """What running messages of one size came to.
-
-    Attributes
-    ----------
-    message_bytes : int
-        Bytes of a message.
-    seconds : float
-        The least time of all repetitions, of the slowest rank.
-    own_seconds : float or None
-        The same of MPI's own collective; None where it was not asked for.
-    equal : bool or None
-        Whether every rank got what MPI's own collective gives.
-    """
-
-    message_bytes: int
-    seconds: float
-    own_seconds: float | None = None
-    equal: bool | None = None
+__all__ = ["run_file"]
 
 
 def run_file(
@@ -45,7 +23,7 @@ def run_file(
     check: bool = False,
     repeat: int = 5,
     nodes: str | os.PathLike[str] | None = None,
-) -> tuple[str, list[MPITiming]]:
+) -> tuple[str, list[Timing]]:
     """Run a schedule file with real data; collective.
 
     Parameters
@@ -83,11 +61,13 @@ def run_file(
 
     def plan() -> Any:
         from gossamer.execution.mpi.collectives import numbered_by_ranks, read_nodes
+        from gossamer.interchange.format import between_ranks
         from gossamer.questions.costs import Clock
         from gossamer.schedules import load
 
         schedule = load(path)
         known["text"] = f"{schedule.task.describe()} on {schedule.network.spec}"
+        schedule = between_ranks(schedule)
         if nodes is not None:
             schedule = numbered_by_ranks(schedule, read_nodes(nodes, schedule.network))
         known["fields"] = schedule.task.to_dict()
@@ -106,7 +86,7 @@ def run_file(
     return comm.bcast(known.get("text"), root=0), found
 
 
-def _run(comm: Any, collective: MPICollective, size: int, own: _OwnCollective | None, repeat: int) -> MPITiming:
+def _run(comm: Any, collective: MPICollective, size: int, own: _OwnCollective | None, repeat: int) -> Timing:
     elements = max(1, -(-size // 8))
     sizes, parts = collective._tables.sizes, collective._tables.parts
     rng = np.random.default_rng(comm.rank)
@@ -116,10 +96,10 @@ def _run(comm: Any, collective: MPICollective, size: int, own: _OwnCollective | 
     seconds = _time(comm, execution.run, repeat)
     execution.free()
     if own is None:
-        return MPITiming(8 * elements, seconds)
+        return Timing(8 * elements, seconds)
     rows = given.reshape(-1, elements), other.reshape(-1, elements)
     own_seconds = _time(comm, lambda: own(*rows), repeat)
-    return MPITiming(
+    return Timing(
         8 * elements, seconds, own_seconds, bool(comm.allreduce(int(np.array_equal(got, other)), op=_least()))
     )
 
@@ -150,7 +130,7 @@ class _OwnCollective:
         if name not in _OWN:
             known = ", ".join(_OWN)
             raise NotApplicableError(f"--check compares with MPI's own collectives ({known}); {name} is none")
-        given, got, self._work = _OWN[name]
+        self._work, kind = _OWN[name], COLLECTIVES[name]
         self._root = root
         self._parts: list[tuple[Any, slice, slice]] = []  # of each group of this rank: its messages in the buffers
         at = [0, 0]
@@ -158,7 +138,7 @@ class _OwnCollective:
             among = comm.Create(comm.Get_group().Incl(list(members)))
             if among == MPI.COMM_NULL:
                 continue
-            sizes = [size(among.size, among.rank == root) for size in (given, got)]
+            sizes = [size(among.size, among.rank == root) for size in (kind.given, kind.got)]
             self._parts.append((among, *(slice(a, a + size) for a, size in zip(at, sizes, strict=True))))
             at = [a + size for a, size in zip(at, sizes, strict=True)]
 
@@ -179,44 +159,18 @@ def _broadcast(comm: Any, root: int, given: Any, got: Any) -> None:
     comm.Bcast(got, root)
 
 
-def _one(ranks: int, root: bool) -> int:
-    return 1
-
-
-def _each(ranks: int, root: bool) -> int:
-    return ranks
-
-
-def _one_at_root(ranks: int, root: bool) -> int:
-    return int(root)
-
-
-def _each_at_root(ranks: int, root: bool) -> int:
-    return ranks if root else 0
-
-
-_Size = Callable[[int, bool], int]
-_OWN: dict[str, tuple[_Size, _Size, Callable[[Any, int, Any, Any], None]]] = {
-    "multinode-broadcast": (_one, _each, lambda comm, root, given, got: comm.Allgather(given, got)),
-    "total-exchange": (_each, _each, lambda comm, root, given, got: comm.Alltoall(given, got)),
-    "reduce-scatter": (_each, _one, lambda comm, root, given, got: comm.Reduce_scatter_block(given, got)),
-    "allreduce": (_each, _each, lambda comm, root, given, got: comm.Allreduce(given, got)),
-    "partial-sum-allreduce": (_one, _one, lambda comm, root, given, got: comm.Allreduce(given, got)),
-    "broadcast": (_one_at_root, _one, _broadcast),
-    "reduce": (
-        *(_one, _one_at_root),
-        lambda comm, root, given, got: comm.Reduce(given, got if comm.rank == root else None, root=root),
-    ),
-    "gather": (
-        *(_one, _each_at_root),
-        lambda comm, root, given, got: comm.Gather(given, got if comm.rank == root else None, root),
-    ),
-    "scatter": (
-        *(_each_at_root, _one),
-        lambda comm, root, given, got: comm.Scatter(given if comm.rank == root else None, got, root),
-    ),
+_OWN: dict[str, Callable[[Any, int, Any, Any], None]] = {
+    "multinode-broadcast": lambda comm, root, given, got: comm.Allgather(given, got),
+    "total-exchange": lambda comm, root, given, got: comm.Alltoall(given, got),
+    "reduce-scatter": lambda comm, root, given, got: comm.Reduce_scatter_block(given, got),
+    "allreduce": lambda comm, root, given, got: comm.Allreduce(given, got),
+    "partial-sum-allreduce": lambda comm, root, given, got: comm.Allreduce(given, got),
+    "broadcast": _broadcast,
+    "reduce": lambda comm, root, given, got: comm.Reduce(given, got if comm.rank == root else None, root=root),
+    "gather": lambda comm, root, given, got: comm.Gather(given, got if comm.rank == root else None, root),
+    "scatter": lambda comm, root, given, got: comm.Scatter(given if comm.rank == root else None, got, root),
 }
-"""Messages that a rank brings and gets, by the number of ranks and whether it is the root; and the call."""
+"""MPI's call for each task."""
 
 
 def _least() -> Any:
