@@ -256,7 +256,8 @@ def test_without_mpi_the_command_says_what_is_missing(capsys, tmp_path, monkeypa
     monkeypatch.setitem(sys.modules, "mpi4py", None)
     gossamer.plan("ring:3", "allgather").save(tmp_path / "plan.parquet")
     assert main(["run", str(tmp_path / "plan.parquet")]) == 2
-    assert capsys.readouterr().err == "gossamer: gossamer run needs MPI for Python: pip install 'gossamer[mpi]'\n"
+    told = "gossamer: gossamer run needs MPI for Python: pip install 'gossamer[mpi]'; or add --over sockets\n"
+    assert capsys.readouterr().err == told
 
 
 def test_nodes_of_ranks_are_read_by_number_or_coordinates(tmp_path):

@@ -288,6 +288,6 @@ with pytest.raises(TaskError, match="axis 'i' has 8 devices; hypercube:4 has 16 
     sharded(line(8), lambda x: (collectives.all_gather(x, "i", everyone),))(normal(8, 16))
 with pytest.raises(TaskError, match="axis 0 of x has 17 entries for 16 devices"):
     sharded(mesh, lambda x: (collectives.all_to_all(x, "i", exchange),))(normal(16, 17))
-with pytest.raises(NotApplicableError, match="a switch is no device"):
+with pytest.raises(NotApplicableError, match="a switch runs no rank"):
     collectives.prepare(gossamer.plan("fat-tree:k=2,h=2,capacity=constant", "allgather"))
 print(f"{done} checks passed")

@@ -77,7 +77,7 @@ def test_planned_collectives_and_a_training_step_are_those_of_pytorch(tmp_path):
         pytest.skip("PyTorch is not installed (Debian: python3-torch)")
     network, sizes, choices = "hypercube:2", (1024, 65536), {"bandwidth": "50GB/s", "latency": "2us"}
     tasks = ("allreduce", "allgather", "reduce-scatter", "alltoall", "broadcast", "reduce")
-    files = gossamer.execution.torch.prepare(network, tmp_path, tasks=tasks, sizes=sizes, **choices)
+    files = gossamer.execution.programs_by_size.prepare(network, tmp_path, tasks=tasks, sizes=sizes, **choices)
     assert len(set(files)) == len(tasks) * len(sizes)
     asked = json.dumps([network, choices, sizes, tasks])
     environment = {**os.environ, "PYTHONPATH": str(Path(gossamer.__file__).parents[1]), "OMP_NUM_THREADS": "1"}

@@ -20,6 +20,7 @@ from gossamer import errors
 from gossamer.errors import GossamerError, NetworkError, NotApplicableError
 from gossamer.execution.sockets import Address, Addresses, SocketCollective, read_addresses
 from gossamer.programs.files import MAGIC, description, read_rank
+from gossamer.questions.tasks import task_from_dict
 from gossamer.reading.files import read_bytes
 
 __all__ = ["COLLECTIVES", "Collective", "Timing", "run_over_sockets"]
@@ -134,9 +135,8 @@ def _run(
 ) -> list[Timing]:
     """Run a rank: for each number of elements, as often as asked."""
     told, mine = description(program), read_rank(program, rank)
-    collective = SocketCollective(program, rank, addresses, **how)
     found = []
-    try:
+    with SocketCollective(program, rank, addresses, **how) as collective:
         for count in elements:
             given = _given(rank, mine.input_size // told["parts"], count)
             got = np.full((mine.output_size // told["parts"], count), -1, np.int64)
@@ -149,8 +149,6 @@ def _run(
                 seconds = min(seconds, time.perf_counter() - began)
             equal = bool(np.array_equal(got, _wanted(told["task"], told["ranks"], rank, count))) if check else None
             found.append(Timing(8 * count, seconds, None, equal))
-    finally:
-        collective.close()
     return found
 
 
@@ -264,7 +262,7 @@ def run_over_sockets(
             found = _all_here(program, ranks, *how)
         else:
             found = _run(program, rank, read_addresses(addresses, ranks), *how, seconds=seconds)
-        return f"{name} on {told['network']}", ranks, found
+        return f"{task_from_dict(told['task']).describe()} on {told['network']}", ranks, found
 
 
 def _program(path: str | os.PathLike[str], folder: Path) -> tuple[str, int]:

@@ -17,7 +17,7 @@ import zlib
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -225,6 +225,13 @@ class SocketCollective:
             backend = SocketBackend(self._peers, kind, op, self._seconds)
             self._known = key, Execution(self._mine, self._parts, size, (flat[0], flat[1]), backend)
         self._known[1].run()
+
+    def __enter__(self) -> Self:
+        """Return itself; the connections are closed at the end of the block."""
+        return self
+
+    def __exit__(self, *what: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Close the connections."""

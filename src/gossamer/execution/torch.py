@@ -6,11 +6,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from gossamer import errors
 from gossamer.errors import GossamerError, NetworkError, NotApplicableError, TaskError, shown
 from gossamer.execution.executor import Execution, elements_of_messages
+from gossamer.execution.programs_by_size import SIZES, cache_folder, plan_program, program_file
 from gossamer.programs.files import description, read_rank
 from gossamer.reading.files import read_bytes
-from gossamer.version import __version__
 
 if TYPE_CHECKING:
     from gossamer.programs import Program
@@ -254,88 +252,6 @@ def _modules() -> tuple[Any, Any]:
     return torch, distributed
 
 
-# Plans by size.
-
-SIZES = tuple(1024 * 4**i for i in range(11))
-"""Bytes for which `PlannedCollectives` has plans: 1 KiB to 1 GiB. The next one is taken, by ratio."""
-
-_TASKS = ("allreduce", "allgather", "reduce-scatter", "alltoall")
-
-
-def _file(folder: Path, network: str, task: str, size: int, choices: Mapping[str, Any], root: int = 0) -> Path:
-    """Return where the program of a task is kept."""
-    told = json.dumps([network, task, size, root, sorted((k, str(v)) for k, v in choices.items()), __version__])
-    return folder / f"{task}-{size}-{hashlib.sha256(told.encode()).hexdigest()[:16]}.program"
-
-
-def _planned(path: Path, network: str, task: str, size: int, choices: Mapping[str, Any], root: int = 0) -> None:
-    """Plan a task and write its program, unless it is there."""
-    if path.exists():
-        return
-    try:
-        from gossamer.interchange.format import between_ranks
-        from gossamer.planning.planner import plan
-        from gossamer.programs import lower
-        from gossamer.programs.files import write_program
-        from gossamer.questions.costs import TimeCost
-        from gossamer.questions.tasks import task as named
-
-        asked = named(task, root=root) if task in ("broadcast", "reduce") else named(task)
-        found = plan(network, asked, cost=TimeCost(bytes=size, counting="nccl", **choices))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_program(lower(between_ranks(found.schedule)), path)
-    except ImportError as error:
-        raise NotApplicableError(
-            f"no plan of {task} for {size} bytes on {network} in {str(path.parent)!r}, and no planner here "
-            f"({error.name} is missing); make it where there is one: gossamer.execution.torch.prepare({network!r}, ...)"
-        ) from None
-
-
-def prepare(
-    network: str,
-    folder: str | os.PathLike[str] | None = None,
-    *,
-    tasks: Sequence[str] = _TASKS,
-    sizes: Sequence[int] = SIZES,
-    **choices: Any,
-) -> list[Path]:
-    """Plan ahead what `PlannedCollectives` will ask for, so that its ranks need no planner.
-
-    Parameters
-    ----------
-    network, folder, **choices
-        As those of `PlannedCollectives`.
-    tasks : sequence of str
-        Of allreduce, allgather, reduce-scatter, alltoall; a broadcast or reduce is from or to rank 0.
-    sizes : sequence of int
-        Bytes of the largest buffer of a rank.
-
-    Returns
-    -------
-    list of Path
-        The program files.
-
-    Raises
-    ------
-    GossamerError
-        If one of them cannot be planned.
-    """
-    place = _folder(folder)
-    found = []
-    for task in tasks:
-        for size in sizes:
-            path = _file(place, network, task, size, choices)
-            _planned(path, network, task, size, choices)
-            found.append(path)
-    return found
-
-
-def _folder(folder: str | os.PathLike[str] | None) -> Path:
-    if folder is not None:
-        return Path(folder)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gossamer" / "programs"
-
-
 class PlannedCollectives:
     """The collectives of ``torch.distributed`` by schedules for a network, each chosen by the bytes that are sent.
 
@@ -383,7 +299,7 @@ class PlannedCollectives:
         **choices: Any,
     ) -> None:
         self._torch, self._distributed = _modules()
-        self._network, self._folder, self._choices = str(network), _folder(folder), choices
+        self._network, self._folder, self._choices = str(network), cache_folder(folder), choices
         self._sizes = sorted(sizes)
         self._group = self._distributed.new_group() if group is None else group
         self.rank: int = self._distributed.get_rank(self._group)
@@ -477,9 +393,9 @@ class PlannedCollectives:
         """Return the collective of the program that rank 0 plans or has, and sends to all."""
         told: list[Any] = [None, None]
         if self.rank == 0:
-            path = _file(self._folder, self._network, task, size, self._choices, root)
+            path = program_file(self._folder, self._network, task, size, self._choices, root)
             try:
-                _planned(path, self._network, task, size, self._choices, root)
+                plan_program(path, self._network, task, size, self._choices, root)
                 told = [read_bytes(path), None]
             except GossamerError as error:
                 told = [None, (type(error).__name__, str(error))]

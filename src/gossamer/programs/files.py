@@ -122,9 +122,10 @@ def read_rank(path: str | os.PathLike[str], rank: int) -> Operations:
 
 
 def description(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return what a program file says of itself: ``network``, ``task``, ``algorithm``, and numbers of ``ranks``, ``parts``, ``slots``, ``hops``.
+    """Return what a program file says of itself: ``network``, ``task`` and ``algorithm``.
 
-    And ``buffers``, the ranks that have an input or an output, and ``passing``, the others that have operations.
+    Also the numbers of ``ranks``, ``parts``, ``slots`` and ``hops``; ``buffers``, the ranks that have an input or an
+    output, and ``passing``, the others that have operations.
 
     Raises
     ------
