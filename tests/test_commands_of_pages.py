@@ -44,9 +44,9 @@ LONG = (
 """How commands begin that take more than some seconds: those of studies and designs make the pages that show their
 results, others are in `test_claims.py`."""
 ELSEWHERE = {
-    "docs/how_to/run_it.md", "docs/how_to/one_machine_to_a_cluster.md", "docs/gallery.md",
-    "docs/tutorials/example_fixed_point.md", "docs/tutorials/getting_started.md", "docs/index.md",
-    "docs/reference/cli.md",
+    "docs/how_to/run_it.md", "docs/how_to/cables_to_bytes.md", "docs/how_to/one_machine_to_a_cluster.md", 
+    "docs/gallery.md", "docs/tutorials/example_fixed_point.md", "docs/tutorials/getting_started.md",
+    "docs/index.md", "docs/reference/cli.md",
 }  # fmt: skip
 """Pages whose commands other tests run: `test_run_it.py`, `test_cluster_story.py`, `plots/test_pictures.py`,
 `test_examples.py`, `test_cli_first_sight.py`; and those that only install."""

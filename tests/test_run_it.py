@@ -1,4 +1,4 @@
-"""Every block of the page "Run it" is carried out, in order, in one folder."""
+"""Every block of the pages "Run it" and "From cables to bytes" is carried out, in order, in one folder."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import importlib.util
 import io
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -17,6 +18,7 @@ import pytest
 
 import gossamer
 from gossamer.cli import main
+from gossamer.execution.programs_by_size import prepare
 from on_torch.test_torch import python_with_torch
 from test_docs import ROOT, blocks
 
@@ -67,7 +69,7 @@ def test_the_files_that_the_commands_name_are_there(folder):
     importlib.util.find_spec("mpi4py") is None or not (SCRIPTS / "mpiexec").exists(),
     reason="the extra 'mpi' is not installed",
 )
-@pytest.mark.parametrize("words", [("gossamer run",), ("mpicc",)], ids=["run", "c"])
+@pytest.mark.parametrize("words", [("mpiexec", "gossamer run"), ("mpicc",)], ids=["run", "c"])
 def test_the_commands_over_mpi(folder, words):
     if words == ("mpicc",) and (
         shutil.which("cc") is None or shutil.which("mpicc", path=environment()["PATH"]) is None
@@ -76,6 +78,30 @@ def test_the_commands_over_mpi(folder, words):
     for code in chosen("sh", *words):
         out = done(["bash", "-e", "-c", code], folder)
         assert "DIFFERENT" not in out
+
+
+def test_the_commands_over_sockets(folder):
+    here, there = chosen("sh", "--over sockets")
+    assert "DIFFERENT" not in done(["bash", "-e", "-c", here], folder)
+    (hosts,) = chosen("text", "# hosts")
+    hosts = re.sub(r"\bbox\d|\b10\.\d+\.\d+\.\d+", "127.0.0.1", hosts)  # at the ports of their ranks
+    (folder / "hosts").write_text(hosts)
+    assert "--rank 2 " in there
+    ranks = [
+        subprocess.Popen(
+            ["bash", "-e", "-c", there.replace("--rank 2", f"--rank {rank}")],
+            cwd=folder, env=environment(), stdout=subprocess.PIPE, text=True,
+        )
+        for rank in range(4)
+    ]  # fmt: skip
+    try:
+        for rank in ranks:
+            told, _ = rank.communicate(timeout=120)
+            assert rank.returncode == 0, told
+            assert told.rstrip().endswith("equal")
+    finally:
+        for rank in ranks:
+            rank.kill()
 
 
 @pytest.mark.jax
@@ -92,11 +118,16 @@ def test_the_program_in_pytorch(folder):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
-    (code,) = chosen("py", "import torch")
+    code = "\n".join(chosen("py", "torch"))
+    prepare(
+        "hypercube:2", folder / "gossamer" / "programs", tasks=("allreduce",), sizes=(4096,),
+        bandwidth="50GB/s", latency="2us",
+    )  # fmt: skip
     ranks = []
     try:
         for rank in range(4):
             words = {"RANK": str(rank), "WORLD_SIZE": "4", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+            words["XDG_CACHE_HOME"] = str(folder)
             ranks.append(subprocess.Popen([python, "-c", code], cwd=folder, env=environment(**words)))
         assert [rank.wait(timeout=120) for rank in ranks] == [0, 0, 0, 0]
     finally:
@@ -108,6 +139,19 @@ def test_every_block_is_of_a_kind_that_is_carried_out():
     for language, code, line in blocks(PAGE):
         assert language in ("console", "python", "text", "sh", "py"), line
         if language == "sh":
-            assert "mpiexec" in code
+            assert ("mpiexec" in code) != ("--over sockets" in code)
         if language == "py":
-            assert ("import jax" in code) != ("import torch" in code)
+            assert ("import jax" in code) != ("torch" in code)
+
+
+def test_from_cables_to_bytes(tmp_path):
+    runs = 0
+    for language, code, line in blocks(PAGE.with_name("cables_to_bytes.md")):
+        assert language in ("console", "sh", "text"), line
+        commands = [each.removeprefix("$ ") for each in code.splitlines() if language == "sh" or each[:2] == "$ "]
+        for command in commands if language != "text" else ():
+            told = done(["bash", "-e", "-c", command], tmp_path)
+            if language == "sh":
+                assert told.rstrip().endswith("equal")
+                runs += 1
+    assert runs == 3
