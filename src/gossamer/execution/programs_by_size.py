@@ -12,17 +12,22 @@ from typing import Any
 from gossamer.errors import NotApplicableError
 from gossamer.version import __version__
 
-__all__ = ["SIZES", "cache_folder", "plan_program", "prepare", "program_file"]
+__all__ = ["OVERHEAD", "SIZES", "cache_folder", "plan_program", "prepare", "program_file"]
 
 SIZES = tuple(1024 * 4**i for i in range(11))
 """Bytes for which there are plans: 1 KiB to 1 GiB. The next one is taken, by ratio."""
+
+OVERHEAD = "20us"
+"""What a block costs beyond its bytes, unless it is said: about what Python and a library need to begin it."""
 
 _TASKS = ("allreduce", "allgather", "reduce-scatter", "alltoall")
 
 
 def program_file(folder: Path, network: str, task: str, size: int, choices: Mapping[str, Any], root: int = 0) -> Path:
-    """Return where the program of a task is kept."""
-    told = json.dumps([network, task, size, root, sorted((k, str(v)) for k, v in choices.items()), __version__])
+    """Return where the program of a task is kept: by what was asked, a file that is the network, and the version."""
+    named = [Path(text) for text in (network, network.partition(":")[2].partition(",")[0])]
+    read = [hashlib.sha256(path.read_bytes()).hexdigest() for path in named if path.is_file()]
+    told = json.dumps([network, read, task, size, root, sorted((k, str(v)) for k, v in choices.items()), __version__])
     return folder / f"{task}-{size}-{hashlib.sha256(told.encode()).hexdigest()[:16]}.program"
 
 
@@ -36,10 +41,14 @@ def plan_program(path: Path, network: str, task: str, size: int, choices: Mappin
         from gossamer.programs import lower
         from gossamer.programs.files import write_program
         from gossamer.questions.costs import TimeCost
+        from gossamer.questions.rules import Rules
         from gossamer.questions.tasks import task as named
 
         asked = named(task, root=root) if task in ("broadcast", "reduce") else named(task)
-        found = plan(network, asked, cost=TimeCost(bytes=size, counting="nccl", **choices))
+        rules = Rules(replication=False, reduction=False)  # switches run no rank
+        found = plan(
+            network, asked, rules=rules, cost=TimeCost(bytes=size, counting="nccl", **{"overhead": OVERHEAD, **choices})
+        )
         path.parent.mkdir(parents=True, exist_ok=True)
         write_program(lower(between_ranks(found.schedule)), path)
     except ImportError as error:

@@ -267,6 +267,7 @@ class PlannedCollectives:
         Bytes for which there are plans.
     **choices
         ``bandwidth=``, ``latency=`` and the like, as `gossamer.TimeCost` takes them, where the network has none.
+        Default of ``overhead=``, what each block costs beyond its bytes: 20us.
 
     Raises
     ------
