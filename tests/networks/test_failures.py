@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.errors import ModelError, NetworkError
-from gossamer.networks import Failed, Speeds, from_networkx, parse, read_edge_list, to_networkx
+from gossamer.errors import FileFormatError, ModelError, NetworkError
+from gossamer.networks import Assumptions, Failed, Speeds, from_networkx, parse, read_edge_list, to_networkx
 from gossamer.networks.derived import cables, without
 
 SPECS = ["torus:3x4", "kautz:2,3", "fat-tree:k=2,h=3,capacity=1,2,3", "complete:5", "array:4", "star:3"]
@@ -242,3 +242,20 @@ def test_schedules_are_repaired_where_links_become_slower_because_some_of_their_
 def test_odd_ranges_are_refused(word, message):
     with pytest.raises(NetworkError, match=message):
         without(parse("ring:16"), [word])
+
+
+def test_speeds_in_the_first_edge_and_headers_of_tables_are_columns(tmp_path):
+    for name, text in {
+        "units": "a b 50GB/s 1us\nb c 25GB/s 2us\n",
+        "header": "source target bandwidth latency\na b 50GB/s 1us\nb c 25GB/s 2us\n",
+        "columns": "columns source target bandwidth latency\na b 50GB/s 1us\nb c 25GB/s 2us\n",
+    }.items():
+        (tmp_path / f"{name}.edges").write_text(text)
+    units, header, told = (read_edge_list(tmp_path / f"{name}.edges") for name in ("units", "header", "columns"))
+    assert units == header == told
+    assert units.find(Speeds).bandwidth.tolist() == [50e9, 50e9, 25e9, 25e9]
+    assert units.find(Assumptions).every[0].text == "columns taken as source target bandwidth latency, by their units"
+    assert told.find(Assumptions) is header.find(Assumptions) is None
+    (tmp_path / "mixed.edges").write_text("a b 2\nb c 25GB/s\n")
+    with pytest.raises(FileFormatError, match="line 2: 'b c 25GB/s' has a speed, and lines before have capacities"):
+        read_edge_list(tmp_path / "mixed.edges")

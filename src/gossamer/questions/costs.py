@@ -39,6 +39,7 @@ __all__ = [
     "clocked",
     "clocked_again",
     "exactly_clocked",
+    "in_slots_of",
     "unclocked",
 ]
 
