@@ -503,6 +503,8 @@ def latex_text(text: str) -> str:
 def latex_table(columns: Sequence[str], rows: Iterable[Sequence[str]], note: str = "") -> str:
     r"""Return a table in LaTeX, for the package booktabs: words to the left, numbers to the right.
 
+    Times have one unit in all columns, and so have bandwidths: it stands at the top.
+
     Parameters
     ----------
     columns : sequence of str
@@ -523,8 +525,8 @@ def latex_table(columns: Sequence[str], rows: Iterable[Sequence[str]], note: str
     \bottomrule
     \end{tabular}
     """
-    columns, cells = _one_unit_a_column(columns, [tuple(row) for row in rows])
-    sides = ["r" if cells and all(not row[i] or _NUMBER.match(row[i]) for row in cells) else "l"
+    columns, cells = _one_unit_a_table(columns, [tuple(row) for row in rows])
+    sides = ["r" if cells and all(row[i] in ("", "-") or _CELL.match(row[i]) for row in cells) else "l"
              for i in range(len(columns))]  # fmt: skip
     wide = [max((len(row[i]) for row in [columns, *cells]), default=0) for i in range(len(columns))]
     long = [i for i, count in enumerate(wide) if count > _WORDS and sides[i] == "l"]
@@ -543,30 +545,54 @@ def latex_table(columns: Sequence[str], rows: Iterable[Sequence[str]], note: str
     ])  # fmt: skip
 
 
+_CELL = re.compile(rf"{_NUMBER.pattern[:-1]}( \(\d+\))?$")
 _LINE, _WORDS, _PARAGRAPH = 84, 24, 60
 """Characters of a line of text; of a cell from which on it is a paragraph; of one that counts as the longest."""
 
-_MEASURE = re.compile(r"([\d.,]+(?:e[-+]?\d+)?) ([kMGT]?B/s|[pnmu]?s)$")
+_MEASURE = re.compile(r"([\d.,]+(?:e[-+]?\d+)?) ([kMGT]?B/s|[pnmu]?s)( \(\d+\))?$")
 _SCALE = {"ps": -12, "ns": -9, "us": -6, "ms": -3, "s": 0, "B/s": 0, "kB/s": 3, "MB/s": 6, "GB/s": 9, "TB/s": 12}
+_LEAST = Decimal("0.01")
+"""Where the largest unit would make a number smaller than this, a unit in the middle is taken."""
 
 
-def _one_unit_a_column(
+def _one_unit_a_table(
     columns: Sequence[str], rows: list[tuple[str, ...]]
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return the columns with the unit of times and bandwidths at the top, that of the largest, and their numbers."""
+    """Return the columns with the unit of times and of bandwidths at the top, one of each, and their numbers.
+
+    A column is one of times where all that is in it is a time, or nothing, perhaps with a number in parentheses.
+    """
     heads, cells = list(columns), [list(row) for row in rows]
-    for i, name in enumerate(columns):
+    measured: dict[bool, dict[int, list[re.Match[str] | None]]] = {True: {}, False: {}}
+    for i in range(len(columns)):
         found = [_MEASURE.match(row[i]) for row in cells]
-        measured = [match for match in found if match]
-        if not measured or any(row[i] and not match for row, match in zip(cells, found, strict=True)):
+        rates = {match[2].endswith("B/s") for match in found if match}
+        nothing = all(match or row[i] in ("", "-") for row, match in zip(cells, found, strict=True))
+        if nothing and len(rates) == 1:
+            measured[rates.pop()][i] = found
+    for among in measured.values():
+        values = [(_number(match), match[2]) for found in among.values() for match in found if match]
+        if not values:
             continue
-        unit = max((match[2] for match in measured), key=lambda unit: _SCALE[unit])
-        heads[i] = f"{name} ({unit})"
-        for row, match in zip(cells, found, strict=True):
-            if match:
-                value = Decimal(match[1].replace(",", "")).scaleb(_SCALE[match[2]] - _SCALE[unit])
-                row[i] = f"{float(value):.6g}"
+        unit = max((name for _, name in values), key=lambda name: _SCALE[name])
+        sizes = [value for value, _ in values if value]
+        if sizes and min(sizes).scaleb(-_SCALE[unit]) < _LEAST:
+            middle = (min(sizes).adjusted() + max(sizes).adjusted()) // 2
+            alike = [name for name in _SCALE if name.endswith("B/s") == unit.endswith("B/s")]
+            unit = max((name for name in alike if _SCALE[name] <= middle), key=lambda n: _SCALE[n], default=alike[0])
+        told = unit.replace("us", "\N{MICRO SIGN}s")
+        for i, found in among.items():
+            heads[i] = f"{columns[i]} ({told})"
+            for row, match in zip(cells, found, strict=True):
+                if match:
+                    number = _number(match).scaleb(-_SCALE[unit]).normalize()
+                    row[i] = f"{number:f}{match[3] or ''}"
     return tuple(heads), [tuple(row) for row in cells]
+
+
+def _number(match: re.Match[str]) -> Decimal:
+    """Return what was measured, in seconds or bytes a second."""
+    return Decimal(match[1].replace(",", "")).scaleb(_SCALE[match[2]])
 
 
 def write_latex(

@@ -237,6 +237,21 @@ def test_four_thousand_nodes_are_painted(shown, pages):
         assert colors(page) > 2
 
 
+def test_of_many_links_so_many_are_drawn_that_the_picture_is_not_full(shown, pages):
+    explore(gossamer.plan("slim-fly:23", "broadcast"), pages / "many.html")
+    page = shown("many")
+    settled(page)
+    drawn, near = page.evaluate("[explorer.painters[0].drawn, explorer.painters[0].near]")
+    assert 100 < drawn < near / 10
+    assert near == gossamer.network("slim-fly:23").link_count
+    assert f"{drawn} of {near:,} links drawn" in page.inner_text(".key")
+    free = page.evaluate(
+        "(() => { const p = explorer.painters[0], c = p.pixels.base, e = p.pixels.color(p.paper);"
+        " return c.reduce((n, x) => n + (x === e), 0) / c.length; })()"
+    )
+    assert free > 0.6
+
+
 def test_a_simulation_shows_the_queues_of_its_nodes_and_links(shown, pages):
     network = gossamer.network("torus:4x4")
     found = record(star(network), load=0.85, settings=Settings(steps=30, warmup=40, seed=2))

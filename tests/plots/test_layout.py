@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -298,3 +300,26 @@ def test_no_straight_link_runs_through_a_third_node(spec):
         others = np.delete(layout.positions, ends, axis=0)
         along = np.clip((others - a) @ (b - a) / ((b - a) @ (b - a)), 0, 1)[:, None]
         assert np.hypot(*(others - a - along * (b - a)).T).min() > 0.19
+
+
+@pytest.mark.parametrize("spec", ["mi300x:2", "gaudi3:2", "mi250x:3"])
+def test_servers_whose_processors_are_joined_directly_are_boxes_below_their_switches(spec):
+    network = gossamer.network(spec)
+    layout = lay_out(network)
+    servers = int(spec.partition(":")[2])
+    assert [box.name for box in layout.boxes] == [f"box{k}" for k in range(servers)]
+    for k, box in enumerate(layout.boxes):
+        names = [network.node_name(v) for v in box.nodes.tolist()]
+        assert {name.strip("()").partition(".")[0] for name in names} == {f"box{k}"}
+    terminals = layout.positions[: network.terminal_count]
+    assert layout.positions[network.terminal_count :, 1].min() > terminals[:, 1].max() + 1
+    ends = [(terminals[box.nodes, 0].min(), terminals[box.nodes, 0].max()) for box in layout.boxes]
+    assert all(before[1] + 1 < after[0] for before, after in itertools.pairwise(ends))
+    assert closest(layout.positions) > 0.9999
+
+
+def test_processors_that_are_all_joined_or_in_pairs_are_no_servers(tmp_path):
+    assert not lay_out(gossamer.network("mi300x:1")).boxes
+    pairs = tmp_path / "pairs.edges"
+    pairs.write_text("terminals 0 1 2 3\n0 1\n2 3\n0 4\n2 4\n")
+    assert not lay_out(gossamer.network(f"edges:{pairs}")).boxes

@@ -62,12 +62,21 @@ def columns_of(text):
     return re.search(r"begin\{tabular\}\{(.*)\}", text)[1], text.split("\\toprule\n")[1].split("\n")[0]
 
 
-def test_times_of_a_column_have_one_unit():
+def test_times_of_a_table_have_one_unit():
     text = latex_table(("name", "time", "bus"), [("a", "1.5 ms", "2 TB/s"), ("b", "250 us", "50 GB/s"), ("c", "", "")])
     assert columns_of(text) == ("lrr", r"name & time (ms) & bus (TB/s) \\")
     assert r"b & 0.25 & 0.05 \\" in text
     mixed = latex_table(("name", "time"), [("a", "1.5 ms"), ("b", "4 steps")])
     assert columns_of(mixed) == ("ll", r"name & time \\")
+    wide = latex_table(
+        ("bytes", "ring", "plan", "bus"),
+        [("1 KiB", "9.6 ns (8)", "1.024e+01 ns", "90 GB/s"), ("1 MiB", "-", "10.49 us", "-"),
+         ("1 GiB", "10.07 ms (1024)", "43 ms", "1 TB/s")],
+    )  # fmt: skip
+    assert columns_of(wide) == ("lrrr", r"bytes & ring ($\mu$s) & plan ($\mu$s) & bus (TB/s) \\")
+    assert r"1 KiB & 0.0096 (8) & 0.01024 & 0.09 \\" in wide
+    assert r"1 MiB & - & 10.49 & - \\" in wide
+    assert r"1 GiB & 10070 (1024) & 43000 & 1 \\" in wide
 
 
 def test_long_texts_are_paragraphs_that_fit_the_line():

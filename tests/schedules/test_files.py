@@ -21,7 +21,9 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.errors import FileFormatError
-from gossamer.networks import AbelianGroup, Network, SharedPorts, cayley
+from gossamer.networks import AbelianGroup, Failed, Network, SharedPorts, cayley
+from gossamer.networks.structures import Assumptions
+from gossamer.plots.layouts import lay_out
 from gossamer.questions.costs import Clock
 from gossamer.schedules import CONTROL, Phase, Schedule, Symmetry, load, save, table_files
 from gossamer.schedules.columns import packed
@@ -105,6 +107,72 @@ def test_invariant_schedules_stay_invariant(path, spec, generated_by, name):
     save(base, str(path))
     assert load(str(path)) == base
     assert load(path).symmetry.generated_by == generated_by
+
+
+FAILURES = {
+    "links of a torus": ("torus:4x4", {"links": [(0, 1), (5, 6)]}),
+    "a node": ("hypercube:3", {"nodes": [2]}),
+    "a switch": ("leaf-spine:4,2,2", {"nodes": [13]}),
+    "a terminal that stays as a switch": ("ring:6", {"terminals": [1]}),
+    "one cable of several": ("dgx-1:gpu=v100", {"links": [(0, 3, 1)]}),
+    "one cable of a machine": ("dgx-h100:2", {"links": [(0, 16, 3)], "nodes": [1]}),
+}
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "txt"])
+@pytest.mark.parametrize("case", FAILURES)
+def test_what_failed_comes_back(tmp_path, case, suffix):
+    spec, failures = FAILURES[case]
+    network = gossamer.network(spec).without(**failures)
+    if case == "a terminal that stays as a switch":
+        network = network.without(terminals=[3]).without(links=[(0, 5)])  # other node numbers twice, then a link
+    path = tmp_path / f"plan.{suffix}"
+    gossamer.plan(network, "broadcast").schedule.save(path)
+    back = load(path).network
+    left, known = back.find(Failed), network.find(Failed)
+    assert (left.sound, left.sound.spec, left.words) == (known.sound, known.sound.spec, known.words)
+    assert left.nodes.tolist() == known.nodes.tolist()
+    assert left.links.tolist() == known.links.tolist()
+    assert back.cable_counts.tolist() == network.cable_counts.tolist()
+    kinds = {type(s) for s in network.structures} - {Assumptions}
+    assert {type(s) for s in back.structures} >= kinds
+    assert lay_out(back).positions.tolist() == lay_out(network).positions.tolist()
+    assert str(gossamer.describe(back)) == str(gossamer.describe(network))
+
+
+def edited(path, change):
+    """Write a schedule that was saved as text again, after a change of what is told of its network."""
+    lines = path.read_text().splitlines(keepends=True)
+    place = next(i for i, line in enumerate(lines) if line.startswith("network"))
+    name, _, told = lines[place].partition(": ")
+    network = json.loads(told)
+    change(network)
+    lines[place] = f"{name}: {json.dumps(network)}\n"
+    path.write_text("".join(lines))
+
+
+def test_files_that_do_not_tell_what_failed_are_read(tmp_path):
+    path = tmp_path / "plan.txt"
+    gossamer.plan(gossamer.network("ring:4").without(links=[(0, 1)]), "broadcast").schedule.save(path)
+    edited(path, lambda network: network.pop("failed"))
+    assert load(path).network.find(Failed) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"lost": [2, 3]}, "its network is not what is left of the sound one"),
+        ({"lost": [0, 99]}, "what failed must be nodes and links of the sound network, each once"),
+        ({"lost": [0, 0]}, "what failed must be nodes and links of the sound network, each once"),
+        ({"nodes": [0, 1, 2]}, "its network is not what is left of the sound one"),
+        ({"words": 7}, "what failed must be told in words"),
+    ],
+)
+def test_failures_that_do_not_lead_to_the_network_are_refused(tmp_path, change, reason):
+    path = tmp_path / "plan.txt"
+    gossamer.plan(gossamer.network("ring:4").without(links=[(0, 1)]), "broadcast").schedule.save(path)
+    edited(path, lambda network: network["failed"].update(change))
+    assert refusal(path) == f"FILE does not hold a whole schedule: {reason}"
 
 
 def test_rules_cost_and_phases_come_back_exactly(path):

@@ -78,6 +78,32 @@ def test_what_is_not_repaired_is_one_line():
         gossamer.replan(gossamer.plan("torus:3x3", "broadcast", switching="wormhole"), network)
 
 
+@pytest.mark.parametrize("task", ["allgather", "alltoall", "allreduce", "partial-sum-allreduce", "broadcast"])
+def test_a_schedule_is_repaired_on_the_whole_network_where_a_link_takes_longer(task):
+    sound = gossamer.plan("torus:4x4", task)
+    slow = np.ones(sound.case.network.link_count, np.int32)
+    slow[[5, 9]] = 3
+    left = sound.case.network.with_times(slow, 0)
+    found, new = gossamer.replan(sound, left), gossamer.plan(left, task)
+    assert found.verification.ok
+    assert found.case.network.link_occupancy[5] == 3
+    assert max(sound.completion_time, new.bound) <= found.completion_time <= new.completion_time + 3
+    again = gossamer.replan(found, left.without(links=[(0, 1)]))
+    assert again.verification.ok
+
+
+def test_links_that_became_faster_are_planned_again():
+    network = gossamer.network("torus:4x4")
+    times = np.full(network.link_count, 2, np.int32)
+    slow = network.with_times(times, 0)
+    quick = times.copy()
+    quick[7] = 1
+    with pytest.raises(NotApplicableError, match=r"\(0,1\)->\(0,0\) is faster; plan again"):
+        gossamer.replan(gossamer.plan(slow, "allgather"), network.with_times(quick, 0))
+    with pytest.raises(NotApplicableError, match="no link is slower; plan again"):
+        gossamer.replan(gossamer.plan(slow, "allgather"), slow)
+
+
 def test_bounds_of_a_worse_network_are_not_believed_of_a_better_one():
     """A link that had failed is back: what its lack cost does not hold any more."""
     sound = gossamer.network("torus:4x4")

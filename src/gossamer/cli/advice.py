@@ -95,7 +95,7 @@ def with_advice(text: str, arguments: Sequence[str], error: Exception | None = N
     if "pip install" in text:
         return text
     with suppress(Exception):  # whatever was typed: what was wrong with it is said in any case
-        proposal = _proposal(text, line)
+        proposal, text = _proposal(text, line), _too_many(text, line)
         if proposal:
             return _told(text, proposal)
     if _NAMES_NEXT.search(text):
@@ -129,6 +129,25 @@ def _few_reasons(text: str, error: Exception | None) -> str:
     return f"{'; '.join(reasons[:3])}; and {len(reasons) - 3} more"
 
 
+def _too_many(text: str, line: CommandLine) -> str:
+    """Return a text that says which words are too many with what the command takes, where that is a network first."""
+    spec = line.argument(0) or ""
+    if "unknown parameter" in text and spec.count(":") > 1 and line.takes_network:
+        return f"{spec.partition(':')[0]}: commas stand between parameters, not colons, got {spec!r}"
+    files = "unknown task" in text and line.name in OF_TASKS
+    if not (files or _EXTRA.search(text)) or not line.takes_network:
+        return text
+    words = [word for i in range(len(line.places)) if (word := line.argument(i)) is not None]
+    if len(words) > 1 and all(Path(word).is_file() for word in words[:2]):
+        return f"two files are given, {words[0]!r} and {words[1]!r}; a network is one of them"
+    if files or len(words) > 5:
+        return text
+    takes = "a network, such as torus:4x4"
+    if line.name in OF_TASKS:
+        takes = "a network and a task, such as torus:4x4 allgather"
+    return f"{line.name} takes {takes}; got {len(words)} words: {' '.join(words)}"
+
+
 def _typed(words: Sequence[str]) -> str:
     return f"gossamer {shlex.join(words)}"
 
@@ -139,6 +158,10 @@ def _typed(words: Sequence[str]) -> str:
 def _meant(text: str, line: CommandLine) -> Iterator[Words]:
     yield from _commands_meant(line)
     yield from _of_nccl_tests(line)
+    spec = line.argument(0) or ""
+    if spec.count(":") > 1 and line.takes_network:  # colons between parameters
+        name, _, given = spec.partition(":")
+        yield line.changed({line.places[0]: f"{name}:{given.replace(':', ',')}"})
     if "unknown parameter" in text or re.search(r": \w+ must be a whole number in", text):  # of a network
         yield from _misspelt(text, line)
         yield from _values_meant(text, line)
@@ -174,14 +197,17 @@ def _of_nccl_tests(line: CommandLine) -> Iterator[Words]:
     said: dict[str, str] = {}
     words = list(line.words)
     for place in range(len(words) - 1, 0, -1):
-        name = words[place].lstrip("-")
-        if words[place].startswith("-") and name in NCCL_TESTS and words[place] not in line.options:
-            said[NCCL_TESTS[name]] = next(iter(words[place + 1 : place + 2]), "")
+        name, value = words[place].lstrip("-"), next(iter(words[place + 1 : place + 2]), "")
+        summed = words[place] == "-o" and value in ("sum", "prod", "min", "max", "avg", "all", "mulsum")
+        if summed or (words[place].startswith("-") and name in NCCL_TESTS and words[place] not in line.options):
+            said[NCCL_TESTS.get(name, "other")] = value
             del words[place : place + 2]
     sizes = [said[name] for name in ("first", "last") if name in said]
     if sizes:
         yield [*words, "--bytes", ":".join(dict.fromkeys(sizes)), "--bandwidth", "50GB/s"]
         yield [*words, "--bytes", ":".join(dict.fromkeys(sizes))]
+    elif len(line.words) - len(words) > 2:
+        yield words
 
 
 def _options_meant(text: str, line: CommandLine) -> Iterator[Words]:
@@ -316,11 +342,19 @@ def _with_extra(text: str, line: CommandLine) -> Iterator[Words]:
         second = str(line.argument(1))
         for network in (str(line.argument(0)), msccl_ranks(second) or "none"):
             yield [line.words[0], second, "--network", network]
-    if "--bytes" in line.options and re.fullmatch(r"\d+(\.\d+)?([kKMGT]i?)?B", first):
-        yield [*rest, "--bytes", first]
+    sizes = [word for word in extra if re.fullmatch(r"\d+(\.\d+)?([kKMGT]i?)?B", word)]
+    rates = [word for word in extra if re.fullmatch(r"\d+(\.\d+)?[kKMGT]?(B|b|bit)(/s|ps)", word)]
+    if "--bytes" in line.options and sizes:
+        yield [*rest, "--bytes", sizes[0], *(["--bandwidth", rates[0]] if rates else [])]
+    if line.name in OF_TASKS and len(line.places) > 2:  # a task of several words
+        task = "-".join(line.words[line.places[1] : line.places[-1] + 1])
+        yield [*line.words[: line.places[1]], task, *line.words[line.places[-1] + 1 :]]
     if "--root" in line.options and first.isdecimal():
         yield [*rest, "--root", first]
-    if "--output" in line.options and re.fullmatch(r"[\w./-]+\.(svg|png|pdf|parquet|txt|html|csv|json)", first):
+    written = re.fullmatch(r"[\w./-]+\.(svg|png|pdf|parquet|txt|html|csv|json)", first)
+    if Path(first).is_file() and Path(first).suffix in (".txt", ".json") and not _is_schedule(first):
+        written = None  # a network, not to be written over
+    if "--output" in line.options and written:
         yield [*rest, "-o", first]
     if line.name == "sweep run" and len(extra) == 1 and line.argument(0):
         spec = re.sub(r"(\d+)\.\.(\d+)", r"{\1..\2}", str(line.argument(0)))
@@ -328,10 +362,13 @@ def _with_extra(text: str, line: CommandLine) -> Iterator[Words]:
     names = [line.argument(i) or "" for i in range(len(line.places))]
     if len(names) > 1 and line.takes_network:
         more = line.words[line.places[1] + 1 :]
-        numbers = [n for n in names if n.isdecimal()]
-        for spec in (
-            *(f"{name}:{numbers[0]}" for name in names[:2] if numbers and not name.isdecimal()), "-".join(names[:2])
-        ):  # fmt: skip
+        sides = [n for n in names[1:] if n.isdecimal()]
+        if len(sides) > 1 and names[1:] in ([*sides], [*sides, names[-1]]):  # torus 8 8
+            for spec in (f"{names[0]}:{'x'.join(sides)}", f"{names[0]}:{','.join(sides)}"):
+                yield [*line.words[: line.places[0]], spec, *line.words[line.places[len(sides)] + 1 :]]
+        numbers = [n.strip("x*") for n in names[:2] if re.fullmatch(r"[x*]?\d[\dx*,^.]*", n)]
+        pairs = [f"{name}:{numbers[0]}" for name in names[:2] if numbers and name.strip("x*") not in numbers]
+        for spec in (*pairs, *(new for pair in pairs for new in meant_network(pair)), "-".join(names[:2])):
             for kept in (more, more[1:]):
                 yield [*line.words[: line.places[0]], spec, *kept]
     for place in reversed(line.places):
@@ -468,12 +505,18 @@ def _subjects_meant(line: CommandLine) -> Iterator[Words]:
     if line.name in OF_SCHEDULES and subject and Path(subject).suffix.lower() in (".parquet", ".txt"):
         yield line.without_option("--network")
     together = re.fullmatch(r"(.+?)[/;](\w[\w-]*)", spec)
+    apart = re.fullmatch(r"\d[\dx*,^.]*", task or "") if line.name in OF_TASKS else None
+    for new in meant_network(f"{spec}:{task}") if apart else ():
+        yield [*line.words[:place], new, "allgather", *line.words[line.places[1] + 1 :]]
+    if task and Path(spec).is_file() and Path(task).is_file():
+        yield [word for i, word in enumerate(line.words) if i != line.places[1]]
+        yield line.changed({line.places[1]: "allgather"})
     if task is None and together and line.name in OF_TASKS:
         yield [*line.words[:place], together[1], together[2], *line.words[place + 1 :]]
     specs = [spec] if _is_network(spec) else meant_network(spec)
     if line.name in ("import", "verify") and specs != [spec]:
         specs = [*filter(None, [msccl_ranks(line.argument(0))]), *specs]
-    tasks = [task] if task is None or _is_task(task) else _tasks_meant(task)
+    tasks = [task] if task is None or (_is_task(task) and " " not in task) else _tasks_meant(task)
     for new in specs:
         for other in tasks:
             changes = {place: new} | ({} if other is None else {line.places[1]: other.split()[0]})
@@ -510,6 +553,9 @@ def _tasks_meant(word: str) -> list[str]:
     key = re.sub("^(mpi|ncclx|nccl)", "", re.sub(r"[\s_-]", "", word.lower()))
     from gossamer.questions.tasks import ALIASES, TASKS
 
+    joined = "-".join(word.lower().split())
+    if " " in word and _is_task(joined):
+        return [joined]
     near = re.search("'(.*)'", nearest(word.lower(), [*TASKS, *ALIASES]) or nearest(key, [*TASKS, *ALIASES]))
     return [t for t in (VALUES_MEANT.get(key), near[1] if near else None) if t]
 
@@ -542,7 +588,8 @@ def _files_meant(text: str, line: CommandLine) -> Iterator[Words]:
     if line.name in OF_SCHEDULES and subject is None:
         yield _written("plan.parquet", "torus:8x8")
     if line.name in (*OF_TASKS, "network") and subject and Path(subject).is_file():
-        yield ["verify", subject]
+        if _is_schedule(subject):
+            yield ["verify", subject]
         yield _imported(subject)
     target = re.search(r"cannot write '([^']+)'", text)
     if target:
@@ -580,6 +627,12 @@ def _schedules_meant(line: CommandLine, subject: str) -> Iterator[Words]:
         yield _written("plan.parquet", spec)
     name = subject if path.suffix.lower() in (".parquet", ".txt") else "plan.parquet"
     yield _written(name, "torus:8x8")
+
+
+def _is_schedule(path: str) -> bool:
+    """Return whether a file begins as the schedules do that are written here."""
+    with Path(path).open("rb") as file:
+        return file.read(17).startswith((b"PAR1", b"gossamer schedule"))
 
 
 def _written(name: str, spec: str) -> Words:

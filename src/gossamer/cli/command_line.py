@@ -155,6 +155,8 @@ def _sensible(name: str, given: dict[str, Any]) -> bool:
         return False
     if foreign and name in OF_SCHEDULES and not (given.get("network") or also):
         return False
+    if name in ("plan", "compare") and given.get("kind") and not set(str(given.get("bytes") or "")) & set(":,."):
+        return False  # a picture of several sizes
     named = given.get("network") or given.get("networks") or also
     for spec in [named] if isinstance(named, str) else named or []:
         if not (Path(spec).suffix.lower() in suffixes() or "{" in spec):

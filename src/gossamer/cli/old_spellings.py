@@ -218,7 +218,7 @@ NCCL_TESTS: dict[str, str] = {
     **dict.fromkeys(("b", "minbytes"), "first"),
     **dict.fromkeys(("e", "maxbytes"), "last"),
     **dict.fromkeys(("f", "stepfactor", "i", "stepbytes", "g", "ngpus", "t", "nthreads", "n", "iters"), "other"),
-    **dict.fromkeys(("w", "warmup_iters", "c", "check", "d", "datatype", "op", "a", "average"), "other"),
+    **dict.fromkeys(("w", "r", "warmup_iters", "c", "check", "d", "datatype", "op", "a", "average"), "other"),
 }
 """Options of nccl-tests, without dashes: the first size, the last one, or what plans do not have."""
 
@@ -258,7 +258,7 @@ _FAMILIES_MEANT: dict[str, str] = {
     **dict.fromkeys(("line", "linear", "chain", "path", "grid", "mesh"), "array"),
     **dict.fromkeys(("cube", "n-cube", "binary-cube"), "hypercube"),
     **dict.fromkeys(
-        ("clique", "full-mesh", "fully-connected", "all-to-all", "fullmesh", "nvswitch", "full"), "complete"
+        ("clique", "full-mesh", "fully-connected", "all-to-all", "fullmesh", "nvswitch", "nvlink", "full"), "complete"
     ),
     **dict.fromkeys(("clos", "fattree", "k-ary-fat-tree", "fat-tree", "folded-clos"), "folded-clos"),
     **dict.fromkeys(("spine-leaf", "leafspine"), "leaf-spine"),
@@ -286,10 +286,20 @@ def meant_network(text: str) -> list[str]:
     word = re.sub(r"\s+", " ", text.strip().lower()).replace("_", "-")
     machines = {name.replace("-", ""): name for f in FAMILIES if f.machine for name in (f.name, *f.aliases)}
     several = re.fullmatch(r"(?:(\d+) ?[x*] ?)?([a-z][a-z0-9-]*?)(?: ?[x*] ?(\d+)|:(\d+)[a-z]+)?", word)
-    machine = machines.get(several[2].replace("-", "")) if several else None
+    boxes = [machines.get(kind + several[2].replace("-", "")) for kind in ("", "dgx")] if several else []
+    machine = next(filter(None, boxes), None)
     if several and machine and machine != word:
         count = several[1] or several[3] or several[4]
         return [f"{machine}:{count}" if count else machine]
+    named = [
+        name for bare, name in machines.items() for kind in ("dgx", "hgx") if several and bare == kind + several[2]
+    ]
+    if several and named and not machine:
+        count = several[1] or several[3] or several[4]
+        return [f"{named[0]}:{count}" if count else named[0]]
+    before = re.fullmatch(r"(\d[\dx*,]*)[- ]([a-z][a-z-]*)", word)
+    if before:
+        word = f"{before[2]}:{before[1]}"
     if re.fullmatch(r"\d+(?:[x*,]\d+)+", word):
         return [f"torus:{re.sub('[*,]', 'x', word)}"]
     if re.fullmatch(r"\d+", word):
@@ -297,14 +307,17 @@ def meant_network(text: str) -> list[str]:
     examples = {name: family.example.partition(":")[2] for family in FAMILIES for name in (family.name, *family.aliases)
                 if not family.reads_file}  # fmt: skip
     name, colon, given = word.partition(":")
+    given = given.replace(":", ",")
+    if "^" in given:
+        given = _without_powers(_FAMILIES_MEANT.get(name, name), given)
     exact = name in examples or name in _FAMILIES_MEANT
     if exact and name in ("ring", "hypercube", "complete") and "x" in given.strip("x"):
         given = given.strip("x")
         return [f"torus:{given}"]
-    found = re.fullmatch(r"(.*?[a-z])[-: (]*(\d[\dx*, .]*)?[^\d]*", word)
+    found = re.fullmatch(r"(.*?[a-z])[-: (\[]*(\d[\dx*, .]*)?[^\d]*", word)
     names = [(name, given)] if colon or exact else []
     if found and not exact:
-        names.append((found[1].rstrip("-( "), found[2] or ""))
+        names.append((found[1].rstrip("-([ "), found[2] or ""))
         names.append((word.partition(" ")[0], ""))
     said: list[str] = []
     for known, numbers in names:
@@ -315,6 +328,22 @@ def meant_network(text: str) -> list[str]:
                 usual = _SMALL.get(each, examples[each])
                 said += [f"{each}:{form}" for form in _forms(each, numbers, usual)]
     return list(dict.fromkeys(said))
+
+
+def _without_powers(family: str, given: str) -> str:
+    """Return parameters with powers written out: the dimensions of a hypercube, sides of grids, other numbers.
+
+    >>> _without_powers("hypercube", "2^6"), _without_powers("torus", "4^3"), _without_powers("ring", "2^5")
+    ('6', '4x4x4', '32')
+    """
+
+    def written_out(found: re.Match[str]) -> str:
+        base, power = int(found[1]), int(found[2])
+        if family == "hypercube" and base == 2:
+            return str(power)
+        return "x".join([str(base)] * power) if family in ("torus", "array") else str(base**power)
+
+    return re.sub(r"\b(\d{1,3})\^(\d{1,2})\b", written_out, given)
 
 
 def _forms(family: str, given: str, usual: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Replanning: a schedule repaired after links failed, instead of planned anew."""
+"""Replanning: a schedule repaired after links failed or became slower, instead of planned anew."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from gossamer.bounds.bound import asked_first, largest, largest_first
 from gossamer.errors import NotApplicableError
 from gossamer.networks import as_network
 from gossamer.networks.network import Failed, IntArray, Network
-from gossamer.networks.structures import Speeds
 from gossamer.planning import switching as switchings
 from gossamer.planning.allreduce_variants import asked_scopes
 from gossamer.planning.offer_search import ProgressCallback, Question, Search
@@ -25,6 +24,7 @@ from gossamer.planning.switching import Switching
 from gossamer.planning.switching.resource_limits import Candidate
 from gossamer.programs.layout import plain_task
 from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.costs import Clock, in_slots_of
 from gossamer.questions.tasks import Broadcast, PartialSumAllreduce, Reduce, chunked
 from gossamer.reading import seed as read_seed
 from gossamer.schedules import Schedule
@@ -36,14 +36,15 @@ __all__ = ["replan"]
 def replan(
     schedule: Schedule | Outcome, network: Network | Any, *, seed: int = 0, progress: ProgressCallback | None = None
 ) -> Outcome:
-    """Repair a schedule after links failed instead of planning again: in a tenth of the time, and about as good.
+    """Repair a schedule after links failed or became slower: in a tenth of the time of a plan, and about as good.
 
     Parameters
     ----------
     schedule : Schedule or Outcome
         What was planned on the sound network, store and forward, in unsegmented messages.
     network : Network
-        What is left of it, `Network.without` links.
+        What is left of it, `Network.without` links or some of several cables; or all of it, some links with lower
+        capacities or speeds, more slots or longer latencies, and none with better ones.
     seed : int
         For the order in which packets are rerouted.
     progress : callable, optional
@@ -57,14 +58,14 @@ def replan(
 
     Notes
     -----
-    What a node sends of partial sums it has added to what it got on other ways, so such a schedule is not led round a
-    link: where one that it uses failed, an allreduce without roots is planned anew.
+    What a node sends of partial sums it has added to what it got on other paths, so such a schedule is not led round a
+    link: where one that it uses failed or is slower, an allreduce without roots is planned anew.
 
     Raises
     ------
     GossamerError
-        If the network is not what is left of the schedule's after links failed, some target is cut off, or the schedule
-        is of a kind that is not repaired.
+        If the network is not what is left of the schedule's, some target is cut off, or the schedule is of a kind that
+        is not repaired.
 
     Examples
     --------
@@ -77,7 +78,9 @@ def replan(
     if not isinstance(found, Schedule):
         raise NotApplicableError("only store-and-forward schedules that were kept are repaired; plan again")
     left = as_network(network)
-    link = _links_left(found.network, left)
+    if isinstance(found.cost, Clock):
+        left = in_slots_of(left, found.cost)
+    link, slower = _links_left(found.network, left)
     kind = switchings.named(found.switching)
     case = kind.case(left, found.task, found.rules, found.cost, read_seed(seed))
     search = Search(Question(kind, case, case, None), progress)
@@ -88,7 +91,7 @@ def replan(
     limits = Bounds(largest_first((*told, *(node_bounds(case) if copied else ())))) if told else counted_bounds(case)
     case.tell_floor(largest(limits))
     if summed_packets(found).any():
-        candidates = list(_sums_anew(kind, case, found, link))
+        candidates = list(_sums_anew(kind, case, found, np.where(slower, np.int32(-1), link)))
     else:
         offer = Offer(lambda: repaired(found, case, link), effort="search")
         name = found.algorithm if found.algorithm.endswith(_REPAIRED) else f"{found.algorithm}{_REPAIRED}"
@@ -154,6 +157,7 @@ def _by_way_of_a_node(case: Case, found: Schedule) -> Schedule:
         slot=slot,
         link=np.concatenate([first.link, second.link]),
         packet=np.concatenate(packet),
+        repeats=None,
         phases=[replace(p, name=f"{one.task.name}: {p.name}") for one in halves for p in one.phases],
     )
 
@@ -163,28 +167,53 @@ _FLOODED = 100_000
 """Packets to be brought somewhere up to which flooding anew takes some hundredths of a second."""
 
 
-def _links_left(network: Network, left: Network) -> IntArray:
-    """Return the number in what is left of a network of each of its links, -1 for those that failed."""
-    failed, before = left.find(Failed), network.find(Failed)
+def _links_left(network: Network, left: Network) -> tuple[IntArray, npt.NDArray[np.bool_]]:
+    """Return the number in what is left of a network of each of its links, and which of these are slower now.
+
+    The number is -1 for those that failed, or have lost some of their capacity.
+    """
+    failed, before, asked = left.find(Failed), network.find(Failed), network
     numbers = np.arange(network.link_count, dtype=np.int32)
-    if failed is not None and before is not None and failed.sound != network:
+    if failed is not None and before is not None and not _same_links(failed.sound, network):
         network, numbers = before.sound, before.links  # some had failed already
-    if failed is None or failed.sound != network:
+    if failed is not None and _same_links(failed.sound, network):
+        links = failed.links
+    elif _same_links(left, asked):
+        network = asked
+        numbers = links = np.arange(asked.link_count, dtype=np.int32)
+    else:
         raise NotApplicableError(f"{left.spec} is not what is left of {network.spec} after links failed")
     if left.node_count != network.node_count or left.terminal_count != network.terminal_count:
         raise NotApplicableError("a schedule is repaired after links failed, not nodes; plan again")
     number = np.full(network.link_count, -1, np.int32)
-    number[failed.links] = np.where(_weaker(network, failed.links, left), -1, np.arange(left.link_count))
-    return np.asarray(number[numbers], np.int32)
+    number[links] = np.where(left.link_capacity < network.link_capacity[links], -1, np.arange(left.link_count))
+    place = np.full(network.link_count, -1)
+    place[links] = np.arange(left.link_count)
+    now = place[numbers]
+    kept = now >= 0
+    changes = [
+        (old[kept] - new[now[kept]]) * sign
+        for old, new, sign in (
+            (asked.link_occupancy, left.link_occupancy, -1),
+            (asked.link_latency, left.link_latency, -1),
+            (asked.link_capacity, left.link_capacity, 1),
+        )
+    ]
+    worse = np.any([change > 0 for change in changes], axis=0)
+    better = np.any([change < 0 for change in changes], axis=0)
+    if failed is None and (better.any() or not worse.any()):
+        fault = f"{left.link_name(int(np.flatnonzero(better)[0]))} is faster" if better.any() else "no link is slower"
+        raise NotApplicableError(f"{left.spec} is not what is left of {asked.spec}: {fault}; plan again")
+    slower = np.zeros(asked.link_count, bool)
+    slower[np.flatnonzero(kept)] = worse
+    return np.asarray(number[numbers], np.int32), slower
 
 
-def _weaker(network: Network, links: IntArray, left: Network) -> npt.NDArray[np.bool_]:
-    """Return which links of what is left of a network have lost some of their cables."""
-    before, now = network.find(Speeds), left.find(Speeds)
-    if before is not None and now is not None and bool((now.bandwidth < before.bandwidth[links]).any()):
-        raise NotApplicableError("some of several cables failed, which makes links slower; plan again")
-    lost: npt.NDArray[np.bool_] = left.link_capacity < network.link_capacity[links]
-    return lost
+def _same_links(one: Network, other: Network) -> bool:
+    """Return whether two networks have the same nodes and the same links, whatever these carry."""
+    return (one.node_count, one.terminal_count) == (other.node_count, other.terminal_count) and all(
+        np.array_equal(getattr(one, name), getattr(other, name)) for name in ("link_source", "link_target")
+    )
 
 
 _REPAIRED = ", repaired"

@@ -300,8 +300,9 @@ def box_corners(
     found = np.concatenate(seen)
     pad = np.array([0.12, 0.16])
     low, high = found.min(axis=0) - pad, found.max(axis=0) + pad
-    low[0] = layout.positions[nodes[:-1], 0].min() - radius - pad[0]
-    high[0] = layout.positions[nodes[:-1], 0].max() + radius + pad[0]
+    if layout.hangs is None or all(abs(layout.hangs[v] % 180 - 90) < 1 for v in hanging):  # in a row, not on a circle
+        low[0] = layout.positions[nodes[:-1], 0].min() - radius - pad[0]
+        high[0] = layout.positions[nodes[:-1], 0].max() + radius + pad[0]
     return low, high
 
 

@@ -39,6 +39,7 @@ __all__ = [
     "clocked",
     "clocked_again",
     "exactly_clocked",
+    "in_slots_of",
     "unclocked",
 ]
 
@@ -579,14 +580,47 @@ def clocked(
             break
     assert best is not None
     rounding, slot = best
-    taken, waits = (np.array([-(-value // slot) for value in c], np.int64) for c in (transfer, latencies))
-    if set(taken.tolist()) == {1} and set(waits.tolist()) == {0} and network.plain:
-        return Clocked(network, slot, rounding)
-    occupancy, held, ports = taken[:links][kind], taken[links:][gate], network.shared_ports
+    times = transfer[:links], latencies[:links], kind
+    return Clocked(_in_slots(network, times, (through, gate), slot), slot, rounding)
+
+
+def in_slots_of(network: Network, clock: Clock) -> Network:
+    """Return a network whose links have `Speeds` with the times of a clock's packets, in slots of the clock.
+
+    Times are rounded up. A network without `Speeds` is returned as it is.
+
+    >>> import gossamer
+    >>> machine = gossamer.network("mi250x")
+    >>> timed, clock = TimeCost("1MiB").on(machine, gossamer.task("broadcast"))
+    >>> in_slots_of(machine, clock) == timed
+    True
+    """
+    if network.find(Speeds) is None:
+        return network
+    overhead = clock.overhead or Fraction(0)
+    times = _times(network, clock.packet_bytes, None, Fraction(0), overhead)
+    ports = _port_times(network, clock.packet_bytes, None, overhead)
+    return _in_slots(network, times, ports, clock.slot_seconds)
+
+
+def _in_slots(
+    network: Network,
+    times: tuple[list[Fraction], list[Fraction], np.ndarray],
+    gates: tuple[list[Fraction], npt.NDArray[np.intp]],
+    slot: Fraction,
+) -> Network:
+    """Return a network with the times of `_times` and `_port_times` in slots, rounded up."""
+    transfer, latencies, kind = times
+    taken, waits, held = (
+        np.array([-(-value // slot) for value in c], np.int64) for c in (transfer, latencies, gates[0])
+    )
+    if {*taken.tolist(), *held.tolist()} == {1} and set(waits.tolist()) == {0} and network.plain:
+        return network
+    occupancy, held, ports = taken[kind], held[gates[1]], network.shared_ports
     if ports is not None:  # a link is no faster than its ports
         for side in (ports.sending, ports.receiving):
             occupancy = np.maximum(occupancy, np.append(held, 0)[side])
-    return Clocked(network.with_times(occupancy, waits[:links][kind], ports=held), slot, rounding)
+    return network.with_times(occupancy, waits[kind], ports=held)
 
 
 _EXACT = 2**30

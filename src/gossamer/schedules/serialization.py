@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from gossamer import reading
 from gossamer.errors import GossamerError, ScheduleError
-from gossamer.networks.network import IntArray, Network
+from gossamer.networks.network import Failed, IntArray, Network
 from gossamer.networks.shared_ports import SharedPorts
 from gossamer.networks.spec import network as parse_network
 from gossamer.networks.spec import network_size, reads_file
-from gossamer.networks.structures import Coordinates, Speeds, Structure
+from gossamer.networks.structures import CableCounts, Coordinates, Speeds, Structure, int_array
 from gossamer.questions.costs import StepCost
 from gossamer.questions.rules import Rules
 from gossamer.schedules.columns import packed, unpacked, whole
@@ -81,8 +81,8 @@ def rules_of_switches(fields: Mapping[str, Any], network: Network) -> dict[str, 
 def network_to_dict(network: Network, *, text: bool = False) -> dict[str, Any]:
     """Return plain values for a network: its spec and a hash of its links, or the links where it has no spec.
 
-    Times and speeds of links stand beside either. With `text` the links are a list of ``[source, target, capacity]``,
-    otherwise they are packed.
+    Times and speeds of links stand beside either, and the network before some of it failed. With `text` the links are
+    a list of ``[source, target, capacity]``, otherwise they are packed.
     """
     if not network.links_only:
         return {"spec": network.spec, "fingerprint": network.fingerprint}
@@ -93,6 +93,9 @@ def network_to_dict(network: Network, *, text: bool = False) -> dict[str, Any]:
     speeds = network.find(Speeds)
     if speeds is not None:
         told["speeds"] = {"bandwidth": _told(speeds.bandwidth, text), "latency": _told(speeds.latency, text)}
+    failed = network.find(Failed)
+    if failed is not None:
+        told["failed"] = _failure_to_dict(failed, text)
     ports = network.shared_ports
     if ports is not None:
         told["shared_ports"] = {name: _told(getattr(ports, name), text) for name in _PORT_COLUMNS} | {
@@ -101,7 +104,7 @@ def network_to_dict(network: Network, *, text: bool = False) -> dict[str, Any]:
         }
     if has_spec(network):
         return {"spec": network.spec, **told}
-    places = network.coordinates
+    places, cables = network.coordinates, network.find(CableCounts)
     return {
         "name": network.spec,
         "nodes": network.node_count,
@@ -109,6 +112,7 @@ def network_to_dict(network: Network, *, text: bool = False) -> dict[str, Any]:
         "labels": network.labels,
         "links": links.T.tolist() if text else packed(links.astype(np.int32)),
         **({} if places is None or network.labels is not None else {"coordinates": places.tolist()}),
+        **({} if cables is None else {"cables": _told(cables.count, text)}),
         **told,
     }
 
@@ -157,9 +161,17 @@ def network_from_dict(fields: dict[str, Any], room: Room) -> Network:
         network = parse_network(spec)
         nodes, terminals, labels, structures = size.nodes, network.terminal_count, network.labels, network.structures
         source, target, capacity = network.link_source, network.link_target, network.link_capacity
+    count = len(source)
+    if "failed" in fields:
+        failed = _failure(fields["failed"], (nodes, source, target), room)
+        kept = [s.remaining(failed.nodes, failed.links) for s in failed.sound.structures]
+        known = (SharedPorts, *map(type, structures))
+        structures = (*structures, *(s for s in kept if s is not None and not isinstance(s, known)), failed)
     if any(name in fields for name in ("links", "times", "speeds", "shared_ports")):
         structures = tuple(s for s in structures if not isinstance(s, Speeds))  # the file's own take their place
-        count = len(source)
+        if "cables" in fields:
+            cables = CableCounts(np.broadcast_to(_column(fields["cables"], "<i4", count, room), count))
+            structures = (*(s for s in structures if not isinstance(s, CableCounts)), cables)
         times, speeds = fields.get("times", {"occupancy": 1, "latency": 0}), fields.get("speeds")
         if speeds is not None:
             bandwidth, latency = (_column(speeds[name], "<f8", count, room) for name in ("bandwidth", "latency"))
@@ -182,6 +194,54 @@ def network_from_dict(fields: dict[str, Any], room: Room) -> Network:
     if network.fingerprint != fields["fingerprint"]:
         raise ValueError(f"the links of network {network.spec!r} are not those that the file was made with")
     return network
+
+
+def _failure_to_dict(failed: Failed, text: bool) -> dict[str, Any]:
+    """Return plain values for what failed: the sound network, the links lost, and its nodes where they are others."""
+
+    def told(numbers: npt.NDArray[np.integer[Any]]) -> Any:
+        return numbers.tolist() if text else packed(numbers.astype(np.int32))
+
+    sound = failed.sound
+    lost = np.setdiff1d(np.arange(sound.link_count), failed.links)
+    same = np.array_equal(failed.nodes, np.arange(sound.node_count))
+    nodes = {} if same else {"nodes": told(failed.nodes)}
+    return {"sound": network_to_dict(sound, text=text), "lost": told(lost), **nodes, "words": failed.words}
+
+
+def _failure(fields: Mapping[str, Any], left: tuple[int, IntArray, IntArray], room: Room) -> Failed:
+    """Return what failed, as `_failure_to_dict` described it; ValueError if `left` is not what is left then.
+
+    `left` is the number of nodes, and the source and the target of each link.
+    """
+    if "failed" in fields["sound"]:
+        raise ValueError("a sound network is one of which nothing failed")
+    sound = network_from_dict(fields["sound"], room)
+    room.take(3 * _LINK * sound.link_count + _NODE * sound.node_count, "what failed of its network")
+    numbers = [
+        np.arange(sound.node_count, dtype=np.int32) if name not in fields
+        else np.array(fields[name], np.int64) if isinstance(fields[name], list)
+        else np.frombuffer(unpacked(fields[name], 4 * most + 8, "what failed of its network"), "<i4")
+        for name, most in (("nodes", sound.node_count), ("lost", sound.link_count))
+    ]  # fmt: skip
+    for each, most in zip(numbers, (sound.node_count, sound.link_count), strict=True):
+        if each.size and (each.ndim != 1 or each.min() < 0 or each.max() >= most or np.unique(each).size < each.size):
+            raise ValueError("what failed must be nodes and links of the sound network, each once")
+    kept, lost = numbers
+    new = np.full(sound.node_count, -1, np.int32)
+    new[kept] = np.arange(kept.size, dtype=np.int32)
+    there = (new[sound.link_source] >= 0) & (new[sound.link_target] >= 0)
+    there[lost] = False
+    links = np.flatnonzero(there).astype(np.int32)
+    links = links[np.argsort(new[sound.link_source[links]], kind="stable")]
+    count, source, target = left
+    ends = new[sound.link_source[links]], new[sound.link_target[links]]
+    if kept.size != count or not all(map(np.array_equal, ends, (source, target))):
+        raise ValueError("its network is not what is left of the sound one")
+    words = fields["words"]
+    if not isinstance(words, str):
+        raise ValueError("what failed must be told in words")
+    return Failed(sound, int_array(kept.astype(np.int32), "nodes"), int_array(links, "links"), words)
 
 
 def _shared_ports(fields: Mapping[str, Any], links: int, room: Room) -> SharedPorts:

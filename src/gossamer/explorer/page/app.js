@@ -68,7 +68,7 @@ class App {
   }
 
   legend() {
-    const key = [this.state.mode, document.documentElement.className].join();
+    const key = [this.state.mode, document.documentElement.className, ...this.painters.map((p) => [p.drawn, p.near])].join();
     if (key === this.legendKey) return;
     this.legendKey = key;
     for (const p of this.painters) {
@@ -77,6 +77,7 @@ class App {
         : this.state.mode === "now" ? "the color of a packet is that of its origin"
         : this.state.mode === "queue" ? `in a node wait 0<i style="background:linear-gradient(90deg,${stops})"></i>${s.queueMost} packets`
         : `load 0<i style="background:linear-gradient(90deg,${stops})"></i>${+s.most.toFixed(2)} packets over ${this.state.mode === "past" ? "the time so far" : s.timed ? "the whole time" : "the whole schedule"}`;
+      if (p.drawn < p.near) p.view.box.querySelector(".key").append(`; ${p.drawn.toLocaleString("en")} of ${p.near.toLocaleString("en")} links drawn, the most loaded first`);
     }
   }
 

@@ -132,6 +132,14 @@ class View {
     path.lineTo(this.x[b] + ox, this.y[b] + oy);
   }
 
+  // The pixels from end to end of what is drawn of link l, 0 where it lies beside the canvas.
+  length(l) {
+    const s = this.scene, a = s.source[l], b = s.target[l], d = this.stub(l);
+    const beside = (x, y, most) => (x < 0 && y < 0) || (x > most && y > most);
+    if (beside(this.x[a], this.x[b], this.width) || beside(this.y[a], this.y[b], this.height)) return 0;
+    return d ? 1.24 * Math.hypot(d[0], d[1]) : Math.min(Math.hypot(this.x[b] - this.x[a], this.y[b] - this.y[a]), this.width + this.height);
+  }
+
   // What lies under a place of the canvas: {node}, {link} or null.
   under(px, py) {
     const s = this.scene, near = Math.max(this.radius, 5) ** 2;

@@ -88,12 +88,29 @@ class Painter {
     this.pixels = new Pixels(w, h);
     const p = this.pixels;
     p.base.fill(p.color(this.paper));
-    for (const k of [...shades.keys()].sort((a, b) => a - b)) {
-      p.pen(k < 0 ? this.faint : this.shade(k), Math.min(v.unit * 0.09, 4));
-      for (const l of shades.get(k)) v.trace(p, l);
+    const wide = Math.min(v.unit * 0.09, 4), chosen = this.thinned(shades, wide);
+    for (const k of [...chosen.keys()].sort((a, b) => a - b)) {
+      p.pen(k < 0 ? this.faint : this.shade(k), wide);
+      for (const l of chosen.get(k)) v.trace(p, l);
     }
     p.pen(this.muted, 2 * v.radius);
     if (v.radius < 5) for (let n = 0; n < v.scene.nodes; n++) p.dot(v.x[n], v.y[n]);
+  }
+
+  // Links of each shade that leave most of the picture free: the most loaded first, of those alike every so many.
+  thinned(shades, wide) {
+    const v = this.view, found = new Map();
+    let room = 0.3 * v.width * v.height;
+    this.drawn = this.near = 0;
+    for (const k of [...shades.keys()].sort((a, b) => b - a)) {
+      const links = shades.get(k).filter((l) => v.length(l) > 0), ink = links.reduce((sum, l) => sum + v.length(l), 0) * Math.max(1, Math.round(wide));
+      const every = ink > room ? Math.ceil(ink / Math.max(room, 1)) : 1, some = every > links.length ? [] : links.filter((l, i) => i % every === 0);
+      found.set(k, some);
+      this.drawn += some.length;
+      this.near += links.length;
+      room -= ink / every;
+    }
+    return found;
   }
 
   // The shade of a node in which so many packets wait.
@@ -105,12 +122,17 @@ class Painter {
     p.now.set(p.base);
     p.into = p.now;
     this.shown = 0;
+    const wide = Math.min(v.unit * 0.09, 4), traced = state.mode === "now" || s.worms;
+    let ink = 0;
+    for (let r = a; traced && !chosen && r < b; r++)
+      if (s.end[r] > t && s.start[r] <= t) ink += v.length(s.way[s.first[r]]) * Math.max(1, Math.round(wide));
+    const every = Math.ceil(ink / (0.3 * v.width * v.height)) || 1;
     for (let r = a; !chosen && r < b; r++) {
       if (s.end[r] <= t || s.start[r] > t) continue;
       this.shown++;
       const hops = s.first[r + 1] - s.first[r], f = ((t - s.start[r]) / (s.end[r] - s.start[r])) * hops;
       const w = Math.min(hops - 1, Math.floor(f)), link = s.way[s.first[r] + w], hue = this.hue(s.message[r]);
-      if (state.mode === "now" || s.worms) { p.pen(hue, Math.min(v.unit * 0.09, 4)); v.trace(p, link); }
+      if (traced && this.shown % every === 0) { p.pen(hue, wide); v.trace(p, link); }
       p.pen(hue, Math.max(2, Math.min(v.unit * 0.2, 7)));
       p.dot(...v.point(link, f - w));
     }

@@ -13,14 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.atomic_files import exact_bandwidth, exact_duration
-from gossamer.errors import FileFormatError, NetworkError, nearest, shown
+from gossamer.errors import FileFormatError, GossamerError, NetworkError, nearest, shown
 from gossamer.networks.builder import ATTRIBUTES, PLAIN, Wiring, attributed
 from gossamer.networks.derived import half_duplex
 from gossamer.networks.family import checked_size
 from gossamer.networks.files.format import NetworkFormat
 from gossamer.networks.network import Network
 from gossamer.networks.networkx_conversion import port_attributes
-from gossamer.networks.structures import Speeds
+from gossamer.networks.structures import Assumption, Assumptions, Speeds, Structure
+from gossamer.reading import quantities
 from gossamer.reading.files import file_name, read_bytes, text_lines
 from gossamer.reading.node_lists import expanded, folded
 
@@ -261,7 +262,8 @@ def read_edge_list(path: str | PathLike[str], *, directed: bool = False) -> Netw
             What stands where in the lines that follow: ``source`` and ``target`` first, then any of ``capacity``,
             ``bandwidth`` (with a unit, such as 50GB/s or 400Gbit/s), ``latency`` (with a unit, such as 2us),
             ``occupancy`` and ``latency-slots`` (in slots), ``source-port`` and ``target-port`` (names of ports that
-            links share). A line may end early, and ``-`` leaves a place empty.
+            links share). A line may end early, and ``-`` leaves a place empty. Without this line, what has the unit
+            of a bandwidth or a latency in the first edge that says more than its ends is taken for it.
         ``port nv0 capacity=1 bandwidth=300GB/s``
             What a shared port passes each way: ``capacity`` packets at once, of so much ``bandwidth`` each, or in slots
             (``occupancy=2``). Without such a line, one packet as fast as the fastest link through it.
@@ -352,7 +354,8 @@ class _EdgeList:
         self.several = False
         self.half_duplex = False
         self.columns = ["source", "target", "capacity"]
-        self.told = False
+        self.told = self.counted = False
+        self.assumed: list[Structure] = []
         self.roles: dict[str, bool] = {}  # whether it is a terminal, by name
         self.names: dict[str, None] = {}
         self.wiring = Wiring(self.name)
@@ -400,6 +403,18 @@ class _EdgeList:
         self.wiring.port(where, words[0], {key: value for key, _, value in pairs})
 
     def _edge(self, place: int, words: list[str], line: str) -> None:
+        if not self.told and not len(self.wiring) and len(words) > 2 and all(word in _COLUMNS for word in words):
+            self._state(self._where(place), "columns", words)  # the line as it stands in tables
+            return
+        if not self.told and len(words) > 2 and (columns := _by_units(words[2:])):
+            if self.counted:
+                told = f"{shown(line)} has a speed, and lines before have capacities"
+                raise FileFormatError(f"{self._where(place)}: {told}")
+            self.columns, self.told = [*_ENDS, *columns], True
+            told = " ".join(self.columns)
+            change = f"a line 'columns {told}', or another, before the edges"
+            self.assumed = [Assumptions((Assumption(f"columns taken as {told}, by their units", change),))]
+        self.counted |= len(words) > 2
         if not 2 <= len(words) <= len(self.columns):
             form = f"'{' '.join(self.columns)}'" if self.told else "'u v' or 'u v capacity'"
             raise FileFormatError(f"{self._where(place)}: expected {form}, got {shown(line)}")
@@ -425,7 +440,7 @@ class _EdgeList:
         others = not any(self.roles.values())
         terminal = {name: self.roles.get(name, others) for name in self.names}
         nodes, count, labels = numbering(terminal, self.name, quoted=lambda name: isinstance(name, _Name))
-        found = self.wiring.network(spec, nodes, count, labels)
+        found = self.wiring.network(spec, nodes, count, labels, self.assumed)
         try:
             return half_duplex(found) if self.half_duplex else found
         except NetworkError as error:
@@ -451,6 +466,24 @@ def _words(line: str, where: str) -> list[str]:
         if not line[end:].strip():
             return found
     raise FileFormatError(f"{where}: quotes do not match in {shown(line)}")
+
+
+def _by_units(words: list[str]) -> list[str]:
+    """Return what stands after the ends of an edge where every word has a unit: a bandwidth, a latency, or both."""
+    found = [next((name for name, read in _READERS.items() if _reads(read, word)), "") for word in words]
+    return found if all(found) and len(set(found)) == len(found) and "bandwidth" in found else []
+
+
+def _reads(read: Callable[..., object], word: str) -> bool:
+    """Return whether a word that is more than a number can be read, or is refused for its unit alone."""
+    try:
+        read(word, "")
+    except GossamerError as error:
+        return "say which" in str(error)
+    return not word.isdecimal()
+
+
+_READERS: dict[str, Callable[..., object]] = {"bandwidth": quantities.bandwidth, "latency": quantities.duration}
 
 
 def _columns(where: str, words: list[str]) -> list[str]:

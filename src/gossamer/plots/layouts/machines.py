@@ -29,12 +29,14 @@ def by_distance_from_terminals(network: Network) -> Layout | None:
     """Place terminals below and switches above them, or around a circle where all switches are at one distance.
 
     A switch that joins the terminals of one server, which have other links as well, is a bar below them. Terminals
-    that share the fastest of their switches stand in one box.
+    that share the fastest of their switches stand in one box. Where most links join terminals, those that are joined
+    stand around a circle in one box.
 
     Returns
     -------
     Layout or None
-        None for networks without switches, with many links between terminals, or with more than 256 of these.
+        None for networks without switches, with more than 256 terminals, or with many links between these that join all
+        of them, or some of them in pairs.
 
     Notes
     -----
@@ -56,7 +58,7 @@ def by_distance_from_terminals(network: Network) -> Layout | None:
     source, target = network.link_source.astype(np.int64), network.link_target.astype(np.int64)
     switched = (source >= terminals) | (target >= terminals)
     if not switched.all() and (~switched).sum() > _DIRECT * source.size:
-        return None
+        return _meshes_below_switches(network, np.flatnonzero(~switched))
     row = rows_above(network)
     between = (source >= terminals) & (target >= terminals)
     level = between & (row[source] == row[target])
@@ -64,6 +66,41 @@ def by_distance_from_terminals(network: Network) -> Layout | None:
     if level.sum() > _FLAT * between.sum() and np.unique(source[level]).size > 3:
         return _around_a_circle(network, home)
     return _in_rows(network, row, home)
+
+
+def _meshes_below_switches(network: Network, direct: Ints) -> Layout | None:
+    """Place terminals that are joined with each other around circles, a box each, and switches in rows above."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    terminals = network.terminal_count
+    ends = network.link_source[direct], network.link_target[direct]
+    _, server = connected_components(coo_array((np.ones(direct.size), ends), (terminals, terminals)), directed=False)
+    members = [np.flatnonzero(server == k) for k in range(int(server.max()) + 1)]
+    row = rows_above(network)
+    if len(members) < 2 or min(map(len, members)) < 3 or int(row.max()) < 1:
+        return None
+    positions, hangs = np.zeros((network.node_count, 2)), np.full(network.node_count, np.nan)
+    reach, at = max(0.6 / np.sin(np.pi / len(mine)) for mine in members), 0.0
+    for mine in members:
+        angles = np.pi / 2 - 2 * np.pi * (np.arange(len(mine)) + 0.5) / len(mine)
+        positions[mine] = reach * np.stack([np.cos(angles), np.sin(angles)], axis=1) + (at, 0.0)
+        hangs[mine] = np.degrees(angles)
+        at += 2 * reach + _BETWEEN_MESHES
+    width = at - _BETWEEN_MESHES - 2 * reach
+    for r in range(1, int(row.max()) + 1):
+        switches = np.flatnonzero(row == r)
+        gap = max(width / max(switches.size - 1, 1), 1.2)
+        positions[switches, 0] = width / 2 + gap * (np.arange(switches.size) - (switches.size - 1) / 2)
+        positions[switches, 1] = reach + 2.4 * r
+    names = [network.node_name(int(mine[0])).strip("()").rpartition(".")[0] for mine in members]
+    told = all(names) and len(set(names)) == len(names)
+    boxes = tuple(Box(names[k] if told else f"server {k}", mine, True) for k, mine in enumerate(members))
+    return replace(Layout.of(network, positions, STRAIGHT), boxes=boxes, hangs=hangs, upward=True)
+
+
+_BETWEEN_MESHES = 3.2
+"""From the nodes of a circle to those of the next."""
 
 
 def homes(network: Network) -> Ints:
