@@ -66,6 +66,7 @@ def every_call(ours, rank, ranks):
     # an error is told by wait, and what follows is carried out
     bad = ours.all_to_all_single(torch.empty(3), torch.empty(3), async_op=True)
     assert "has 3 elements for 4 messages" in refused(bad.wait)
+    assert "unknown operator 'xor'" in refused(lambda: ours.all_reduce(torch.empty(3), "xor"))
     mine = torch.ones(3)
     ours.all_reduce(mine)
     assert mine.tolist() == [ranks] * 3

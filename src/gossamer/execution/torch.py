@@ -102,8 +102,7 @@ class TorchCollective:
         TaskError
             If the sizes do not fit together, or a tensor is not contiguous.
         """
-        if op not in _ADDING:
-            raise TaskError(f"unknown operator {shown(op)}; there are: {', '.join(_ADDING)}")
+        _check_operator(op)
         if self.task == "broadcast" and got is None:
             got = given  # the root has it where it is
         buffers = [_flat(tensor, name) for tensor, name in ((given, "given"), (got, "got"))]
@@ -229,6 +228,11 @@ def _global_rank(distributed: Any, group: Any, rank: int) -> int:
     return int(convert(group, rank))
 
 
+def _check_operator(op: str) -> None:
+    if op not in _ADDING:
+        raise TaskError(f"unknown operator {shown(op)}; there are: {', '.join(_ADDING)}")
+
+
 def _who(program: Program) -> tuple[list[int], list[int]]:
     """Return the ranks that have buffers, and those that have none and pass messages on."""
     buffers = [mine.rank for mine in program if mine.input_size or mine.output_size]
@@ -333,7 +337,23 @@ class PlannedCollectives:
             If nothing can be planned, or sizes do not fit together; of an asynchronous call by ``wait()``.
         """
         run = self._by_size("allreduce", tensor)
-        return self._submit(lambda: run()(self._copied(tensor), tensor, op), tensor, async_op)
+
+        _check_operator(op)
+
+        def work() -> None:
+            collective, own = run(), self._copied(tensor)
+            if collective.task != "multinode-broadcast":
+                collective(own, tensor, op)
+                return
+            everyone = own.new_empty(self.ranks * own.numel())  # all get all, and combine them here
+            collective(own, everyone)
+            backend = TorchBackend(self._torch, self._distributed, self._group, own, op)
+            first, *others = everyone.split(max(1, own.numel()))
+            for other in others:
+                backend.combine(first, other)
+            _flat(tensor, "given").copy_(first)
+
+        return self._submit(work, tensor, async_op)
 
     def all_gather_into_tensor(self, output: Any, tensor: Any, async_op: bool = False) -> Work | None:
         """Gather the tensors of all ranks, one after the other, in `output`; as `all_reduce`."""
