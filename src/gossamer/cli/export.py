@@ -59,7 +59,31 @@ def export(
                 schedule = resized(schedule, asked)
         stage(f"writing {output}")
         interchange.export(schedule, output, to, message_bytes=message_bytes, limits=limits)
+        stage(f"reading {output}")
+        told = _as_program(schedule, output, to)
     print_written(output)
+    if told is not None:
+        print(told)
+
+
+_APART = 0.03
+"""By which share the times of a plan and of its program differ, so that it is said."""
+
+
+def _as_program(schedule: Any, path: Path, to: str) -> str | None:
+    """Return how long a program takes, where that is not what its plan takes, and why."""
+    from gossamer.atomic_files import bytes_text, seconds_text
+    from gossamer.interchange import FORMATS, program_schedule
+
+    found: Any = program_schedule(path, to, schedule)
+    if found is None:
+        return None
+    time, own = (each.cost.seconds(each.completion_time) for each in (found, schedule))
+    if abs(float(time / own) - 1) <= _APART:
+        return None
+    part = FORMATS[to.lower()].slice_bytes
+    why = f"; what loads it moves up to {bytes_text(part)} of a chunk at once" if part and time > own else ""
+    return f"as a program: {seconds_text(time)}, {float(time / own):.3g} x the {seconds_text(own)} of the plan{why}"
 
 
 def import_foreign(

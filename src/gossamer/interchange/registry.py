@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
@@ -22,7 +23,8 @@ from gossamer.interchange.mscclpp import MSCCLPP
 from gossamer.interchange.smpi import SMPI
 from gossamer.jit import njit
 from gossamer.networks import as_network
-from gossamer.networks.network import Network
+from gossamer.networks.network import Network, has_speeds
+from gossamer.planning.plan_resizing import in_generations
 from gossamer.programs import SEND, Operations
 from gossamer.programs.files import write_program
 from gossamer.programs.layout import plain_task
@@ -46,6 +48,7 @@ __all__ = [
     "C",
     "export",
     "import_schedule",
+    "program_schedule",
 ]
 
 # C that carries out the schedule over MPI: an executor, compiled once, and the program file that it reads.
@@ -377,13 +380,88 @@ def export(
         raise NotApplicableError(f"{format.name} has words for {known}; not for {task.name}")
     if not format.folder:
         check_writable(path)  # refuse before the work
-    plan = Plan(schedule.unrolled(1) if format.loops else schedule, size, not format.switches)
+    plan = _in_slices(schedule, format, size)
     plan.program  # noqa: B018 - verified here
     found = list(islice(format.limits(plan), 1)) if limits else []
     if found:
         raise NotApplicableError(found[0])
     with (whole_folder if format.folder else whole_file)(path) as part:
         format.write(plan, part)
+
+
+_SLOWER = Fraction(105, 100)
+"""How many times the time of the plan what is written may take, before more generations are tried."""
+
+
+def _in_slices(schedule: Schedule, format: Format, size: int) -> Plan:
+    """Return what is written of a schedule where what reads the format repeats it for slices of its chunks.
+
+    Of a schedule that repeats that is one generation, with the times that slices take. Where there would be too few of
+    these to overlap as in the plan, as many generations more as limits allow, in chunks that are smaller than a slice.
+    """
+    if not format.slice_bytes or schedule.repetition is None:
+        return Plan(schedule, size, not format.switches)
+    clock = schedule.cost
+    if not isinstance(clock, Clock):
+        return Plan(schedule, size, not format.switches, 1)
+    enough = clock.seconds(schedule.completion_time) * _SLOWER
+    count = max(1, clock.packet_bytes * schedule.generations // format.slice_bytes)
+    found, taken = in_generations(schedule, count)
+    best = Plan(found, size, not format.switches, 1)
+    while taken > enough and count * 2 <= schedule.generations:
+        count *= 2
+        found, time = in_generations(schedule, count)
+        plan = Plan(found, size, not format.switches, count)
+        if next(format.limits(plan), None) is not None:
+            break
+        if time < taken:
+            best, taken = plan, time
+    return best
+
+
+_READ = 40_000
+"""Operations of a program that is read back at most: about 15 s."""
+
+
+def program_schedule(path: str | os.PathLike[str], to: str, schedule: Schedule) -> Schedule | None:
+    """Return the schedule of a program that `export` wrote, as it is read back; None where that is not possible.
+
+    Parameters
+    ----------
+    path : path
+        What was written.
+    to : str
+        A key of ``FORMATS``.
+    schedule : Schedule
+        What was written there. It is in seconds, on a network with speeds, else there is none.
+
+    Returns
+    -------
+    Schedule or None
+        Its time is that of the program, which says in which order ranks send and not when, and which may be repeated in
+        slices that are larger than the packets of the plan. None also for more than 40,000 operations, which would
+        take long, and for packets that cost time beyond their bytes.
+
+    Examples
+    --------
+    >>> import gossamer, pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "box.xml"
+    >>> plan = gossamer.plan("mi300x", "allreduce", cost=gossamer.TimeCost("1GiB")).schedule
+    >>> export(plan, path, "msccl-xml")
+    >>> found = program_schedule(path, "msccl-xml", plan)
+    >>> float(round(found.cost.seconds(found.completion_time) / plan.cost.seconds(plan.completion_time), 1))
+    1.0
+    """
+    format, clock = FORMATS[to.lower()], schedule.cost
+    if format.read is None or not isinstance(clock, Clock) or clock.overhead or not clock.asked_bytes:
+        return None
+    generations = 1 if format.slice_bytes else schedule.generations
+    if not has_speeds(schedule.network) or 2 * schedule.stored_hops * generations > _READ:
+        return None
+    try:
+        return format.read(Path(path), schedule.network, clock.asked_bytes)
+    except FileFormatError:  # a task that the format has no word for
+        return None
 
 
 READERS: dict[str, Callable[[Path, Network, str | None, int | None], Schedule]] = {

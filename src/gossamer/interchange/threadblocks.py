@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -21,7 +21,7 @@ import numpy.typing as npt
 from gossamer.errors import FileFormatError
 from gossamer.jit import njit
 
-__all__ = ["Block", "Chunk", "Place", "Step", "Transfer", "carry_out", "first_rank"]
+__all__ = ["Block", "Chunk", "Place", "Step", "Transfer", "carry_out", "first_rank", "repeated"]
 
 Place = tuple[str, int]
 """A buffer of a rank, and a chunk of it."""
@@ -153,6 +153,53 @@ def carry_out(
     race = next(_races(order, run, goal), None)
     if race is not None:
         raise FileFormatError(f"{name!r}: {race}")
+    return run.transfers
+
+
+def repeated(
+    name: str,
+    blocks: Sequence[Block],
+    memory: Sequence[Mapping[Place, Chunk]],
+    alias: Sequence[Mapping[Place, Place]],
+    times: int,
+) -> list[Transfer]:
+    """Return what threadblocks send that `carry_out` accepts, if each repeats its steps for so many slices of chunks.
+
+    Every threadblock goes on with the next slice as soon as it is through with one, whatever the others do; what it
+    waits for is of the same slice, and slices have places of their own. Part p of a message becomes parts p * `times`
+    to p * `times` + `times` - 1. Where several threadblocks share an end of a connection, nothing would keep slices
+    apart on it: then the threadblocks have to be carried out once (`times` 1).
+
+    Parameters
+    ----------
+    memory : sequence of mappings
+        What is at each place of each rank at the start, not sliced.
+
+    Notes
+    -----
+    O(steps times `times`).
+    """
+    lengths = {(block.rank, block.number): len(block.steps) for block in blocks}
+
+    def at(place: Place, g: int) -> Place:
+        return f"{place[0]}{g}", place[1]
+
+    def step_of(block: Block, step: Step, g: int) -> Step:
+        needs = step.needs and (step.needs[0], g * lengths[block.rank, step.needs[0]] + step.needs[1])
+        return step._replace(source=at(step.source, g), target=at(step.target, g), needs=needs)
+
+    again = [
+        replace(block, steps=[step_of(block, step, g) for g in range(times) for step in block.steps])
+        for block in blocks
+    ]  # fmt: skip
+    slices = range(times)
+    given = [
+        {at(p, g): chunk._replace(part=chunk.part * times + g) for p, chunk in own.items() for g in slices}
+        for own in memory
+    ]  # fmt: skip
+    same = [{at(p, g): at(q, g) for p, q in own.items() for g in slices} for own in alias]
+    run = _Run(_Order(name, again), given, same)
+    run.all()
     return run.transfers
 
 
