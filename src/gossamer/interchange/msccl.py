@@ -538,7 +538,8 @@ def read_msccl_xml(
             raise FileFormatError(f"{name!r}: rank {v} has {size[0] or size[1]} chunks to add up, rank {root} has {k}")
     memory = [{} for _ in range(n)]
     goal = [{} for _ in range(n)]
-    alias = [_aliases(kind, algo, v, n, k) for v in range(n)]
+    in_place = algo.get("inplace", "0") == "1" and algo.get("outofplace", "0") != "1"
+    alias = [kind.shared_places(v, n, k) if in_place else {} for v in range(n)]
     everyone = (1 << n) - 1 if kind.reduces else 0
     for v in range(n):
         for i in range(n * k if kind.wide_input else k):
@@ -615,19 +616,6 @@ def _threadblocks(gpu: ElementTree.Element, rank: int, name: str) -> list[Block]
     if sum(step.chunks for block in found for step in block.steps) > _MOST:
         raise FileFormatError(f"{name!r}: rank {rank} moves more than {_MOST:,} chunks")
     return found
-
-
-def _aliases(
-    kind: ForeignCollective, algo: ElementTree.Element, v: int, n: int, k: int
-) -> dict[tuple[str, int], tuple[str, int]]:
-    """Return which places are the same where input and output are one buffer."""
-    if algo.get("inplace", "0") != "1" or algo.get("outofplace", "0") == "1":
-        return {}
-    if kind.wide_output and not kind.wide_input:
-        return {("i", i): ("o", v * k + i) for i in range(k)}
-    if kind.wide_input and not kind.wide_output:
-        return {("o", i): ("i", v * k + i) for i in range(k)}
-    return {("i", i): ("o", i) for i in range(n * k if kind.wide_input else k)}
 
 
 MSCCL_XML = Format(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from fractions import Fraction
 from importlib.resources import files
 from itertools import islice
@@ -20,6 +21,7 @@ from gossamer.interchange.format import Format, Plan, RowText, earlier_on_link
 from gossamer.interchange.goal import GOAL, read_goal
 from gossamer.interchange.msccl import MSCCL_JSON, MSCCL_XML, read_msccl_json, read_msccl_xml
 from gossamer.interchange.mscclpp import MSCCLPP
+from gossamer.interchange.mscclpp_plans import read_mscclpp
 from gossamer.interchange.smpi import SMPI
 from gossamer.jit import njit
 from gossamer.networks import as_network
@@ -464,11 +466,20 @@ def program_schedule(path: str | os.PathLike[str], to: str, schedule: Schedule) 
         return None
 
 
+def _of_mscclpp(path: Path) -> bool:
+    """Whether a file of JSON is an MSCCL++ execution plan, not of msccl-tools."""
+    with suppress(OSError), path.open("rb") as file:
+        return b'"msccl_type"' not in (data := file.read()) and b'"gpus"' in data
+    return False
+
+
 READERS: dict[str, Callable[[Path, Network, str | None, int | None], Schedule]] = {
     ".xml": lambda path, network, task, bytes: read_msccl_xml(
         path, network, None if task is None else read_table(task, network), bytes
     ),
-    ".json": lambda path, network, task, bytes: read_msccl_json(path, network, bytes),
+    ".json": lambda path, network, task, bytes: (read_mscclpp if _of_mscclpp(path) else read_msccl_json)(
+        path, network, bytes
+    ),
     ".goal": read_goal,
 }
 """What reads the files of each suffix."""
@@ -482,7 +493,7 @@ def import_schedule(
     Parameters
     ----------
     path : path
-        MSCCL XML (``.xml``), the JSON of msccl-tools (``.json``) or GOAL (``.goal``).
+        MSCCL XML (``.xml``), an MSCCL++ execution plan or the JSON of msccl-tools (``.json``), or GOAL (``.goal``).
     network : object
         What `gossamer.network` takes.
     task : str, optional
