@@ -72,7 +72,7 @@ _APART = 0.03
 
 def _as_program(schedule: Any, path: Path, to: str) -> str | None:
     """Return how long a program takes, where that is not what its plan takes, and why."""
-    from gossamer.atomic_files import bytes_text, seconds_text
+    from gossamer.atomic_files import bytes_text, seconds_text, size_text
     from gossamer.interchange import FORMATS, program_schedule
 
     found: Any = program_schedule(path, to, schedule)
@@ -83,6 +83,8 @@ def _as_program(schedule: Any, path: Path, to: str) -> str | None:
         return None
     part = FORMATS[to.lower()].slice_bytes
     why = f"; what loads it moves up to {bytes_text(part)} of a chunk at once" if part and time > own else ""
+    if not part and found.cost.packet_bytes > schedule.cost.packet_bytes:
+        why = f"; what loads it takes no more than chunks of {size_text(found.cost.packet_bytes)}"
     return f"as a program: {seconds_text(time)}, {float(time / own):.3g} x the {seconds_text(own)} of the plan{why}"
 
 

@@ -386,7 +386,10 @@ def export(
     plan.program  # noqa: B018 - verified here
     found = list(islice(format.limits(plan), 1)) if limits else []
     if found:
-        raise NotApplicableError(found[0])
+        fewer = _in_fewer_generations(schedule, format, size)
+        if fewer is None:
+            raise NotApplicableError(found[0])
+        plan = fewer
     with (whole_folder if format.folder else whole_file)(path) as part:
         format.write(plan, part)
 
@@ -421,8 +424,24 @@ def _in_slices(schedule: Schedule, format: Format, size: int) -> Plan:
     return best
 
 
-_READ = 40_000
-"""Operations of a program that is read back at most: about 15 s."""
+_HOPS = 60_000
+"""Hops of all generations, of which no more are tried where a format has limits for what it holds."""
+
+
+def _in_fewer_generations(schedule: Schedule, format: Format, size: int) -> Plan | None:
+    """Return a schedule that repeats in as many generations as the limits of a format allow; None if there are none."""
+    if schedule.repetition is None or format.slice_bytes or not isinstance(schedule.cost, Clock):
+        return None
+    count = min(schedule.generations, max(1, _HOPS // schedule.stored_hops))
+    while count := count // 2:
+        plan = Plan(in_generations(schedule, count)[0], size, not format.switches)
+        if next(format.limits(plan), None) is None:
+            return plan
+    return None
+
+
+_READ = 8_000_000
+"""Bytes of a program that is read back at most: about 15 s."""
 
 
 def program_schedule(path: str | os.PathLike[str], to: str, schedule: Schedule) -> Schedule | None:
@@ -441,8 +460,8 @@ def program_schedule(path: str | os.PathLike[str], to: str, schedule: Schedule) 
     -------
     Schedule or None
         Its time is that of the program, which says in which order ranks send and not when, and which may be repeated in
-        slices that are larger than the packets of the plan. None also for more than 40,000 operations, which would
-        take long, and for packets that cost time beyond their bytes.
+        slices that are larger than the packets of the plan. None also for files of more than 8 MB, which would take
+        long, and for packets that cost time beyond their bytes.
 
     Examples
     --------
@@ -457,8 +476,7 @@ def program_schedule(path: str | os.PathLike[str], to: str, schedule: Schedule) 
     format, clock = FORMATS[to.lower()], schedule.cost
     if format.read is None or not isinstance(clock, Clock) or clock.overhead or not clock.asked_bytes:
         return None
-    generations = 1 if format.slice_bytes else schedule.generations
-    if not has_speeds(schedule.network) or 2 * schedule.stored_hops * generations > _READ:
+    if not has_speeds(schedule.network) or Path(path).stat().st_size > _READ:
         return None
     try:
         return format.read(Path(path), schedule.network, clock.asked_bytes)
