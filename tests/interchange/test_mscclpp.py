@@ -135,7 +135,7 @@ def test_what_is_written_is_read_as_msccl_xml_is(tmp_path, seed):
     assert found[0].hop_count == found[1].hop_count == schedule.hop_count
     if one_threadblock_a_link(json.loads((tmp_path / "x.json").read_text())):
         assert found[0].completion_time == found[1].completion_time
-    with pytest.raises(FileFormatError, match=rf"has {n} GPUs; the network has {n + 1} terminals"):
+    with pytest.raises(FileFormatError, match=rf"has {n} GPUs; complete:{n + 1} has {n + 1} terminals"):
         import_schedule(tmp_path / "x.json", f"complete:{n + 1}")
 
 
@@ -357,7 +357,7 @@ def test_semaphores_that_begin_above_zero_are_acquired_at_once(tmp_path):
 SLIPS = [
     ("protocol", "LL", r"is of protocol 'LL', whose packets carry flags; only 'Simple' is read"),
     ("collective", "allsum", r"is of collective 'allsum', which has no task here"),
-    ("gpus/0/id", 1, r"the network has 4 terminals"),
+    ("gpus/0/id", 1, r"has 4 GPUs; ring:4 has 4 terminals"),
     ("gpus/0/channels/0/channel_type", "switch", r"has a switch channel at rank 0; port and memory channels are read"),
     ("gpus/0/channels/0/connected_to/0", 9, r"connects rank 0 to 9; ranks are 0\.\.3"),
     ("gpus/1/threadblocks/0/id", 7, r"has threadblock 7 of rank 1 in the place of 0"),

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gossamer.cli.console import print_json, print_written, progress
+from gossamer.cli.console import print_error, print_json, print_written, progress
 from gossamer.cli.files import check_certificate, check_other_than, check_schedule, message_sizes, read_schedule
 from gossamer.cli.options import (
     BytesOfPlan,
@@ -90,7 +90,10 @@ def _as_program(schedule: Any, path: Path, to: str) -> str | None:
 
 def import_foreign(
     file: Annotated[
-        Path, typer.Argument(help="Schedule of another tool: MSCCL .xml, msccl-tools .json, .goal.", metavar="FILE")
+        Path,
+        typer.Argument(
+            help="Schedule of another tool: MSCCL .xml, MSCCL++ or msccl-tools .json, .goal.", metavar="FILE"
+        ),
     ],
     network: Annotated[str, typer.Option(help="Its network; node r is rank r.", metavar="NETWORK")],
     output: Annotated[Path, written("Schedule file to write (.parquet, .txt)", several=False)],
@@ -178,7 +181,37 @@ def run(
         raise
     if comm.rank == 0:
         _print(text, comm.size, found, json)
+        told = _other_sizes(file, found)
+        if told is not None:
+            print_error(told)
     raise typer.Exit(0 if all(row.equal is not False for row in found) else 1)
+
+
+_SLOW, _OTHER = 2.0, 4
+"""How many times MPI's own time is slow, and how many times larger or smaller sizes are others."""
+
+
+def _other_sizes(file: Path, found: list[Any]) -> str | None:
+    """Return what helps where a plan for other sizes is much slower than MPI's own collective."""
+    from gossamer.atomic_files import size_text
+    from gossamer.questions.costs import Clock
+    from gossamer.questions.tasks import packets_of
+    from gossamer.schedules import load
+
+    slow = [row for row in found if row.own_seconds and row.seconds > _SLOW * row.own_seconds]
+    if not slow:
+        return None
+    schedule, row = load(file), max(slow, key=lambda row: row.seconds / row.own_seconds)
+    clock, chunks = schedule.cost, packets_of(schedule.task)
+    if not isinstance(clock, Clock) or chunks == 1:
+        return None
+    if clock.message_bytes / _OTHER <= row.message_bytes <= clock.message_bytes * _OTHER:
+        return None
+    message, planned = size_text(row.message_bytes), size_text(clock.message_bytes)
+    return (
+        f"messages of {message} take {row.seconds / row.own_seconds:.3g} x MPI's own time: the plan is for {planned}, "
+        f"in {chunks:,} chunks; plan for this size, with --chunks 1 or --overhead 20us, about what MPI takes for each"
+    )
 
 
 _SECONDS = 10.0

@@ -54,7 +54,7 @@ def read_mscclpp(path: Path, network: Network, bytes: int | None = None) -> Sche
     """
     name = str(path)
     try:
-        plan = _Plan(name, read_json(path), network.terminal_count)
+        plan = _Plan(name, read_json(path), network.terminal_count, network.spec)
         plan.read()
     except FileFormatError:
         raise
@@ -95,11 +95,11 @@ class _Line:
 class _Plan:
     """The threadblocks of a plan, as they are read."""
 
-    def __init__(self, name: str, fields: Any, ranks: int) -> None:
+    def __init__(self, name: str, fields: Any, ranks: int, spec: str) -> None:
         self.name, self.fields, self.ranks = name, fields, ranks
         self.gpus = fields["gpus"]
         if len(self.gpus) != ranks or [gpu["id"] for gpu in self.gpus] != list(range(ranks)):
-            self.refuse(f"has {len(self.gpus)} GPUs; the network has {ranks} terminals")
+            self.refuse(f"has {len(self.gpus)} GPUs; {spec} has {ranks} terminals")
         if fields["protocol"] != "Simple":
             self.refuse(f"is of protocol {fields['protocol']!r}, whose packets carry flags; only 'Simple' is read")
         self.sizes = [{b: int(gpu[f"{kind}_chunks"]) for b, kind in _BUFFERS.items()} for gpu in self.gpus]
@@ -298,7 +298,7 @@ class _Threadblock:
         return found
 
     def refuse(self, text: str) -> NoReturn:
-        self.plan.refuse(f"{self.where}: {text}")
+        raise FileFormatError(f"{self.plan.name!r}: {self.where}: {text}")
 
     def read(self) -> None:
         """Read all operations."""
