@@ -15,6 +15,7 @@ from pathlib import Path
 
 from gossamer.cli.command_group import EXAMPLES
 from gossamer.cli.command_line import OF_SCHEDULES, OF_TASKS, CommandLine, Words, msccl_ranks, understood
+from gossamer.cli.files import FOREIGN
 from gossamer.cli.old_spellings import (
     COMMANDS_MEANT,
     FORMATS_MEANT,
@@ -50,6 +51,8 @@ _LISTS = (
     (TooLargeError, "gossamer plan -h"),
     (VerificationError, "gossamer verify -h"),
 )
+_ELSEWHERE = re.compile(r"terminals|no link|judged|no task|says itself|custom collective|name (a|the|it)\b")
+"""What texts have that tell of a program that it goes with another network or task."""
 _EXTRA = re.compile(r"extra arguments?(?:\(s\))? \((.*?)\)")
 _LONG_TEXT = 240
 """Characters from which on a text with many reasons tells a few of them."""
@@ -92,7 +95,7 @@ def with_advice(text: str, arguments: Sequence[str], error: Exception | None = N
     """
     line = CommandLine(list(arguments))
     text = _few_reasons(text, error)
-    if "pip install" in text:
+    if "pip install" in text or (isinstance(error, FileFormatError) and _in_the_file(text, line)):
         return text
     with suppress(Exception):  # whatever was typed: what was wrong with it is said in any case
         proposal, text = _proposal(text, line), _too_many(text, line)
@@ -101,6 +104,14 @@ def with_advice(text: str, arguments: Sequence[str], error: Exception | None = N
     if _NAMES_NEXT.search(text):
         return text
     return f"{text}; try: {_next(text, line, error)}"
+
+
+def _in_the_file(text: str, line: CommandLine) -> bool:
+    """Return whether the fault is in the program of another tool, so that no other network or option mends it."""
+    subject = line.argument(0)
+    if subject is None or line.name not in (*OF_SCHEDULES, "import") or Path(subject).suffix.lower() not in FOREIGN:
+        return False
+    return Path(subject).is_file() and text.startswith(f"'{subject}'") and not _ELSEWHERE.search(text)
 
 
 def _proposal(text: str, line: CommandLine) -> str:
@@ -606,6 +617,8 @@ def _files_meant(text: str, line: CommandLine) -> Iterator[Words]:
 def _schedules_meant(line: CommandLine, subject: str) -> Iterator[Words]:
     """Yield what may be meant by a command of schedules that is given something else."""
     path, second = Path(subject), line.argument(1)
+    if second is not None and path.suffix.lower() in (".parquet", ".txt") and path.is_file():
+        yield [word for word in line.words if word != second]
     if path.is_file():
         yield _imported(subject)
         yield ["network", subject]
@@ -680,6 +693,8 @@ def _next(text: str, line: CommandLine, error: Exception | None) -> str:
             return _typed(words)
     if isinstance(error, TaskError) and "unknown task" not in text:
         return f"gossamer {command} -h"
+    if isinstance(error, NotApplicableError) and command == "export":
+        return "gossamer list formats"
     if told and not _typed(arguments).startswith(told):
         return told
     return f"gossamer {command} -h"

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from gossamer.cli.console import print_json, print_written, progress
+from gossamer.cli.console import print_error, print_json, print_written, progress
 from gossamer.cli.files import check_certificate, check_other_than, check_schedule, message_sizes, read_schedule
 from gossamer.cli.options import (
     BytesOfPlan,
@@ -59,12 +59,41 @@ def export(
                 schedule = resized(schedule, asked)
         stage(f"writing {output}")
         interchange.export(schedule, output, to, message_bytes=message_bytes, limits=limits)
+        stage(f"reading {output}")
+        told = _as_program(schedule, output, to)
     print_written(output)
+    if told is not None:
+        print(told)
+
+
+_APART = 0.03
+"""By which share the times of a plan and of its program differ, so that it is said."""
+
+
+def _as_program(schedule: Any, path: Path, to: str) -> str | None:
+    """Return how long a program takes, where that is not what its plan takes, and why."""
+    from gossamer.atomic_files import bytes_text, seconds_text, size_text
+    from gossamer.interchange import FORMATS, program_schedule
+
+    found: Any = program_schedule(path, to, schedule)
+    if found is None:
+        return None
+    time, own = (each.cost.seconds(each.completion_time) for each in (found, schedule))
+    if abs(float(time / own) - 1) <= _APART:
+        return None
+    part = FORMATS[to.lower()].slice_bytes
+    why = f"; what loads it moves up to {bytes_text(part)} of a chunk at once" if part and time > own else ""
+    if not part and found.cost.packet_bytes > schedule.cost.packet_bytes:
+        why = f"; what loads it takes no more than chunks of {size_text(found.cost.packet_bytes)}"
+    return f"as a program: {seconds_text(time)}, {float(time / own):.3g} x the {seconds_text(own)} of the plan{why}"
 
 
 def import_foreign(
     file: Annotated[
-        Path, typer.Argument(help="Schedule of another tool: MSCCL .xml, msccl-tools .json, .goal.", metavar="FILE")
+        Path,
+        typer.Argument(
+            help="Schedule of another tool: MSCCL .xml, MSCCL++ or msccl-tools .json, .goal.", metavar="FILE"
+        ),
     ],
     network: Annotated[str, typer.Option(help="Its network; node r is rank r.", metavar="NETWORK")],
     output: Annotated[Path, written("Schedule file to write (.parquet, .txt)", several=False)],
@@ -172,6 +201,9 @@ def run(
         raise
     if comm.rank == 0:
         _print(text, comm.size, found, json)
+        told = _other_sizes(file, found)
+        if told is not None:
+            print_error(told)
     raise typer.Exit(0 if all(row.equal is not False for row in found) else 1)
 
 
@@ -186,6 +218,33 @@ def _run_over_sockets(
     text, ranks, found = run_over_sockets(file, sizes, check=check, repeat=repeat, rank=rank, addresses=addresses)
     _print(text if rank is None else f"rank {rank}: {text}", ranks, found, json)
     raise typer.Exit(0 if all(row.equal is not False for row in found) else 1)
+
+
+_SLOW, _OTHER = 2.0, 4
+"""How many times MPI's own time is slow, and how many times larger or smaller sizes are others."""
+
+
+def _other_sizes(file: Path, found: list[Any]) -> str | None:
+    """Return what helps where a plan for other sizes is much slower than MPI's own collective."""
+    from gossamer.atomic_files import size_text
+    from gossamer.questions.costs import Clock
+    from gossamer.questions.tasks import packets_of
+    from gossamer.schedules import load
+
+    slow = [row for row in found if row.own_seconds and row.seconds > _SLOW * row.own_seconds]
+    if not slow:
+        return None
+    schedule, row = load(file), max(slow, key=lambda row: row.seconds / row.own_seconds)
+    clock, chunks = schedule.cost, packets_of(schedule.task)
+    if not isinstance(clock, Clock) or chunks == 1:
+        return None
+    if clock.message_bytes / _OTHER <= row.message_bytes <= clock.message_bytes * _OTHER:
+        return None
+    message, planned = size_text(row.message_bytes), size_text(clock.message_bytes)
+    return (
+        f"messages of {message} take {row.seconds / row.own_seconds:.3g} x MPI's own time: the plan is for {planned}, "
+        f"in {chunks:,} chunks; plan for this size, with --chunks 1 or --overhead 20us, about what MPI takes for each"
+    )
 
 
 _SECONDS = 10.0

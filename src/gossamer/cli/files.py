@@ -31,6 +31,7 @@ __all__ = [
 ]
 
 _SCHEDULES = (".parquet", ".txt")
+"""The suffixes of schedule files, as `gossamer.schedules.files.SUFFIXES` has them."""
 FOREIGN = (".xml", ".json", ".goal")
 """The suffixes of schedules of other tools, as `gossamer.interchange.READERS` has them."""
 
@@ -203,6 +204,10 @@ def read_schedule(
         from gossamer.planning.plan_resizing import resized
 
         return resized(found, other_bytes)
+    if file.suffix.lower() in _SCHEDULES:
+        raise FileFormatError(
+            f"{shown(str(file), 200)} is a schedule file, in which its network stands; leave {shown(network)} out"
+        )
     from gossamer.cli.options import read_network, say_assumed
     from gossamer.interchange import import_schedule
     from gossamer.networks.network import has_speeds

@@ -199,7 +199,7 @@ Foreign = Annotated[
     str | None,
     typer.Option(
         "--network",
-        help="Network of a schedule of another tool (MSCCL .xml, msccl-tools .json, .goal); node r is rank r.",
+        help="Network of a schedule of another tool (MSCCL .xml, MSCCL++ .json, .goal and more); node r is rank r.",
         metavar="NETWORK",
         rich_help_panel="Network",
     ),

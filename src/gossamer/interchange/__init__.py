@@ -8,6 +8,6 @@ takes a file and a network and gives a schedule, which is then verified (`import
 from __future__ import annotations
 
 from gossamer.interchange.format import Format, Plan
-from gossamer.interchange.registry import FORMATS, MESSAGE_BYTES, export, import_schedule
+from gossamer.interchange.registry import FORMATS, MESSAGE_BYTES, export, import_schedule, program_schedule
 
-__all__ = ["FORMATS", "MESSAGE_BYTES", "Format", "Plan", "export", "import_schedule"]
+__all__ = ["FORMATS", "MESSAGE_BYTES", "Format", "Plan", "export", "import_schedule", "program_schedule"]

@@ -39,6 +39,8 @@ class Plan:
         Bytes of a message.
     ranks_only : bool
         Whether switches are contracted, as `between_ranks` does: a program has ranks only.
+    generations : int, optional
+        Of a schedule that repeats: how many generations are handed on. Default: all.
 
     Attributes
     ----------
@@ -48,9 +50,16 @@ class Plan:
         Blocks that a message is.
     part_bytes : int
         Bytes of a block, rounded up.
+    period : int, optional
+        Slots after which what is handed on can be repeated, of a schedule of which some generations are.
     """
 
-    def __init__(self, schedule: Schedule, message_bytes: int, ranks_only: bool = False) -> None:
+    def __init__(
+        self, schedule: Schedule, message_bytes: int, ranks_only: bool = False, generations: int | None = None
+    ) -> None:
+        repeats = None if generations is None else schedule.repetition
+        self.period = None if repeats is None else repeats.period * (generations or 1)
+        schedule = schedule if generations is None else schedule.unrolled(generations)
         task, everyone = schedule.task, tuple(range(schedule.network.terminal_count))
         if isinstance(task, Grouped) and task.groups == (everyone,):
             schedule = schedule.replace(task=task.task)
@@ -209,10 +218,13 @@ class Format:
         The tasks that it has words for; empty where it has words for all.
     groups : bool
         Whether it can hold a task that is carried out in groups.
-    loops : bool
-        Whether what reads it repeats it for large messages: then of a schedule that repeats one generation is written.
+    slice_bytes : int
+        Bytes of a chunk that what reads it moves at once, repeating all it does for the next so many; 0 where it does
+        not. If it does, some generations are written of a schedule that repeats.
     switches : bool
         Whether switches stand in it beside the ranks; else they are contracted.
+    read : callable, optional
+        Takes a file, a network and bytes of the collective, and reads a schedule; for formats whose files say all else.
     """
 
     name: str
@@ -223,8 +235,9 @@ class Format:
     sized: bool = False
     tasks: tuple[type[Task], ...] = ()
     groups: bool = True
-    loops: bool = False
+    slice_bytes: int = 0
     switches: bool = False
+    read: Callable[[Path, Network, int | None], Schedule] | None = None
 
 
 def earlier_on_link(mine: Operations) -> npt.NDArray[np.int32]:

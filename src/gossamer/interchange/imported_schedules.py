@@ -96,6 +96,14 @@ class ForeignCollective:
     root_input: bool = False
     root_output: bool = False
 
+    def shared_places(self, rank: int, n: int, k: int) -> dict[Place, Place]:
+        """Return which places of a rank are the same where its input and output are one buffer."""
+        if self.wide_output and not self.wide_input:
+            return {("i", i): ("o", rank * k + i) for i in range(k)}
+        if self.wide_input and not self.wide_output:
+            return {("o", i): ("i", rank * k + i) for i in range(k)}
+        return {("i", i): ("o", i) for i in range(n * k if self.wide_input else k)}
+
 
 def _all_of(n: int, k: int) -> list[tuple[int, int]]:
     return [(u, j) for u in range(n) for j in range(k)]

@@ -1,7 +1,9 @@
 """MSCCL XML: what collective libraries for GPUs with an interpreter for algorithms load.
 
 A link has a threadblock that sends, one that receives, and a channel for every 64 of its blocks. A step waits for at
-most one other, which is enough; see `gossamer.programs.Operations`.
+most one other, which is enough; see `gossamer.programs.Operations`. What loads a file repeats each threadblock by
+itself for slices of the chunks; of a plan that repeats a generation, a link has further threadblocks, so that none
+holds up the next generation.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import json
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -29,11 +31,12 @@ from gossamer.interchange.imported_schedules import (
     table_places,
     whole_parts,
 )
-from gossamer.interchange.threadblocks import Block, Chunk, Step, Transfer, carry_out
+from gossamer.interchange.threadblocks import Block, Chunk, Step, Transfer, carry_out, repeated
 from gossamer.networks.network import Network
 from gossamer.programs import REDUCE, SEND, Operations
 from gossamer.programs.layout import plain_task
 from gossamer.questions.tasks import Broadcast, DemandTable, Gather, MultinodeBroadcast, Scatter, TotalExchange
+from gossamer.questions.tasks.chunked import MAX_CHUNKS
 from gossamer.reading.files import XML_PIECES, check_pieces, read_bytes, read_json
 from gossamer.schedules import Schedule
 
@@ -149,6 +152,9 @@ COLLECTIVES = {
 STEPS = 64
 """The most steps that a threadblock may have."""
 
+SLICE = 2 << 20
+"""Bytes of a chunk that a loader's interpreter moves at once: half of a connection's buffer of 4 MiB."""
+
 _GPUS, _CHANNELS, _PEERS, _BLOCKS, _OFFSET, _NODES = 1024, 32, 32, 128, 2**15, 4096
 
 _BUFFER = "ios"
@@ -169,19 +175,38 @@ _TEXT = RowText(
 )  # fmt: skip
 
 
-def _layout(mine: Operations) -> tuple[npt.NDArray[np.int64], ...]:
-    """Return the order of the operations by threadblock, and of each in that order the threadblock and the step.
+class _Layout(NamedTuple):
+    """The order of the operations by threadblock, and of each in that order the threadblock, step and channel.
 
     Threadblocks that copy come first.
     """
+
+    order: npt.NDArray[np.int64]
+    block: npt.NDArray[np.int64]
+    step: npt.NDArray[np.int64]
+    channel: npt.NDArray[np.int64]
+
+
+def _layout(mine: Operations, window: int) -> _Layout:
+    """Return where the operations of a rank stand, those of a threadblock begun within so many slots.
+
+    A loader repeats the steps of each threadblock in turn. So one with steps that lie further apart than two
+    generations begin would hold up the next generation with its first steps until this one is through the last.
+    """
     line = mine.peer.astype(np.int64) * 2 + (mine.kind != SEND)
     order = np.argsort(line, kind="stable")
-    line = line[order]
-    first = np.flatnonzero(np.append(True, line[1:] != line[:-1])) if line.size else np.zeros(0, np.int64)
-    place = np.arange(line.size) - np.repeat(first, np.diff(np.append(first, line.size)))
+    line, slot = line[order], mine.slot[order].astype(np.int64)
+    own = _first_of_run(line)  # the first operation on the same link
+    stage = (slot - slot[own]) // window
+    place = np.arange(line.size) - _first_of_run(line * (int(stage.max(initial=0)) + 1) + stage)
     step = place % STEPS
-    block = np.cumsum(step == 0) - 1 + _copying(mine)
-    return order, block, step, place // STEPS
+    block = np.cumsum(step == 0) - 1
+    return _Layout(order, block + _copying(mine), step, block - block[own])
+
+
+def _first_of_run(keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return for each of ascending keys the place of the first that is the same, int64[n]."""
+    return np.searchsorted(keys, keys).astype(np.int64)
 
 
 def _copies(mine: Operations, number: int) -> Iterator[bytes]:
@@ -194,11 +219,11 @@ def _copies(mine: Operations, number: int) -> Iterator[bytes]:
     yield from _TEXT.rows(which, [np.append(np.insert(c, 0, o), 0) for c, o in zip(columns, opening, strict=True)])
 
 
-def _rank(mine: Operations) -> Iterator[bytes]:
+def _rank(mine: Operations, window: int) -> Iterator[bytes]:
     """Yield the threadblocks of a rank."""
     for number in range(_copying(mine)):
         yield from _copies(mine, number)
-    order, block, step, channel = _layout(mine)
+    order, block, step, channel = _layout(mine, window)
     block_of, step_of = np.empty((2, mine.count), np.int64)
     block_of[order], step_of[order] = block, step
     after, kind = mine.after[order], mine.kind[order]
@@ -230,21 +255,40 @@ def _copying(mine: Operations) -> int:
     return -(-len(mine.copies) // STEPS)
 
 
-def _blocks(mine: Operations) -> tuple[int, int, int]:
+def _blocks(mine: Operations, window: int) -> tuple[int, int, int]:
     """Return threadblocks, channels and peers in one direction of a rank, at most."""
-    line, counts = np.unique(mine.peer.astype(np.int64) * 2 + (mine.kind != SEND), return_counts=True)
-    if not line.size:
+    if not mine.count:
         return _copying(mine), 1, 0
-    channels = -(-counts // STEPS)
-    return int(channels.sum()) + _copying(mine), int(channels.max()), int(np.bincount(line % 2).max())
+    found = _layout(mine, window)
+    peers = [np.unique(mine.peer[sends]).size for sends in (mine.kind == SEND, mine.kind != SEND)]
+    return int(found.block[-1]) + 1, int(found.channel.max()) + 1, max(peers)
+
+
+_ALL = 2**40
+"""More slots than there are."""
+
+
+def _window(plan: Plan) -> int:
+    """Return within how many slots the operations of a threadblock begin: the period, or as many as loaders ask for."""
+    if plan.period is None:
+        return _ALL
+    window, most = plan.period, plan.program.slots
+    while window < most and next(_broken(plan, window), None) is not None:
+        window *= 2
+    return window if window < most else _ALL
 
 
 def _limits(plan: Plan) -> Iterator[str]:
+    return _broken(plan, _window(plan))
+
+
+def _broken(plan: Plan, window: int) -> Iterator[str]:
+    """Yield the limits of loaders that a program breaks whose threadblocks begin all steps within so many slots."""
     program = plan.program
     if program.ranks > _GPUS:
         yield f"an MSCCL file has at most {_GPUS:,} GPUs; {program.network.spec} has {program.ranks:,} nodes"
     for mine in program:
-        blocks, channels, peers = _blocks(mine)
+        blocks, channels, peers = _blocks(mine, window)
         where = f"rank {mine.rank} would have"
         if peers > _PEERS:
             yield f"{where} {peers} peers on a channel; an MSCCL loader takes {_PEERS}"
@@ -261,8 +305,8 @@ def _limits(plan: Plan) -> Iterator[str]:
 
 
 def _write(plan: Plan, path: Path) -> None:
-    program = plan.program
-    channels = max(_blocks(mine)[1] for mine in program)
+    program, window = plan.program, _window(plan)
+    channels = max(_blocks(mine, window)[1] for mine in program)
     name = quoteattr(f"{program.algorithm or 'schedule'} on {program.network.spec}")
     sizes = [(mine.input_size, mine.output_size) for mine in program]
     with path.open("wb") as file:
@@ -277,13 +321,10 @@ def _write(plan: Plan, path: Path) -> None:
                 f'<gpu id="{mine.rank}" i_chunks="{mine.input_size}" o_chunks="{mine.output_size}" '
                 f's_chunks="{mine.scratch_size}">\n'.encode()
             )
-            for text in _rank(mine):
+            for text in _rank(mine, window):
                 file.write(text)
             file.write(b"</gpu>\n")
         file.write(b"</algo>\n")
-
-
-MSCCL_XML = Format("msccl-xml", "MSCCL XML for collective libraries of GPUs", _write, _limits, groups=False, loops=True)
 
 
 # The JSON of msccl-tools read as a schedule: its steps are slots already.
@@ -437,13 +478,32 @@ _STEP_KINDS = {
 """What each kind of step does: receive, add, write, send."""
 _MOST = 5_000_000
 
+_CARRIED = 100_000
+"""Steps that are carried out at most, so that reading takes seconds; slices are larger where there would be more."""
+
+
+def _slices(bytes: int | None, k: int, blocks: list[Block]) -> int:
+    """Return for how many slices of chunks threadblocks are repeated, of messages of some bytes in k chunks."""
+    steps = sum(len(block.steps) for block in blocks)
+    ends = [
+        (block.rank, peer, block.channel, sends)
+        for block in blocks
+        for sends, peer in ((1, block.to), (0, block.from_))
+    ]
+    ends = [end for end in ends if end[1] >= 0]
+    if bytes is None or len(set(ends)) < len(ends):
+        return 1
+    return max(1, min(-(-bytes // (k * SLICE)), _CARRIED // max(steps, 1), MAX_CHUNKS // k))
+
 
 def read_msccl_xml(
     path: Path, network: Network, table: DemandTable | None = None, bytes: int | None = None
 ) -> Schedule:
     """Read MSCCL XML for a network whose node r is rank r; a custom collective with its table of demands.
 
-    Where links have speeds, it is judged in seconds for so many bytes.
+    Where links have speeds, it is judged in seconds for so many bytes, and each threadblock repeats its steps for
+    slices of the chunks, as the interpreters that load such files do; of a custom collective, and where threadblocks
+    share a connection, chunks are sent as wholes.
 
     Raises
     ------
@@ -478,7 +538,8 @@ def read_msccl_xml(
             raise FileFormatError(f"{name!r}: rank {v} has {size[0] or size[1]} chunks to add up, rank {root} has {k}")
     memory = [{} for _ in range(n)]
     goal = [{} for _ in range(n)]
-    alias = [_aliases(kind, algo, v, n, k) for v in range(n)]
+    in_place = algo.get("inplace", "0") == "1" and algo.get("outofplace", "0") != "1"
+    alias = [kind.shared_places(v, n, k) if in_place else {} for v in range(n)]
     everyone = (1 << n) - 1 if kind.reduces else 0
     for v in range(n):
         for i in range(n * k if kind.wide_input else k):
@@ -488,7 +549,11 @@ def read_msccl_xml(
         if not kind.root_output or v == root:
             for i, (message, part) in enumerate(kind.goal(v, n, k, root)):
                 goal[v][alias[v].get(("o", i), ("o", i))] = Chunk(message, part, everyone)
+    times = _slices(bytes, k, blocks)
+    given = [dict(places) for places in memory]
     sent = carry_out(name, blocks, memory, alias, goal)
+    if times > 1:
+        sent, k = repeated(name, blocks, given, alias, times), k * times
     return schedule_of(name, network, kind, sent, n, k, root, algo.get("name") or path.stem, bytes)
 
 
@@ -553,14 +618,7 @@ def _threadblocks(gpu: ElementTree.Element, rank: int, name: str) -> list[Block]
     return found
 
 
-def _aliases(
-    kind: ForeignCollective, algo: ElementTree.Element, v: int, n: int, k: int
-) -> dict[tuple[str, int], tuple[str, int]]:
-    """Return which places are the same where input and output are one buffer."""
-    if algo.get("inplace", "0") != "1" or algo.get("outofplace", "0") == "1":
-        return {}
-    if kind.wide_output and not kind.wide_input:
-        return {("i", i): ("o", v * k + i) for i in range(k)}
-    if kind.wide_input and not kind.wide_output:
-        return {("o", i): ("i", v * k + i) for i in range(k)}
-    return {("i", i): ("o", i) for i in range(n * k if kind.wide_input else k)}
+MSCCL_XML = Format(
+    "msccl-xml", "MSCCL XML for collective libraries of GPUs", _write, _limits, groups=False, slice_bytes=SLICE,
+    read=lambda path, network, bytes: read_msccl_xml(path, network, bytes=bytes),
+)  # fmt: skip

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.interchange.format import Format, Plan, RowText
+from gossamer.interchange.mscclpp_plans import read_mscclpp
 from gossamer.jit import njit
 from gossamer.programs import SEND, Operations, Program
 
@@ -438,4 +439,4 @@ def _tail(rank: _Rank, semaphores: int) -> bytes:
     return f'{json.dumps(tail)[1:-1]},"semaphores":[{zeros}]}}'.encode()
 
 
-MSCCLPP = Format("mscclpp", "MSCCL++ execution plan for GPUs", _write, _limits, groups=False)
+MSCCLPP = Format("mscclpp", "MSCCL++ execution plan for GPUs", _write, _limits, groups=False, read=read_mscclpp)

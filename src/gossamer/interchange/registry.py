@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from fractions import Fraction
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
@@ -19,10 +21,12 @@ from gossamer.interchange.format import Format, Plan, RowText, earlier_on_link
 from gossamer.interchange.goal import GOAL, read_goal
 from gossamer.interchange.msccl import MSCCL_JSON, MSCCL_XML, read_msccl_json, read_msccl_xml
 from gossamer.interchange.mscclpp import MSCCLPP
+from gossamer.interchange.mscclpp_plans import read_mscclpp
 from gossamer.interchange.smpi import SMPI
 from gossamer.jit import njit
 from gossamer.networks import as_network
-from gossamer.networks.network import Network
+from gossamer.networks.network import Network, has_speeds
+from gossamer.planning.plan_resizing import in_generations
 from gossamer.programs import SEND, Operations
 from gossamer.programs.files import write_program
 from gossamer.programs.layout import plain_task
@@ -46,6 +50,7 @@ __all__ = [
     "C",
     "export",
     "import_schedule",
+    "program_schedule",
 ]
 
 # C that carries out the schedule over MPI: an executor, compiled once, and the program file that it reads.
@@ -377,20 +382,122 @@ def export(
         raise NotApplicableError(f"{format.name} has words for {known}; not for {task.name}")
     if not format.folder:
         check_writable(path)  # refuse before the work
-    plan = Plan(schedule.unrolled(1) if format.loops else schedule, size, not format.switches)
+    plan = _in_slices(schedule, format, size)
     plan.program  # noqa: B018 - verified here
     found = list(islice(format.limits(plan), 1)) if limits else []
     if found:
-        raise NotApplicableError(found[0])
+        fewer = _in_fewer_generations(schedule, format, size)
+        if fewer is None:
+            raise NotApplicableError(found[0])
+        plan = fewer
     with (whole_folder if format.folder else whole_file)(path) as part:
         format.write(plan, part)
+
+
+_SLOWER = Fraction(105, 100)
+"""How many times the time of the plan what is written may take, before more generations are tried."""
+
+
+def _in_slices(schedule: Schedule, format: Format, size: int) -> Plan:
+    """Return what is written of a schedule where what reads the format repeats it for slices of its chunks.
+
+    Of a schedule that repeats that is one generation, with the times that slices take. Where there would be too few of
+    these to overlap as in the plan, as many generations more as limits allow, in chunks that are smaller than a slice.
+    """
+    if not format.slice_bytes or schedule.repetition is None:
+        return Plan(schedule, size, not format.switches)
+    clock = schedule.cost
+    if not isinstance(clock, Clock):
+        return Plan(schedule, size, not format.switches, 1)
+    enough = clock.seconds(schedule.completion_time) * _SLOWER
+    count = max(1, clock.packet_bytes * schedule.generations // format.slice_bytes)
+    found, taken = in_generations(schedule, count)
+    best = Plan(found, size, not format.switches, 1)
+    while taken > enough and count * 2 <= schedule.generations:
+        count *= 2
+        found, time = in_generations(schedule, count)
+        plan = Plan(found, size, not format.switches, count)
+        if next(format.limits(plan), None) is not None:
+            break
+        if time < taken:
+            best, taken = plan, time
+    return best
+
+
+_HOPS = 60_000
+"""Hops of all generations, of which no more are tried where a format has limits for what it holds."""
+
+
+def _in_fewer_generations(schedule: Schedule, format: Format, size: int) -> Plan | None:
+    """Return a schedule that repeats in as many generations as the limits of a format allow; None if there are none."""
+    if schedule.repetition is None or format.slice_bytes or not isinstance(schedule.cost, Clock):
+        return None
+    count = min(schedule.generations, max(1, _HOPS // schedule.stored_hops))
+    while count := count // 2:
+        plan = Plan(in_generations(schedule, count)[0], size, not format.switches)
+        if next(format.limits(plan), None) is None:
+            return plan
+    return None
+
+
+_READ = 8_000_000
+"""Bytes of a program that is read back at most: about 15 s."""
+
+
+def program_schedule(path: str | os.PathLike[str], to: str, schedule: Schedule) -> Schedule | None:
+    """Return the schedule of a program that `export` wrote, as it is read back; None where that is not possible.
+
+    Parameters
+    ----------
+    path : path
+        What was written.
+    to : str
+        A key of ``FORMATS``.
+    schedule : Schedule
+        What was written there. It is in seconds, on a network with speeds, else there is none.
+
+    Returns
+    -------
+    Schedule or None
+        Its time is that of the program, which says in which order ranks send and not when, and which may be repeated in
+        slices that are larger than the packets of the plan. None also for files of more than 8 MB, which would take
+        long, and for packets that cost time beyond their bytes.
+
+    Examples
+    --------
+    >>> import gossamer, pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "box.xml"
+    >>> plan = gossamer.plan("mi300x", "allreduce", cost=gossamer.TimeCost("1GiB")).schedule
+    >>> export(plan, path, "msccl-xml")
+    >>> found = program_schedule(path, "msccl-xml", plan)
+    >>> float(round(found.cost.seconds(found.completion_time) / plan.cost.seconds(plan.completion_time), 1))
+    1.0
+    """
+    format, clock = FORMATS[to.lower()], schedule.cost
+    if format.read is None or not isinstance(clock, Clock) or clock.overhead or not clock.asked_bytes:
+        return None
+    if not has_speeds(schedule.network) or Path(path).stat().st_size > _READ:
+        return None
+    try:
+        return format.read(Path(path), schedule.network, clock.asked_bytes)
+    except FileFormatError:  # a task that the format has no word for
+        return None
+
+
+def _of_mscclpp(path: Path) -> bool:
+    """Whether a file of JSON is an MSCCL++ execution plan, not of msccl-tools."""
+    with suppress(OSError), path.open("rb") as file:
+        return b'"msccl_type"' not in (data := file.read()) and b'"gpus"' in data
+    return False
 
 
 READERS: dict[str, Callable[[Path, Network, str | None, int | None], Schedule]] = {
     ".xml": lambda path, network, task, bytes: read_msccl_xml(
         path, network, None if task is None else read_table(task, network), bytes
     ),
-    ".json": lambda path, network, task, bytes: read_msccl_json(path, network, bytes),
+    ".json": lambda path, network, task, bytes: (read_mscclpp if _of_mscclpp(path) else read_msccl_json)(
+        path, network, bytes
+    ),
     ".goal": read_goal,
 }
 """What reads the files of each suffix."""
@@ -404,7 +511,7 @@ def import_schedule(
     Parameters
     ----------
     path : path
-        MSCCL XML (``.xml``), the JSON of msccl-tools (``.json``) or GOAL (``.goal``).
+        MSCCL XML (``.xml``), an MSCCL++ execution plan or the JSON of msccl-tools (``.json``), or GOAL (``.goal``).
     network : object
         What `gossamer.network` takes.
     task : str, optional

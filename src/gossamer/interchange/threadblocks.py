@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -21,7 +21,7 @@ import numpy.typing as npt
 from gossamer.errors import FileFormatError
 from gossamer.jit import njit
 
-__all__ = ["Block", "Chunk", "Place", "Step", "Transfer", "carry_out", "first_rank"]
+__all__ = ["Block", "Chunk", "Place", "Step", "Transfer", "carry_out", "first_rank", "repeated"]
 
 Place = tuple[str, int]
 """A buffer of a rank, and a chunk of it."""
@@ -49,6 +49,9 @@ class Step(NamedTuple):
         How many chunks, one after the other.
     needs : tuple of int and int, or None
         The threadblock and step that must be complete before.
+    wire : tuple of int, int and int, or None
+        The connection on which it sends or receives: source, target and channel. None where it is the threadblock's.
+        What goes over one with no chunks is a signal: who takes it comes behind who sends it.
     """
 
     receives: bool
@@ -59,11 +62,15 @@ class Step(NamedTuple):
     target: Place
     chunks: int
     needs: tuple[int, int] | None
+    wire: tuple[int, int, int] | None = None
 
 
 @dataclass(frozen=True)
 class Block:
-    """A threadblock: its steps, whom it sends to and receives from (-1: nobody), on which channel."""
+    """A threadblock: its steps, whom it sends to and receives from (-1: nobody), on which channel.
+
+    `names` says where each step stands, for errors; where there are none, threadblock and number do.
+    """
 
     rank: int
     number: int
@@ -71,6 +78,14 @@ class Block:
     from_: int
     channel: int
     steps: Sequence[Step]
+    names: Sequence[str] = ()
+
+    def wire(self, step: Step) -> tuple[int, int, int]:
+        """Return the connection on which a step sends, or, where it only receives, from which it does."""
+        if step.wire is not None:
+            return step.wire
+        ends = (self.rank, self.to) if step.sends else (self.from_, self.rank)
+        return (*ends, self.channel)
 
 
 class Transfer(NamedTuple):
@@ -153,6 +168,53 @@ def carry_out(
     race = next(_races(order, run, goal), None)
     if race is not None:
         raise FileFormatError(f"{name!r}: {race}")
+    return run.transfers
+
+
+def repeated(
+    name: str,
+    blocks: Sequence[Block],
+    memory: Sequence[Mapping[Place, Chunk]],
+    alias: Sequence[Mapping[Place, Place]],
+    times: int,
+) -> list[Transfer]:
+    """Return what threadblocks send that `carry_out` accepts, if each repeats its steps for so many slices of chunks.
+
+    Every threadblock goes on with the next slice as soon as it is through with one, whatever the others do; what it
+    waits for is of the same slice, and slices have places of their own. Part p of a message becomes parts p * `times`
+    to p * `times` + `times` - 1. Where several threadblocks share an end of a connection, nothing would keep slices
+    apart on it: then the threadblocks have to be carried out once (`times` 1).
+
+    Parameters
+    ----------
+    memory : sequence of mappings
+        What is at each place of each rank at the start, not sliced.
+
+    Notes
+    -----
+    O(steps times `times`).
+    """
+    lengths = {(block.rank, block.number): len(block.steps) for block in blocks}
+
+    def at(place: Place, g: int) -> Place:
+        return f"{place[0]}{g}", place[1]
+
+    def step_of(block: Block, step: Step, g: int) -> Step:
+        needs = step.needs and (step.needs[0], g * lengths[block.rank, step.needs[0]] + step.needs[1])
+        return step._replace(source=at(step.source, g), target=at(step.target, g), needs=needs)
+
+    again = [
+        replace(block, steps=[step_of(block, step, g) for g in range(times) for step in block.steps])
+        for block in blocks
+    ]  # fmt: skip
+    slices = range(times)
+    given = [
+        {at(p, g): chunk._replace(part=chunk.part * times + g) for p, chunk in own.items() for g in slices}
+        for own in memory
+    ]  # fmt: skip
+    same = [{at(p, g): at(q, g) for p, q in own.items() for g in slices} for own in alias]
+    run = _Run(_Order(name, again), given, same)
+    run.all()
     return run.transfers
 
 
@@ -257,6 +319,8 @@ class _Order:
     def where(self, s: int, rank: bool = True) -> str:
         """Return where a step stands, in words."""
         block = self.blocks[self.block[s]]
+        if block.names:
+            return block.names[self.at[s]]
         return f"{f'rank {block.rank}, ' * rank}threadblock {block.number}, step {self.at[s]}"
 
     def _matched(self, never: dict[int, str]) -> dict[int, int]:
@@ -278,9 +342,10 @@ class _Order:
         for s, b in enumerate(self.block):
             block, step = self.blocks[b], self.step(s)
             if step.sends:
-                found.setdefault((block.rank, block.to, block.channel), _Wire()).sends.append(s)
+                found.setdefault(block.wire(step), _Wire()).sends.append(s)
             if step.receives:
-                found.setdefault((block.from_, block.rank, block.channel), _Wire()).takes.append(s)
+                taken = block.wire(step._replace(sends=False))
+                found.setdefault(taken, _Wire()).takes.append(s)
         for wire in found.values():
             wire.shared = any(len({self.block[s] for s in steps}) > 1 for steps in (wire.sends, wire.takes))
         return found
@@ -313,11 +378,11 @@ class _Order:
                 wire.takes.append(s)
                 if len(wire.takes) <= len(wire.sends):
                     self.taken[s] = wire.sends[len(wire.takes) - 1]
-                    level[s] = max(level[s], level[self.taken[s]] + 1)
+                    level[s] = max(level[s], level[self.taken[s]] + (self.step(s).chunks > 0))
                     heapq.heappush(ready, (level[s], s))
                 continue
             found.append(s)
-            then = level[s] + self.step(s).sends
+            then = level[s] + (self.step(s).sends and self.step(s).chunks > 0)
             others = behind[s]
             if s in sending:
                 wire = sending[s]
@@ -411,8 +476,12 @@ class _Run:
         for w in order.before[s]:
             for key, transfer in (self.behind[w] or {}).items():
                 behind[key] = max(behind.get(key, -1), transfer)
-        if s in order.taken:
-            behind[True, order.block[s]] = self.numbers[order.taken[s]][-1]
+        sender = order.taken.get(s)
+        if sender is not None and self.numbers[sender]:
+            behind[True, order.block[s]] = self.numbers[sender][-1]
+        elif sender is not None and step.needs is None:  # a signal: who takes it knows what its sender knew
+            for key, transfer in (self.behind[sender] or {}).items():
+                behind[key] = max(behind.get(key, -1), transfer)
         chunks = self._made(s, step, rank)
         if step.writes:
             for i, (chunk, value) in enumerate(chunks):
@@ -422,12 +491,14 @@ class _Run:
                 self.memory[rank][place], self.now[rank][place] = chunk, value
         if step.sends:
             self.sent[s] = chunks
-            line = order.line[rank, block.to, block.channel]
+            wire = block.wire(step)
+            line = order.line[wire]
             came, left = (tuple(t for (kind, _), t in behind.items() if kind == which) for which in (True, False))
             first = len(self.transfers)
-            self.transfers += [Transfer(rank, block.to, line, chunk, came, left) for chunk, _ in chunks]
+            self.transfers += [Transfer(rank, wire[1], line, chunk, came, left) for chunk, _ in chunks]
             self.numbers[s] = range(first, len(self.transfers))
-            behind = {(False, order.block[s]): len(self.transfers) - 1}
+            if step.chunks:
+                behind = {(False, order.block[s]): len(self.transfers) - 1}
         self.behind[s] = behind
 
     def _made(self, s: int, step: Step, rank: int) -> list[tuple[Chunk, int]]:

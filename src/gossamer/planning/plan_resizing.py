@@ -27,7 +27,7 @@ from gossamer.schedules import Schedule
 from gossamer.schedules.hop_table import summed_packets
 from gossamer.verification import verify
 
-__all__ = ["best_repetition", "least_seconds", "promised", "resized"]
+__all__ = ["best_repetition", "in_generations", "least_seconds", "promised", "resized"]
 
 Timed = Callable[[int], tuple[Network, Clock]]
 """From a number of generations to the network with the times of its packets, and their clock."""
@@ -213,9 +213,49 @@ def resized(schedule: Any, bytes: int | str) -> Schedule:
     whole = clock.asked_bytes or clock.message_bytes
     if asked == whole:
         return schedule
+    generation, message = Generation(schedule), -(-clock.message_bytes * asked // whole)
+    timed = _timed(schedule, clock, generation.packets, message, asked)
+    least = clock.least_packet(schedule.network)
+    found = best_repetition(generation, timed, message, least_packet=least)
+    if summed_packets(schedule).any() and not verify(found, 1).ok:  # a sum left after what it must not contain
+        return best_repetition(Generation(schedule, same_sums=True), timed, message, least_packet=least)
+    return found
+
+
+def in_generations(schedule: Schedule, generations: int) -> tuple[Schedule, Fraction]:
+    """Return a plan in seconds with its messages in so many generations, and the seconds that it then takes.
+
+    As `resized` for the bytes that the plan has. Packets are as large as that makes them, links take as long as these
+    ask for, and the period is that of the busiest link.
+
+    Raises
+    ------
+    ScheduleError
+        If the schedule has no clock, or cannot be repeated.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> cost = gossamer.TimeCost("1MiB", bandwidth="50GB/s")
+    >>> plan = gossamer.plan("torus:4x4", "allgather", cost=cost).schedule
+    >>> in_generations(plan, 8)[0].generations
+    8
+    """
+    clock = schedule.cost
+    if not isinstance(clock, Clock):
+        raise ScheduleError("the schedule counts steps, not seconds; plan it with bytes to have other packets")
     generation = Generation(schedule)
-    message = -(-clock.message_bytes * asked // whole)
-    packets = generation.packets
+    asked = clock.asked_bytes or clock.message_bytes
+    timed = _timed(schedule, clock, generation.packets, clock.message_bytes, asked)
+    network, times = timed(generations)
+    found = generation.repeated(generations, network).replace(cost=times)
+    if summed_packets(schedule).any() and not verify(found, 1).ok:
+        found = Generation(schedule, same_sums=True).repeated(generations, network).replace(cost=times)
+    return found, times.seconds(found.completion_time)
+
+
+def _timed(schedule: Schedule, clock: Clock, packets: int, message: int, asked: int) -> Timed:
+    """Return from a number of generations the times of the packets of messages of some bytes."""
 
     def timed(generations: int) -> tuple[Network, Clock]:
         packet = max(1, -(-message // (packets * generations)))
@@ -227,8 +267,4 @@ def resized(schedule: Any, bytes: int | str) -> Schedule:
         )  # fmt: skip
         return found.network, told
 
-    least = clock.least_packet(schedule.network)
-    found = best_repetition(generation, timed, message, least_packet=least)
-    if summed_packets(schedule).any() and not verify(found, 1).ok:  # a sum left after what it must not contain
-        return best_repetition(Generation(schedule, same_sums=True), timed, message, least_packet=least)
-    return found
+    return timed

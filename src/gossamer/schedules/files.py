@@ -16,6 +16,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -51,7 +52,10 @@ from gossamer.schedules.table_files import (
     write_tables,
 )
 
-__all__ = ["FORM", "FileForm", "Stored", "load", "save"]
+__all__ = ["FORM", "SUFFIXES", "FileForm", "Stored", "load", "save"]
+
+SUFFIXES = (".parquet", ".txt")
+"""The suffixes of schedule files."""
 
 # Any switching.
 
@@ -93,7 +97,7 @@ S = TypeVar("S", bound=Stored)
 
 
 def save(schedule: Stored, path: str | os.PathLike[str]) -> None:
-    """Write a schedule to a file, whole or not at all: as text where the suffix is ``.txt``, otherwise as Parquet.
+    """Write a schedule to a file, whole or not at all: ``.parquet``, or as text ``.txt``.
 
     Parameters
     ----------
@@ -103,7 +107,8 @@ def save(schedule: Stored, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     FileFormatError
-        If the file cannot be written, or the schedule is invariant and its network cannot be named in a file.
+        If the suffix is another one, the file cannot be written, or the schedule is invariant and its network cannot be
+        named in a file.
 
     Examples
     --------
@@ -116,6 +121,8 @@ def save(schedule: Stored, path: str | os.PathLike[str]) -> None:
     >>> path.read_text().splitlines()[-2:]
     ['slot 0: 0 -> 1 packet 0', 'slot 0: 0 -> 2 packet 0']
     """
+    if Path(path).suffix.lower() not in SUFFIXES:
+        raise FileFormatError(f"{str(path)!r} is of no known kind; a schedule is {' or '.join(SUFFIXES)}")
     header, tables = schedule.file_form.describe(schedule, is_text(path))
     write_tables(path, schedule.switching, header, tables)
 

@@ -97,7 +97,7 @@ def verify(schedule: Any, limit: int = 20) -> Verification:
 
 
 def save(schedule: Any, path: str | os.PathLike[str]) -> None:
-    """Write a schedule, or that of an outcome, to a file: as text where the suffix is ``.txt``, otherwise as Parquet.
+    """Write a schedule, or that of an outcome, to a file: ``.parquet``, or as text ``.txt``.
 
     The file appears whole or not at all.
 
@@ -106,7 +106,8 @@ def save(schedule: Any, path: str | os.PathLike[str]) -> None:
     ScheduleError
         If the first argument is no schedule.
     FileFormatError
-        If the file cannot be written, or the network of an invariant schedule cannot be named in a file.
+        If the suffix is another one, the file cannot be written, or the network of an invariant schedule cannot be
+        named in a file.
     """
     found = schedule_of(schedule)
     of(found)
