@@ -40,7 +40,7 @@ from gossamer.planning.offer_search import ProgressCallback, Search, asked_case,
 from gossamer.planning.outcome import Comparison, Outcome
 from gossamer.planning.switching import SWITCHINGS, named
 from gossamer.planning.switching.resource_limits import FittingCandidates, ResourceLimits, limits, time_text
-from gossamer.planning.usual_algorithms import USUAL, meant, reversed_kind
+from gossamer.planning.usual_algorithms import USUAL, UnknownNameError, meant, reversed_kind
 from gossamer.processes.search_trials import MOST, Trials
 from gossamer.questions.cases import EFFORTS
 from gossamer.questions.costs import AskedCost, FineTimeCost, TimeCost
@@ -302,7 +302,7 @@ def _named(asked: AskedQuestion, name: str, options: Mapping[str, Any], effort: 
                 name, asked.network, search.case.task, asked.rules or Rules(), search.kind.name, exactly=not cut
             )
         except NotApplicableError as none:
-            raise (error if search.knows(name) else none) from None
+            raise (error if search.knows(name) or isinstance(none, UnknownNameError) else none) from None
     words, of = ("", search) if found.task == search.case.task else _another_form(asked, found.task)
     told = {**found.options_for(of.planned), **options}
     name = found.algorithm.name

@@ -262,6 +262,10 @@ class Meant(NamedTuple):
         return {} if isinstance(offers, Refusal) else _options(offers, self.halved)
 
 
+class UnknownNameError(NotApplicableError):
+    """No algorithm has a name."""
+
+
 _RULES = (None, Rules(segmented=True), Rules(ports="one"), Rules(ports="one-send"), Rules(ports="one-receive"))
 """Rules that are tried one after the other where none are asked for: the usual ones of the network first."""
 
@@ -308,8 +312,7 @@ def meant(
                                           if n in known)]))  # fmt: skip
     if not names:
         hint = nearest(key, [*known, *_BY_NAME]) or f"; short names: {', '.join(short_names())}"
-        more = "; see gossamer list algorithms" if asked is None else ""
-        raise NotApplicableError(f"no algorithm {shown(name)}{hint}{more}")
+        raise UnknownNameError(f"no algorithm {shown(name)}{hint}; see gossamer list algorithms")
     halved, packets = (None, 1) if usual is None else (usual.halved, usual.packets)
     task = None if asked is None else as_task(asked)
     said: dict[str, str] = {}
