@@ -336,6 +336,16 @@ def test_a_usual_algorithm_takes_the_time_of_a_plan_by_its_name(spec, task, aske
             assert (told.name, told.outcome.completion_time) == (each.algorithm, each.time)
 
 
+def test_a_page_on_a_slow_schedule_says_which_usual_algorithm_is_faster():
+    slow = gossamer.plan("complete:8", "allgather", rules=Rules(ports="one"), algorithm="ring")
+    page = gossamer.explain(slow, budget=20.0)
+    assert "recursive doubling takes" not in str(page)  # as long, in steps
+    late = slow.schedule.replace(slot=slow.schedule.slot + 7, phases=None)
+    page = gossamer.explain(late, budget=20.0)
+    assert page.asked.time == 2 * page.beside[0].time == 14
+    assert f"{page.beside[0].name} takes 50 % less time: plan with --algorithm '{page.beside[0].name}'" in str(page)
+
+
 def test_a_ring_follows_the_double_links_of_a_server():
     machine = str(Path(__file__).parents[1] / "examples" / "machines" / "dgx1.txt")
     plan, found = beside(machine, "allreduce", cost=TimeCost("1GiB"))

@@ -129,14 +129,23 @@ class Advice:
         kinds = [(k.name, f"{k.links:,}", f"{float(k.busy):.1%}", f"{float(k.most):.1%}") for k in self.spent.kinds]
         if kinds:
             found.append(("", [], (("links", "count", "busy, mean", "busiest"), kinds[:6])))
-        if self.gains:
-            found.append(("What would help", [], (("change", "time", "gain"), [self._gain_row(g) for g in self.gains])))
+        faster = list(self._faster())
+        if self.gains or faster:
+            rows = [self._gain_row(gain) for gain in self.gains]
+            found.append(("What would help", faster, (("change", "time", "gain"), rows) if rows else None))
         if self.beside:
             rows = [self._beside_row(each) for each in self.beside]
             found.append(("Beside usual algorithms", [], (("algorithm", "time", "/ this", "used by"), rows)))
         if self.remarks:
             found.append(("Left out", list(self.remarks), None))
         return found
+
+    def _faster(self) -> Iterator[str]:
+        """Yield what says that a usual algorithm is faster, as it may be than an old schedule."""
+        best = next((each for each in self.beside if each.time is not None), None)
+        if best is not None and best.time is not None and self.asked is not None and best.time < self.asked.time:
+            less = float(100 * (1 - best.time / self.asked.time))
+            yield f"{best.name} takes {less:.2g} % less time: plan with --algorithm '{best.name}'"
 
     def _time(self, time: Fraction) -> str:
         """Return a time in the unit of the question for people."""
