@@ -149,7 +149,7 @@ plan ring:8 allgather --chunks x                          > plan ring:8 allgathe
 plan ring:8 allgather --seed x
 plan ring:6 broadcast --algorithm scatter-allgather > plan ring:6 broadcast --algorithm scatter-allgather --chunks 6
 plan torus:4x4 allgather --algorithm atd-opt > plan torus:4x4 allgather --algorithm atd-opt --switching wormhole
-plan ring:8 allreduce --algorithm bine                    > list algorithms ring:8 --task allreduce
+plan ring:7 allreduce --algorithm bine                    > list algorithms ring:7 --task allreduce
 plan ring:8 allreduce --algorithm nccl                    > list algorithms ring:8 --task allreduce
 plan ring:8 allgather --algorithm greedy-floding          > plan ring:8 allgather --algorithm greedy-flooding
 plan star:4 allgather --algorithm hypercube-only          > list algorithms star:4 --task allgather

@@ -582,14 +582,18 @@ def priced_text(case: Case, toll: Counts, needed: Fraction, moved: str, offered:
     shares: dict[str, list[int]] = {}
     for link in priced[np.argsort(-toll[priced], kind="stable")].tolist():
         shares.setdefault(f"{toll[link] / least:.3g}", []).append(link)
-    others = "" if priced.size == case.network.link_count else " and 0 on the others"
+    every = priced.size == case.network.link_count
+    if len(shares) == 1:
+        where = (
+            f"all {priced.size:,} links alike" if every else f"{_some_links(case, priced.tolist())} alike, no others"
+        )
+        return f"counting {where}, {moved} at least {amount}, and at most {offer} can be carried"
     if len(shares) > _TOLD:
         first, last = next(iter(shares)), next(reversed(shares))
-        told = f"from {last} to {first} on {quantity(priced.size, 'link')} (most on {names}){others}"
+        told = f"from {last} to {first} on {quantity(priced.size, 'link')}, most on {names}"
     else:
-        told = ", ".join(f"{share} on {_some_links(case, some)}" for share, some in shares.items()) + others
-    if len(shares) == 1:
-        return f"counting packets {told}, {moved} at least {amount}, and at most {offer} can be carried"
+        told = ", ".join(f"{share} on {_some_links(case, some)}" for share, some in shares.items())
+    told += "" if every else " and 0 on the others"
     return f"counting packets {told}, {moved} at least {amount}, so counted, and at most {offer} can be carried"
 
 

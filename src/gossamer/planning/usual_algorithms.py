@@ -342,7 +342,7 @@ def meant(
         told += "is for one group of all nodes"
     else:
         told += f"is for {_known_for(some)}, not for {words}"
-    raise NotApplicableError(told + (f"; there are: {few_of(key, covering)}" if covering else ""))
+    raise NotApplicableError(told + (f"; there are: {few_of(key, covering, 3)}" if covering else ""))
 
 
 def _clauses(said: Mapping[str, str]) -> list[str]:
