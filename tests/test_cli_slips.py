@@ -148,13 +148,10 @@ plan ring:8 allgather --ports ome-port                    > plan ring:8 allgathe
 plan ring:8 allgather --chunks 0                          > plan ring:8 allgather --chunks 1
 plan ring:8 allgather --chunks x                          > plan ring:8 allgather --chunks 1
 plan ring:8 allgather --seed x
-plan ring:8 allgather --algorithm ring                    > plan ring:8 allgather --algorithm multi-ring
-plan ring:8 allgather --algorithm tree                    > plan ring:8 allgather --algorithm parallel-aggregated-trees
-plan star:4 allreduce --algorithm tree > plan star:4 partial-sum-allreduce --algorithm double-binary-trees
-plan complete:5 allreduce --algorithm ring                 > plan complete:5 allreduce --algorithm two-way-multi-ring
+plan ring:6 broadcast --algorithm scatter-allgather > plan ring:6 broadcast --algorithm scatter-allgather --chunks 6
+plan torus:4x4 allgather --algorithm atd-opt > plan torus:4x4 allgather --algorithm atd-opt --switching wormhole
+plan ring:7 allreduce --algorithm bine                    > list algorithms ring:7 --task allreduce
 plan ring:8 allreduce --algorithm nccl                    > list algorithms ring:8 --task allreduce
-plan ring:8 allgather --algorithm recursive-doubling      > plan ring:8 allgather --algorithm doubling-trees
-plan ring:8 allgather --algorithm bruck                   > plan ring:8 allgather --algorithm bruck-trees
 plan ring:8 allgather --algorithm greedy-floding          > plan ring:8 allgather --algorithm greedy-flooding
 plan star:4 allgather --algorithm hypercube-only          > list algorithms star:4 --task allgather
 plan ring:8 allgather --effort high                       > plan ring:8 allgather --effort solver
@@ -262,9 +259,9 @@ reproduce everything                                      > reproduce -h
 doctor --fix                                              > doctor
 plan net.edge allgather                                   > plan net.edges allgather
 network net.edgs                                          > network net.edges
-plan ring:8 allgather --algo ring                         > plan ring:8 allgather --algorithm multi-ring
-plan ring:8 allgather --algos tree                        > plan ring:8 allgather --algorithm parallel-aggregated-trees
-plan ring:8 allgather --method bruck                      > plan ring:8 allgather --algorithm bruck-trees
+plan ring:8 allgather --algo ring                         > plan ring:8 allgather --algorithm ring
+plan ring:8 allgather --algos tree                        > plan ring:8 allgather --algorithm tree
+plan ring:8 allgather --method bruck                      > plan ring:8 allgather --algorithm bruck
 plan ring:8 allgather -minbytes 1M                        > plan ring:8 allgather --bytes 1M --bandwidth 50GB/s
 plan ring:8 allgather -maxbytes 4K                        > plan ring:8 allgather --bytes 4K --bandwidth 50GB/s
 plan ring:4 allreduce -b 1K -e 4K -f 2 -g 8               > plan ring:4 allreduce --bytes 1K:4K --bandwidth 50GB/s

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -12,6 +13,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_rgba
 
 import gossamer
 from gossamer import LinearCost, Rules, TimeCost
@@ -19,9 +22,11 @@ from gossamer.cli import main
 from gossamer.errors import ScheduleError
 from gossamer.networks.derived import without
 from gossamer.planning.explaining import advice as advising
-from gossamer.planning.explaining import usual_algorithms as usual
+from gossamer.planning.explaining import usual_comparison as comparing
 from gossamer.planning.explaining.advice import asked_again
 from gossamer.planning.explaining.critical_path import time_spent
+from gossamer.plots.appearance import CATEGORICAL
+from gossamer.plots.notebooks import advice_figure
 from gossamer.questions.tasks import Together
 
 TWO_SERVERS = "examples/machines/two_servers.edges"
@@ -174,10 +179,17 @@ def test_the_cut_of_a_recognized_network_is_told_in_its_own_numbers():
     pairs = sorted(pair for u, v in pairwise(order) for pair in ((u, v), (v, u)))
     source, target = np.array(pairs).T
     network = gossamer.Network("line", 5, source, target, labels=list("abqxz"), links_only=True)
-    page = gossamer.explain(gossamer.plan(network, "allgather"), quick=True)
-    inside = page.binding.nodes.tolist()
-    assert [network.node_name(v) for v in inside] in (["x"], ["z"])
-    assert set(network.link_target[page.binding.links].tolist()) == set(inside)
+    binds = gossamer.explain(gossamer.plan(network, "allgather"), quick=True).binding
+    assert binds.kind == "path"
+    assert [network.node_name(v) for v in binds.nodes.tolist()] in (list("xaqbz"), list("zbqax"))
+    ends = list(zip(network.link_source[binds.links].tolist(), network.link_target[binds.links].tolist(), strict=True))
+    assert ends == list(pairwise(binds.nodes.tolist()))
+    binds = gossamer.explain(gossamer.plan(network, "alltoall"), quick=True).binding
+    inside = {network.node_name(v) for v in binds.nodes.tolist()}
+    assert binds.kind == "cut"
+    assert inside in (set("xa"), set("bz"), set("xaq"), set("qbz"))
+    crossing = {network.link_source[e] in binds.nodes for e in binds.links.tolist()}
+    assert len(binds.links) == len(crossing) == 1
 
 
 def test_a_plan_in_seconds_names_what_must_cross_with_its_bandwidth():
@@ -272,7 +284,7 @@ def test_an_allreduce_is_asked_again_whatever_its_form(form):
 def beside(spec, task, **asked):
     """Return a plan, and the usual algorithms beside it by their names."""
     plan = gossamer.plan(spec, task, **asked)
-    found, _ = usual.beside(asked_again(plan.schedule), 60.0, lambda stage: None)
+    found, _ = comparing.beside(asked_again(plan.schedule), 60.0, lambda stage: None)
     least = asked_again(plan.schedule).bound().value
     assert all(each.time is None or each.time >= least for each in found)
     return plan, {each.name: each for each in found}
@@ -316,18 +328,22 @@ def test_a_usual_algorithm_takes_the_time_of_a_plan_by_its_name(spec, task, aske
         if each.time is None:
             assert each.skipped
             continue
-        sums = next(a for a in gossamer.ALGORITHMS if a.name == each.algorithm).tasks[0].name
-        name = sums if sums == "partial-sum-allreduce" else task
-        again = gossamer.task(name, packets=each.packets) if each.packets > 1 else gossamer.task(name)
-        chosen = usual.meant(each.name, gossamer.network(spec), again, plan.case.rules)
-        assert chosen.algorithm.name == each.algorithm
-        new = gossamer.plan(
-            spec, again, rules=plan.case.rules, cost=asked.get("cost"), algorithm=each.algorithm, options=chosen.options
-        )
+        new = gossamer.plan(spec, task, rules=plan.case.rules, cost=asked.get("cost"), algorithm=each.name)
         assert each.time == (new.completion_time if new.seconds is None else new.seconds)
+        assert (each.algorithm, new.word) == (new.algorithm, gossamer.task(task).word)
         if "cost" not in asked and "rules" not in asked:
             told = gossamer.explain_algorithm(each.name, spec, task)
             assert (told.name, told.outcome.completion_time) == (each.algorithm, each.time)
+
+
+def test_a_page_on_a_slow_schedule_says_which_usual_algorithm_is_faster():
+    slow = gossamer.plan("complete:8", "allgather", rules=Rules(ports="one"), algorithm="ring")
+    page = gossamer.explain(slow, budget=20.0)
+    assert "recursive doubling takes" not in str(page)  # as long, in steps
+    late = slow.schedule.replace(slot=slow.schedule.slot + 7, phases=None)
+    page = gossamer.explain(late, budget=20.0)
+    assert page.asked.time == 2 * page.beside[0].time == 14
+    assert f"{page.beside[0].name} takes 50 % less time: plan with --algorithm '{page.beside[0].name}'" in str(page)
 
 
 def test_a_ring_follows_the_double_links_of_a_server():
@@ -340,7 +356,7 @@ def test_a_ring_follows_the_double_links_of_a_server():
 
 def test_rings_of_servers_use_every_rail():
     plan = gossamer.plan(TWO_SERVERS, "allgather", cost=TimeCost("16MiB", whole=True))
-    found, _ = usual.beside(asked_again(plan.schedule), 60.0, lambda stage: None)
+    found, _ = comparing.beside(asked_again(plan.schedule), 60.0, lambda stage: None)
     ring = next(each for each in found if each.name == "ring")
     one_rail = Fraction(8 * 2**24, 50 * 10**9)  # what a single ring would take from one server to the other
     assert asked_again(plan.schedule).bound().value <= ring.time < one_rail / 2
@@ -350,7 +366,7 @@ def test_the_budget_is_kept_and_what_it_leaves_out_is_said():
     page = gossamer.explain(gossamer.plan("torus:4x4", "allgather"), budget=0.0)
     assert all(gain.time is None for gain in page.gains)
     assert any("--budget allows more" in gain.skipped for gain in page.gains)
-    assert all(each.time is None and "time" in each.skipped for each in page.beside)
+    assert all(each.time is None and "--budget allows more" in each.skipped for each in page.beside)
 
 
 def test_large_networks_are_planned_on_only_if_a_time_is_allowed(monkeypatch):
@@ -387,6 +403,51 @@ def test_a_page_is_short_and_says_the_same_in_each_form(spec, task, asked):
     HTMLParser().feed(page.html())
 
 
+WITNESSES = [
+    ("array:6", "alltoall", {}, "cut"),
+    ("ring:8", "broadcast", {}, "path"),
+    ("star:4", "alltoall", {}, "links"),
+    ("dgx-h100:2", "allreduce", {"cost": TimeCost("64MiB")}, "parts"),
+    ("dgx-a100:2", "allreduce", {"cost": TimeCost("64MiB")}, "prices"),
+]
+
+
+@pytest.mark.parametrize(("spec", "task", "asked", "kind"), WITNESSES, ids=named)
+def test_each_kind_of_witness_is_in_text_markdown_html_and_picture(spec, task, asked, kind, tmp_path):
+    page = gossamer.explain(gossamer.plan(spec, task, effort="closed form", **asked), quick=True)
+    network, binds = page.schedule.network, page.binding
+    assert (binds.kind, bool(binds.links.size)) == (kind, True)
+    assert bool(binds.share.size) == (kind == "prices")
+    text, told = " ".join(str(page).split()), page.to_dict()["binding"]
+    assert binds.reason in text
+    assert told["kind"] == kind
+    assert told["links"] == [network.link_name(e) for e in binds.links.tolist()]
+    files = page.save(tmp_path / "page.md")
+    assert [file.name for file in files] == ["page.svg", "page.md"]
+    assert binds.reason in files[1].read_text(encoding="utf-8")
+    assert binds.reason in page.html()
+    caption = " ".join(re.sub("<[^>]*>", " ", files[0].read_text(encoding="utf-8")).split())
+    assert all(word in caption for word in ["Orange:", *binds.reason.split()])
+    figure = advice_figure(page)
+    color = tuple(round(x, 3) for x in to_rgba(CATEGORICAL[1]))
+    lines = [c for c in figure.axes[0].collections if isinstance(c, LineCollection) and len(c.get_segments())]
+    marked = [c for c in lines if tuple(c.get_color()[0].round(3)) == color]
+    assert sum(len(c.get_segments()) for c in marked) == binds.links.size
+
+
+def test_time_of_the_busiest_link_adds_up():
+    for schedule in (
+        gossamer.plan("array:4", "scatter").schedule,
+        gossamer.plan("dgx-a100", "allreduce", cost=TimeCost("16MiB")).schedule,
+    ):
+        spent = time_spent(schedule)
+        assert spent.before + spent.busy + spent.pauses + spent.after == spent.total
+        assert min(spent.before, spent.pauses, spent.after) >= 0
+    late = gossamer.plan("array:3", "broadcast").schedule.replace(slot=np.array([2, 4]), phases=None)
+    spent = time_spent(late)
+    assert (spent.before, spent.busy, spent.pauses, spent.after) in ((2, 1, 0, 2), (4, 1, 0, 0))
+
+
 def test_a_job_of_unknown_bytes_says_what_is_left_out():
     job = Together([gossamer.task("scatter"), gossamer.task("broadcast")])
     page = gossamer.explain(gossamer.plan("ring:5", job, cost=SECONDS))
@@ -412,7 +473,8 @@ def test_the_command_writes_pages_and_refuses_what_does_not_go_together(capsys, 
     assert "--quick leaves them out" in out
     for name in ("page.md", "page.html", "page.txt"):
         assert main(["explain", str(plan), "--quick", "-o", str(tmp_path / name)]) == 0
-        assert capsys.readouterr().out == f"wrote {tmp_path / name}\n"
+        drawn = f"wrote {tmp_path / 'page.svg'}\n" if name.endswith(".md") else ""
+        assert capsys.readouterr().out == f"{drawn}wrote {tmp_path / name}\n"
         assert "What limits it" in (tmp_path / name).read_text()
     assert main(["explain", str(plan), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -424,7 +486,7 @@ def test_the_command_writes_pages_and_refuses_what_does_not_go_together(capsys, 
     for words, reason in (
         (["--slot", "0", "--quick"], "go with the page, not with --slot"),
         (["--quick", "--budget", "3"], "--quick plans nothing"),
-        (["-o", "page.pdf"], "a page is .html, .md or .txt"),
+        (["-o", "page.docx"], "is of no known kind; a page is .html, .md or .txt, a picture .svg"),
         (["--budget", "-1"], "--budget must be a number of seconds"),
     ):
         assert main(["explain", str(plan), *words]) == 2

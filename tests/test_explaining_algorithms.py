@@ -17,7 +17,7 @@ from gossamer.cli import main
 from gossamer.errors import FileFormatError, NotApplicableError, ScheduleError
 from gossamer.networks.spec import network as parse_network
 from gossamer.planning.explaining.algorithms import explain_algorithm
-from gossamer.planning.explaining.usual_algorithms import USUAL, example_network, names_of, partners
+from gossamer.planning.usual_algorithms import USUAL, example_network, names_of, partners
 from gossamer.plots import write_page
 from gossamer.questions.cases import Case, Offer
 from gossamer.questions.rules import Rules
@@ -282,13 +282,13 @@ def test_an_allreduce_of_two_halves_has_its_own_idea_and_proof():
             "bine",
             "ring:7",
             "allgather",
-            r"needs sides that are powers of two of at least 4\); there are: .*bruck-trees",
+            r"^algorithm 'bine' does not cover allgather on ring:7: bine-trees needs sides .* 4; there are: [\w, -]*$",
         ),
         (
             "swing",
             "hypercube:3",
             "broadcast",
-            r"^no algorithm 'swing' for broadcast on hypercube:3; there are: binomial",
+            r"^algorithm 'swing' is for allreduce, not for broadcast; there are: ",
         ),
         ("bruck", "ring:1", None, r"^algorithm 'bruck' does not cover ring:1: bruck-trees is for 2 to 256 ranks; "),
         ("product-tree", "star:4", None, "does not cover star:4: product-tree needs a "),

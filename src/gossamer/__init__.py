@@ -159,6 +159,7 @@ def _shown_by(module: str, function: str) -> Callable[..., Any]:
 display_registry.register("thing", _shown_by("gossamer.plots.notebooks", "html"))
 display_registry.register("outcome", _shown_by("gossamer.plots.notebooks", "outcome_html"))
 display_registry.register("advice", _shown_by("gossamer.plots.notebooks", "advice_html"))
+display_registry.register("advice picture", _shown_by("gossamer.plots.notebooks", "draw_advice"))
 display_registry.register("explorer", _shown_by("gossamer.explorer", "embedded"))
 
 

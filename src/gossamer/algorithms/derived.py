@@ -105,8 +105,11 @@ def dual(algorithm: Algorithm, kind: type[Task]) -> Algorithm:
     return reversed_algorithm(algorithm, (kind,), propose, f"runs the schedule of {algorithm.name} backwards")
 
 
-def allreduce_from(algorithm: Algorithm) -> Algorithm:
-    """Return the allreduce that runs a multinode broadcast `algorithm` backwards and then forwards."""
+def allreduce_from(algorithm: Algorithm, named: bool = False) -> Algorithm:
+    """Return the allreduce that runs a multinode broadcast `algorithm` backwards and then forwards.
+
+    `named`: whether it is built only where it is named.
+    """
     chunks = Chunked in algorithm.tasks
     halves = {kind: dual(algorithm, kind) for kind in (ReduceScatter, Chunked)[: 1 + chunks]}
 
@@ -126,7 +129,7 @@ def allreduce_from(algorithm: Algorithm) -> Algorithm:
         time = None if first.time is None or second.time is None else first.time + second.time
         return Offer(
             lambda: then(first.build(), second.build()), time, first.at_most or second.at_most, effort=first.effort,
-            on_request=first.on_request or second.on_request or packets > 1,
+            on_request=named or first.on_request or second.on_request or packets > 1,
             orbit=min(first.orbit, second.orbit), hop_bytes=first.hop_bytes,
             hop_seconds=first.hop_seconds + second.hop_seconds,
         )  # fmt: skip

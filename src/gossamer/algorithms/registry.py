@@ -167,6 +167,9 @@ _ONE_WAY: tuple[_Line, ...] = (
 )
 """Algorithms that no allreduce runs backwards: nodes send one packet and receive freely, or exchange sums instead."""
 
+_BOTH_WAYS = ("bine-trees",)
+"""Those of the above that are run backwards and forwards for an allreduce that names them."""
+
 _TREES: tuple[_Line, ...] = (
     _line("any_network.priced_routing:PRICED_TREES", *_COPIED, *_GENERAL),
     _line("any_network.arc_disjoint_trees:DOWN_TREES", Chunked),
@@ -235,6 +238,7 @@ def _alone(kind: type[Task] | None) -> Iterator[Algorithm]:
     if kind is None or issubclass(kind, Allreduce | Chunked):
         lines = [line for line in _FORWARD if kind is not Chunked or Chunked in line.tasks]
         yield from (_two_way(a) for a in _of(lines, MultinodeBroadcast))
+        yield from (_two_way(a, named=True) for a in _of(_ONE_WAY, MultinodeBroadcast) if a.name in _BOTH_WAYS)
 
 
 def algorithms_for(kind: type[Task] | None) -> tuple[Algorithm, ...]:

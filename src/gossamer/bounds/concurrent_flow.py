@@ -578,16 +578,30 @@ def priced_text(case: Case, toll: Counts, needed: Fraction, moved: str, offered:
         if case.limited:
             where += f", of which one-port nodes use at most {case.units.throughput_text(offered * times / least)}"
         return f"{moved} at least {amount} over {where}"
-    kinds, counts = np.unique(toll[priced], return_counts=True)
-    shares = [f"{kind / least:.4g}" for kind in kinds[::-1].tolist()]
-    prices = f"from {shares[-1]} to {shares[0]}"
-    if kinds.size <= _TOLD:
-        each = zip(shares, counts[::-1].tolist(), strict=True)
-        prices = ", ".join(f"{share} ({quantity(count, 'link')})" for share, count in each)
-    return (
-        f"weighting links by prices, {prices}, highest for {names}, {moved} at least {amount} x price, and at most "
-        f"{case.units.throughput_text(offered * times / least)} x price can be carried"
-    )
+    offer = case.units.throughput_text(offered * times / least)
+    shares: dict[str, list[int]] = {}
+    for link in priced[np.argsort(-toll[priced], kind="stable")].tolist():
+        shares.setdefault(f"{toll[link] / least:.3g}", []).append(link)
+    every = priced.size == case.network.link_count
+    if len(shares) == 1:
+        where = (
+            f"all {priced.size:,} links alike" if every else f"{_some_links(case, priced.tolist())} alike, no others"
+        )
+        return f"counting {where}, {moved} at least {amount}, and at most {offer} can be carried"
+    if len(shares) > _TOLD:
+        first, last = next(iter(shares)), next(reversed(shares))
+        told = f"from {last} to {first} on {quantity(priced.size, 'link')}, most on {names}"
+    else:
+        told = ", ".join(f"{share} on {_some_links(case, some)}" for share, some in shares.items())
+    told += "" if every else " and 0 on the others"
+    return f"counting packets {told}, {moved} at least {amount}, so counted, and at most {offer} can be carried"
+
+
+def _some_links(case: Case, links: list[int]) -> str:
+    """Return how many links some are, with the names of the first."""
+    names = ", ".join(case.network.link_name(link) for link in links[:2]) + (", ..." if links[2:] else "")
+    each = f"each of {len(links):,} links" if links[1:] else "the link"
+    return f"{each} ({names})" if links[1:] else f"{each} {names}"
 
 
 _TOLD = 4

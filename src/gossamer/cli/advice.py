@@ -250,8 +250,6 @@ def _options_meant(text: str, line: CommandLine) -> Iterator[Words]:
         else:
             changed = CommandLine(line.changed({place: line.words[place].replace(wrong, new, 1)}))
             yield changed.words
-            if new == "--algorithm":
-                yield from _short_names(changed, value)
             number = re.fullmatch(r"([0-9.]+)[a-z]+", value)
             if number:
                 yield from _replaced(changed, value, number[1])
@@ -464,21 +462,26 @@ def _values_meant(text: str, line: CommandLine) -> Iterator[Words]:
 
 
 def _algorithms_meant(text: str, line: CommandLine) -> Iterator[Words]:
-    """Yield the line with an algorithm that a short name stands for."""
-    found = re.search(r"no .*algorithm '([^']+)' for", text)
-    if found:
-        yield from _short_names(line, found[1])
+    """Yield the line with the switching, rules and packets that its algorithm needs for the task."""
+    found = re.search(r"^algorithm '([^']+)' (?:does not cover|is for|goes with)", text)
+    spec, task = line.argument(0), line.argument(1)
+    if found is None or line.name not in OF_TASKS or spec is None or task is None:
+        return
+    from gossamer.networks import as_network
+    from gossamer.planning.usual_algorithms import meant
+    from gossamer.questions.tasks import Chunked, as_task
 
-
-def _short_names(line: CommandLine, given: str) -> Iterator[Words]:
-    """Yield the line with the algorithms that a short name stands for in its place."""
-    from gossamer.planning.explaining.usual_algorithms import names_of
-
-    for name in names_of(given):
-        for words in _replaced(line, given, name):
+    with suppress(GossamerError, OSError):
+        chosen = meant(found[1], as_network(spec), task)
+        words = [*line.words]
+        if chosen.switching not in line.words and chosen.switching != "store-and-forward":
+            words += ["--switching", chosen.switching]
+        if chosen.rules is not None:
+            words += ["--segmented"] if chosen.rules.segmented else ["--ports", chosen.rules.ports]
+        if isinstance(chosen.task, Chunked) and chosen.task.task == as_task(task):
+            words += ["--chunks", str(chosen.task.packets)]
+        if words != line.words:
             yield words
-            if "allreduce" in words:  # of whole buffers, where ranks exchange sums
-                yield ["partial-sum-allreduce" if word == "allreduce" else word for word in words]
 
 
 def _formats_meant(text: str, line: CommandLine) -> Iterator[Words]:
@@ -591,9 +594,6 @@ def _files_meant(text: str, line: CommandLine) -> Iterator[Words]:
             yield from _replaced(line, missing[1], str(path.with_name(name)))
         for name in names:
             yield _imported(str(path.with_name(name)))
-    if line.name == "explain" and "--algorithm" in line.words and subject is None:
-        yield [*line.words, "ring:8"]
-        yield from _short_names(CommandLine([*line.words, "ring:8"]), line.words[line.words.index("--algorithm") + 1])
     if line.name in OF_SCHEDULES and subject is not None and "--algorithm" not in line.words:
         yield from _schedules_meant(line, subject)
     if line.name in OF_SCHEDULES and subject is None:

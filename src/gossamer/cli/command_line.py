@@ -138,7 +138,7 @@ def _sensible(name: str, given: dict[str, Any]) -> bool:
     from gossamer.networks.files import suffixes
 
     if name == "explain" and given.get("algorithm"):
-        from gossamer.planning.explaining.usual_algorithms import example_network, meant
+        from gossamer.planning.usual_algorithms import example_network, meant
 
         if given.get("file") is None:
             return bool(example_network(given["algorithm"], given.get("of")))
@@ -185,7 +185,9 @@ def _asks(given: dict[str, Any], network: Any) -> bool:
     from gossamer.cli.options import OF_SECONDS
     from gossamer.planning.planner import rules_and_cost
     from gossamer.planning.switching import SWITCHINGS, named
+    from gossamer.planning.usual_algorithms import meant
     from gossamer.questions.costs import TimeCost
+    from gossamer.questions.rules import Rules
     from gossamer.questions.tasks.parsing import TaskWords, asked_task
 
     told = {key: getattr(value, "value", value) for key, value in given.items() if value is not None}
@@ -205,7 +207,8 @@ def _asks(given: dict[str, Any], network: Any) -> bool:
     if algorithm != "best":
         case = kind.case(network, task, how.get("rules"), None, 0)
         if not any(a.covers(case) for a in kind.algorithms(type(task)) if a.name == algorithm):
-            return False
+            cut = isinstance(how["cost"], TimeCost) and not how["cost"].whole
+            meant(algorithm, network, task, how.get("rules") or Rules(), switching, exactly=not cut)
     return told.get("effort", "search") in ("closed form", "search", "solver")
 
 

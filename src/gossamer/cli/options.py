@@ -93,7 +93,7 @@ AT_FIRST = {
     "bytes": "Size, such as 64MiB: times are in seconds",
     "bandwidth": "Of every link, such as 400Gbit/s or 50GB/s",
     "latency": "Of every link, such as 2us",
-    "algorithm": "One of 'gossamer list algorithms'",
+    "algorithm": "A name, such as ring; see list algorithms",
     "effort": "closed form, search or solver",
     "budget": "Seconds after which the search ends",
     "jobs": "Processes that share the work",

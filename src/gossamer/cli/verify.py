@@ -260,13 +260,14 @@ def explain(
     quick: Annotated[bool, typer.Option("--quick", help="Plan no changes, and compare no usual algorithms.")] = False,
     budget: Annotated[
         float | None,
-        typer.Option(help="Seconds for planning changes. Default: 60, and none on large networks.", metavar="SECONDS"),
+        typer.Option(
+            help="Seconds for planning changes. Default: 60, and none on large networks.",
+            metavar="SECONDS",
+        ),
     ] = None,
     output: Annotated[
         Path | None,
-        written(
-            "Page to write: .html, .md or .txt; with --algorithm also its pictures, .svg, .png or .pdf", several=False
-        ),
+        written("Page to write: .html, .md or .txt; or its picture alone, .svg, .png or .pdf", several=False),
     ] = None,
     limit: Limit = 100,
     network: Foreign = None,
@@ -302,8 +303,8 @@ def explain(
     if quick and budget is not None:
         raise ScheduleError("--quick plans nothing, so that --budget does not go with it")
     if output is not None:
-        if output.suffix.lower() not in (".html", ".md", ".txt"):
-            raise FileFormatError(f"{str(output)!r} is of no known kind; a page is .html, .md or .txt")
+        if output.suffix.lower() not in (".html", ".md", ".txt", ".svg", ".png", ".pdf"):
+            raise FileFormatError(f"{str(output)!r} is of no known kind; a page is .html, .md or .txt, a picture .svg")
         check_writable(output)
         hush_libraries()
     numbers = None if slot is None else explaining.slots_asked(slot)
@@ -316,14 +317,15 @@ def explain(
         )
         if output is not None and isinstance(found, explaining.Advice):
             stage(f"writing {output}")
-            found.save(output)
+            files = found.save(output)
     if isinstance(found, explaining.Advice):
         if json:
             print_json(found.to_dict())
         elif output is None:
             print(found)
         else:
-            print_written(output)
+            for path in files:
+                print_written(path)
         return
     if json:
         bound = found.bound
@@ -356,7 +358,7 @@ def _explain_algorithm(
     """Explain an algorithm on a network, in the terminal or as a page."""
     from gossamer.atomic_files import check_writable
     from gossamer.planning.explaining.algorithms import explain_algorithm
-    from gossamer.planning.explaining.usual_algorithms import example_network
+    from gossamer.planning.usual_algorithms import example_network
     from gossamer.questions.tasks.parsing import kind_of
 
     if output is not None:

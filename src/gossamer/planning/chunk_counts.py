@@ -1,22 +1,58 @@
 """How many packets a message of some bytes is cut into: the planner's choice where the question leaves it open.
 
 Cut messages leave a node before they have come whole, and go several ways at once; but each packet pays the latency of
-its links. The time over the number of packets has one valley, as far as schedules are good at every number.
+its links. The time over the number of packets has one valley, as far as schedules are good at every number. A schedule
+of few packets may also be repeated, generation by generation.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
-from typing import NamedTuple
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
+from gossamer.algorithms.any_network.repeated_trees import even_generation, even_trees
 from gossamer.atomic_files import quantity
+from gossamer.bounds import Bound, Bounds, bounds
+from gossamer.bounds.bound import largest
+from gossamer.bounds.registry import whole_scope
+from gossamer.errors import NotApplicableError, ScheduleError, TooLargeError
+from gossamer.graphs.modulo_scheduling import Generation
+from gossamer.networks import as_network
+from gossamer.networks.derived import Renumbered
+from gossamer.networks.network import Network
+from gossamer.networks.recognition import recognized
+from gossamer.planning.allreduce_variants import counted_alike, exact_bounds, of_question, told_time
+from gossamer.planning.offer_search import Bounding, ProgressCallback, Search, asked_case, best_of
+from gossamer.planning.outcome import Expense, Outcome, peak_memory
+from gossamer.planning.plan_resizing import best_repetition, promised
+from gossamer.planning.switching.resource_limits import ResourceLimits
+from gossamer.questions.cases import Case, Offer
+from gossamer.questions.costs import AskedCost, Clock, TimeCost
 from gossamer.questions.rules import Rules
-from gossamer.questions.tasks import Chunked, DemandTable, Grouped, Task, Together
+from gossamer.questions.tasks import Chunked, DemandTable, Grouped, Task, Together, in_packets, packets_of
 from gossamer.questions.tasks.chunked import MAX_CHUNKS
 
-__all__ = ["NEAR", "Planned", "best_counts", "count_words", "open_to_choice"]
+__all__ = [
+    "GAIN",
+    "NEAR",
+    "AskedQuestion",
+    "FoundPlan",
+    "PacketPlans",
+    "Planned",
+    "Repeatable",
+    "as_repeatable",
+    "best_counts",
+    "count_words",
+    "open_to_choice",
+    "repeated",
+    "similar",
+]
 
 NEAR, _CLOSE, _LITTLE = Fraction(101, 100), Fraction(81, 80), Fraction(199, 200)
 """Times the bound: nearer than the first, no other number is tried, nearer than the second no neighbor of the best; and
@@ -135,3 +171,288 @@ def best_counts(
             if tried(packets):
                 break
     return dict(sorted(found.items(), key=lambda item: (item[1].seconds, item[0])))
+
+
+class AskedQuestion:
+    """A question whose bounds are told: with network, rules and cost as given, and its own search."""
+
+    def __init__(self, network: Any, search: Search, rules: Rules | None, cost: AskedCost | None) -> None:
+        self._given = network, search.planned.task, rules
+        self.search = search
+        self.network, self.rules, self.cost = network, rules, cost
+
+    @cached_property
+    def much_to_send(self) -> bool:
+        """Whether an allreduce in seconds takes time for its bytes rather than for latencies."""
+        loads = [bound.value for bound in self.exact if bound.name in ("calls in any form", "parts in any form")]
+        return bool(loads) and max(loads) * 2 > largest(self.exact)
+
+    def may_cut(self, search: Search) -> bool:
+        """Return whether the planner says how many packets a message has: in seconds, of the task's own form."""
+        if not isinstance(self.cost, TimeCost) or self.cost.whole:
+            return False
+        return search is self.search and open_to_choice(search.case.task, self.rules)
+
+    def least(self, search: Search, words: str, known: tuple[Bound, ...]) -> Fraction:
+        """Return the largest of some bounds of a form, in seconds or steps; however it is cut, if it may be cut."""
+        if not self.may_cut(search):
+            return told_time(largest(known), search.case.cost)
+        if not words:
+            return largest(self.exact)
+        return told_time(largest(_cut(search.case, known)), search.case.cost)
+
+    @cached_property
+    def exact(self) -> list[Bound]:
+        """The bounds of a task that is asked for in seconds, however it is cut."""
+        network, task, rules = self._given
+        if not isinstance(self.cost, TimeCost):
+            return []
+        net = recognized(as_network(network))
+        known = net.find(Renumbered)
+        return exact_bounds(net if known is None else known.original, task, rules, self.cost)
+
+    def bounds(self, search: Search, bounds: Iterable[Bound], words: str = "") -> Bounds:
+        """Return the bounds of a search, those that hold for the question first."""
+        return of_question(self.exact, search.planned, self.cost, bounds, words)
+
+    def told(self, outcome: Outcome, search: Search, words: str = "") -> Outcome:
+        """Return an outcome with the bounds of the question first."""
+        return replace(outcome, bounds=self.bounds(search, outcome.bounds, words))
+
+
+def similar(
+    search: Search, network: Any, task: Task, rules: Rules | None, cost: AskedCost | None,
+    progress: ProgressCallback | None, buffer: int = 0, bounding: Bounding | None = None,
+) -> Search:  # fmt: skip
+    """Return the search of another task that does the same; with the `buffer` counted that it is of, if it has one."""
+    asked, clock = search.case, search.case.cost
+    new = asked_case(network, task, search.kind.name, rules, cost, asked.seed, asked.budget, search.planned.tries)
+    if buffer:
+        assert isinstance(clock, Clock)
+        told = counted_alike(new.case.cost, clock, buffer)
+        new = new._replace(case=new.case.told_by(told), planned=new.planned.told_by(told))
+    return Search(new, progress, bounding, cost, buffer)
+
+
+def _in_cut(asked: AskedQuestion, of: Search, packets: int) -> Search:
+    """Return the search of a form with its messages cut into some packets; bounds are those that are found quickly."""
+    task, quick = in_packets(of.case.task, packets), partial(bounds, quick=True)
+    return similar(of, asked.network, task, asked.rules, of.cost, of.say, of.buffer, quick)
+
+
+class FoundPlan(NamedTuple):
+    """A plan: the form of the task in words, the search of its packets, and its outcome."""
+
+    form: str
+    search: Search
+    outcome: Outcome
+
+    @property
+    def time(self) -> Fraction:
+        """In seconds of a clock, or steps."""
+        return told_time(self.outcome.completion_time, self.search.case.cost)
+
+    def words(self, several: bool) -> str:
+        """Return the form, and how messages are cut where there are plans of several cuts."""
+        schedule, form = self.outcome.schedule, self.form
+        if schedule is not None and getattr(schedule, "repetition", None) is not None:
+            packets, times = schedule.repetition.packets, schedule.generations
+            cut = f"{count_words(packets * times)} ({times:,} times {packets:,})"
+            return ", ".join(filter(None, [form.partition(" in ")[0], cut]))
+        return ", ".join(filter(None, [form, count_words(packets_of(self.search.case.task)) if several else ""]))
+
+
+class Repeatable(NamedTuple):
+    """What may be repeated: the form of the task in words, the search of its packets, and a schedule."""
+
+    form: str
+    search: Search
+    generation: Generation
+    offer: Offer[Any]
+    expense: Expense
+
+
+def as_repeatable(found: Iterable[FoundPlan]) -> Iterator[Repeatable]:
+    """Yield plans as what may be repeated, as far as they can be."""
+    for each in found:
+        schedule = each.outcome.schedule
+        if getattr(schedule, "repetition", None) is None:
+            with suppress(ScheduleError):
+                yield Repeatable(each.form, each.search, Generation(schedule), each.outcome.offer, each.outcome.expense)
+
+
+def repeated(
+    asked: AskedQuestion, found: list[FoundPlan], parts: Iterable[Repeatable], least: Fraction,
+    late: Callable[[], bool], gain: Fraction | None = None,
+) -> list[FoundPlan]:  # fmt: skip
+    """Return the parts that promise most as generations which are repeated, as far as these take less time.
+
+    `least` holds for all plans, in seconds. `gain`: the share of the best time that is worth it; where none is given,
+    nothing is repeated close to the bound.
+    """
+    shortest = min((each.time for each in found), default=None)
+    near = least if gain else least * NEAR
+    if not asked.may_cut(asked.search) or (shortest is not None and shortest <= near):
+        return []
+    some, better = list(parts), list[FoundPlan]()
+    promises = sorted((promised(part.generation), i) for i, part in enumerate(some))
+    for promise, i in promises[:_REPEATED]:
+        if late() or (shortest is not None and promise > shortest * (gain or GAIN)):
+            break
+        new = _as_generations(asked, some[i])
+        if new is not None and (shortest is None or new.time < shortest * (gain or GAIN)):
+            shortest = new.time
+            better.append(new)
+    return better
+
+
+def _as_generations(asked: AskedQuestion, part: Repeatable) -> FoundPlan | None:
+    """Return what is repeated as often as takes least; None if it cannot be."""
+    of, packets = part.search, part.generation.packets
+    of.say(f"repeating {quantity(packets, 'packet')} a message")
+    searches: dict[int, Search] = {}
+
+    def timed(generations: int) -> tuple[Network, Clock]:
+        new = searches[generations] = _in_cut(asked, of, generations * packets)
+        assert isinstance(new.case.cost, Clock)
+        return new.case.network, new.case.cost
+
+    clock = of.case.cost
+    assert isinstance(clock, Clock)
+    started = time.process_time()
+    try:
+        schedule = best_repetition(part.generation, timed, clock.message_bytes, 2, clock.least_packet(of.case.network))
+    except ScheduleError:
+        return None
+    new = searches[schedule.generations]
+    verification = new.kind.verify(schedule, 20)
+    if not verification.ok:  # partial sums that depended on when they were sent
+        return None
+    built = part.expense.build_seconds + time.process_time() - started - verification.seconds
+    offer = replace(part.offer, time=None, least=Fraction(0), optimal=False)
+    return FoundPlan(part.form, new, Outcome(
+        new.case, new.kind, schedule.algorithm, offer, schedule, schedule.completion_time, verification, new.bounds(),
+        new.kind.facts(schedule), Expense(built, verification.seconds, schedule.nbytes, peak_memory()),
+    ))  # fmt: skip
+
+
+_MANY = 256
+"""Packets a message for which trees to be repeated are looked for."""
+_REPEATED, GAIN = 3, Fraction(995, 1000)
+"""Plans that are repeated at the most, and the share of the best time that is worth it."""
+
+
+_LITTLE_WORK = 60_000
+"""Hops of a schedule that are little work."""
+
+
+def _cut(case: Case, bounds: tuple[Bound, ...]) -> tuple[Bound, ...]:
+    """Return the bounds that hold however the messages of a case are cut."""
+    whole = whole_scope(case)
+    return tuple(bound for bound in bounds if not bound.scope.startswith(whole))
+
+
+class PacketPlans:
+    """The plans of one form of a task by the number of packets that each of its messages is cut into.
+
+    Of messages that are packets themselves, as those of `search` may be, each packet is cut.
+
+    Attributes
+    ----------
+    found : dict
+        Search and outcome of each number that was planned, the fastest first.
+    """
+
+    def __init__(
+        self, asked: AskedQuestion, search: Search, may_cut: bool, effort: str, allowed: ResourceLimits, began: float,
+        algorithm: str = "best", options: Callable[[Case], Mapping[str, Any]] = lambda case: {},
+    ) -> None:  # fmt: skip
+        self.asked, self.effort, self.allowed, self.began = asked, effort, allowed, began
+        self.search, self.may_cut = search, may_cut
+        self._algorithm, self._options = algorithm, options
+        self._each = packets_of(search.case.task)
+        self.found: dict[int, tuple[Search, Outcome]] = {}
+        self._slow: set[str] = set()
+        self._whole = Planned(Fraction(0), 0)
+        self._best = self._least = Fraction(1, 10**12)
+
+    def plan_whole(self, known: tuple[Bound, ...]) -> Fraction:
+        """Plan unsegmented messages, of which bounds are known, and return the time.
+
+        Raises
+        ------
+        NotApplicableError
+            If there is no plan.
+        """
+        self._whole = self._planned(1, self.search, Bounds(known))
+        return self._whole.seconds
+
+    def plan_cut(self, least: Fraction, best: Fraction) -> None:
+        """Plan with as many packets as take least, after `plan_whole`.
+
+        `least` holds for all numbers, and there is another plan that takes the time `best`, in seconds.
+        """
+        clock = self.search.case.cost
+        if self.may_cut and isinstance(clock, Clock):
+            self._least, self._best = max(least, self._least), best
+            most = max(1, clock.message_bytes // clock.least_packet(self.search.case.network) // self._each)
+            counts = best_counts(self._cut, self._whole, least, most, best)
+            self.found = {packets: self.found[packets] for packets in counts}
+
+    def plan_finer(self) -> None:
+        """Plan with more packets than are best so far, where that is little work, though the best be near the bound."""
+        packets, (_, best) = next(iter(self.found.items()))
+        if packets > 1 and best.facts.size * _STEP <= _LITTLE_WORK:
+            self._cut(packets * _STEP)
+
+    def even(self, form: str) -> Iterator[Repeatable]:
+        """Yield plans of few packets that use the busiest link little."""
+        of = self.search
+        clock = of.case.cost
+        many = 0
+        if isinstance(clock, Clock):
+            many = min(_MANY, clock.message_bytes // clock.least_packet(of.case.network), MAX_CHUNKS)
+        if many < 2:
+            return
+        of.say("looking for trees to be repeated")
+        for packets, trees, _ in even_trees(_in_cut(self.asked, of, many).planned)[:_REPEATED]:
+            search, started = _in_cut(self.asked, of, packets), time.process_time()
+            offer: Offer[Any] = Offer(partial(even_generation, search.planned, trees), effort="search")
+            schedule = search.built(offer.build(), "periodic-trees")
+            expense = Expense(time.process_time() - started, 0.0, schedule.nbytes, 0)
+            yield Repeatable(form, search, Generation(schedule), offer, expense)
+
+    def _cut(self, packets: int) -> Planned | None:
+        of, budget = self.search, self.allowed.budget
+        if budget is not None and time.monotonic() - self.began > budget:
+            return None
+        of.say(f"cutting every message in {packets * self._each:,} packets")
+        search = _in_cut(self.asked, of, packets * self._each)
+        best = min(self._best, *(found.seconds or Fraction(0) for _, found in self.found.values()))
+        try:
+            return self._planned(packets, search, search.bounds(), _WORTH * float(best / self._least - 1))
+        except (NotApplicableError, TooLargeError):
+            return None
+
+    def _planned(self, packets: int, search: Search, known: tuple[Bound, ...], worth: float = math.inf) -> Planned:
+        """Plan with a number of packets, by what is estimated to take no more than the seconds that it is worth."""
+        tried = search.candidates(self._algorithm, self._options(search.planned), self.effort)
+        tried = [c for c in tried if c.algorithm not in self._slow] or tried
+        if worth < math.inf:
+            about = [0.0 if needs is None else needs.seconds for needs in map(search.needs, tried)]
+            tried = [c for c, seconds in zip(tried, about, strict=True) if seconds <= max(1.0, worth, min(about))]
+        chosen = search.fitting(tried, self.allowed)
+        allowed, budget = self.allowed, self.allowed.budget
+        if budget is not None:
+            allowed = replace(allowed, budget=max(budget - (time.monotonic() - self.began), 1e-3))
+        found = best_of(search, chosen, allowed, False, known)
+        self.found[packets] = search, found
+        if packets > 1:
+            self._slow |= {name for name, time in search.times.items() if time > _SLOW * found.completion_time}
+        return Planned(told_time(found.completion_time, search.case.cost), found.facts.size)
+
+
+_WORTH = 10.0
+"""Seconds that an algorithm may take for each time the bound that may be gained."""
+_SLOW = 2
+"""Times the best: an algorithm that takes more with some packets a message is not tried with other numbers."""

@@ -133,6 +133,11 @@ class Search:
             raise NotApplicableError(self._nothing(algorithm, bool(of_task)))
         return in_turn(found, effort)
 
+    def knows(self, algorithm: object) -> bool:
+        """Return whether an algorithm of this name is for the task."""
+        name = current_name(algorithm) if isinstance(algorithm, str) else algorithm
+        return any(each.name == name for each in self.kind.algorithms(type(self.case.task)))
+
     def closed_forms(self, effort: str) -> bool:
         """Return whether algorithms in closed form are offered: the network has a structure."""
         try:

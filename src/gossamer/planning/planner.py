@@ -3,52 +3,54 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property, partial
 from typing import Any, NamedTuple
 
-from gossamer.algorithms.any_network.repeated_trees import even_generation, even_trees
+from gossamer.algorithms.any_network.repeated_trees import REPEATED_TREES
+from gossamer.algorithms.registry import current_name
 from gossamer.atomic_files import quantity
-from gossamer.bounds import Bound, Bounds, bounds
+from gossamer.bounds import Bounds
 from gossamer.bounds.bound import largest
-from gossamer.bounds.registry import counted_bounds, whole_scope
-from gossamer.errors import GossamerError, ModelError, NotApplicableError, ScheduleError, TooLargeError
-from gossamer.graphs.modulo_scheduling import Generation
+from gossamer.bounds.registry import counted_bounds
+from gossamer.errors import GossamerError, ModelError, NotApplicableError, TooLargeError
 from gossamer.networks import as_network
-from gossamer.networks.derived import Renumbered
 from gossamer.networks.network import Network, has_speeds
-from gossamer.networks.recognition import recognized
 from gossamer.networks.structures import SwitchAbilities
 from gossamer.planning.allreduce_variants import (
     VariantTime,
-    counted_alike,
-    exact_bounds,
     forms_of,
-    of_question,
     split_sums,
     told_time,
 )
-from gossamer.planning.chunk_counts import NEAR, Planned, best_counts, count_words, open_to_choice
-from gossamer.planning.offer_search import Bounding, ProgressCallback, Search, asked_case, best_of, stopped_text, within
-from gossamer.planning.outcome import Comparison, Expense, Outcome, peak_memory
-from gossamer.planning.plan_resizing import best_repetition, promised
+from gossamer.planning.chunk_counts import (
+    GAIN,
+    NEAR,
+    AskedQuestion,
+    FoundPlan,
+    PacketPlans,
+    Repeatable,
+    as_repeatable,
+    repeated,
+    similar,
+)
+from gossamer.planning.offer_search import ProgressCallback, Search, asked_case, best_of, stopped_text, within
+from gossamer.planning.outcome import Comparison, Outcome
 from gossamer.planning.switching import SWITCHINGS, named
-from gossamer.planning.switching.resource_limits import FittingCandidates, ResourceLimits, limits
+from gossamer.planning.switching.resource_limits import FittingCandidates, ResourceLimits, limits, time_text
+from gossamer.planning.usual_algorithms import USUAL, UnknownNameError, meant, reversed_kind
 from gossamer.processes.search_trials import MOST, Trials
-from gossamer.questions.cases import EFFORTS, Case, Offer
-from gossamer.questions.costs import AskedCost, Clock, TimeCost
+from gossamer.questions.cases import EFFORTS
+from gossamer.questions.costs import AskedCost, FineTimeCost, TimeCost
 from gossamer.questions.rules import Rules
-from gossamer.questions.tasks import PartialSumAllreduce, Task, in_packets, includes, packets_of
-from gossamer.questions.tasks.chunked import MAX_CHUNKS
+from gossamer.questions.tasks import Grouped, PartialSumAllreduce, Task, includes, packets_of
 from gossamer.reading import choice, whole
 from gossamer.reading.quantities import Bytes
+from gossamer.verification import link_busy
 
-__all__ = ["as_usual", "compare", "lower_bounds", "plan", "rules_and_cost"]
+__all__ = ["as_usual", "by_name", "compare", "lower_bounds", "plan", "question_of", "rules_and_cost"]
 
 # Rules and costs in words, as the command line and studies have them: which belong to which switching.
 
@@ -200,73 +202,166 @@ def plan(
     with Trials(whole(jobs, "jobs", 1, MOST), allowed.memory, progress) as tries:
         question = asked_case(network, task, switching, rules, cost, seed, allowed.budget, tries)
         search = Search(question, progress, cost=cost)
-        asked = _Asked(network, search, rules, cost)
-        if not (stream or options) and algorithm == "best":
+        asked = AskedQuestion(network, search, rules, cost)
+        if algorithm != "best":
+            _in_blocks(cost)
+            return by_name(asked, algorithm, options or {}, effort, allowed, stream)
+        if not (stream or options):
             forms = _forms(search, network, rules, cost, progress)
             searches = _until_sums(forms)
             if list(searches.values()) != [search] or asked.may_cut(search):
                 return _best_form(asked, search, searches, forms, effort, allowed)
         else:
             _in_blocks(cost)
-        candidates = search.candidates(algorithm, options or {}, effort, stream)
-        # of a stream nothing is kept, so that there is nothing to choose from
-        chosen = FittingCandidates(candidates[:1]) if stream else search.fitting(candidates, allowed)
-        return asked.told(best_of(search, chosen, allowed, stream, search.bounds(at_first=True)), search)
+        return _single(asked, search, search.candidates("best", options or {}, effort, stream), allowed, stream)
 
 
-class _Asked:
-    """A question whose bounds are told: with network, rules and cost as given, and its own search."""
+def _single(
+    asked: AskedQuestion, search: Search, candidates: list[Any], allowed: ResourceLimits, stream: bool
+) -> Outcome:
+    """Return the best outcome of some candidates of one case."""
+    # of a stream nothing is kept, so that there is nothing to choose from
+    chosen = FittingCandidates(candidates[:1]) if stream else search.fitting(candidates, allowed)
+    return asked.told(best_of(search, chosen, allowed, stream, search.bounds(at_first=True)), search)
 
-    def __init__(self, network: Any, search: Search, rules: Rules | None, cost: AskedCost | None) -> None:
-        self._given = network, search.planned.task, rules
-        self.search = search
-        self.network, self.rules, self.cost = network, rules, cost
 
-    @cached_property
-    def much_to_send(self) -> bool:
-        """Whether an allreduce in seconds takes time for its bytes rather than for latencies."""
-        loads = [bound.value for bound in self.exact if bound.name in ("calls in any form", "parts in any form")]
-        return bool(loads) and max(loads) * 2 > largest(self.exact)
+def question_of(
+    network: Network, task: Task, rules: Rules, cost: AskedCost, progress: ProgressCallback | None
+) -> AskedQuestion:
+    """Return a question of packets, which algorithms are asked one after the other by their names."""
+    search = Search(asked_case(network, task, "store-and-forward", rules, cost, 0), progress, cost=cost)
+    return AskedQuestion(network, search, rules, cost)
 
-    def may_cut(self, search: Search) -> bool:
-        """Return whether the planner says how many packets a message has: in seconds, of the task's own form."""
-        if not isinstance(self.cost, TimeCost) or self.cost.whole:
-            return False
-        return search is self.search and open_to_choice(search.case.task, self.rules)
 
-    def least(self, search: Search, words: str, known: tuple[Bound, ...]) -> Fraction:
-        """Return the largest of some bounds of a form, in seconds or steps; however it is cut, if it may be cut."""
-        if not self.may_cut(search):
-            return told_time(largest(known), search.case.cost)
-        if not words:
-            return largest(self.exact)
-        return told_time(largest(_cut(search.case, known)), search.case.cost)
+def by_name(
+    asked: AskedQuestion, name: str, options: Mapping[str, Any] | None = None, effort: str = "search",
+    allowed: ResourceLimits | None = None, stream: bool = False, allow: Callable[[float], bool] = lambda seconds: True,
+) -> Outcome:  # fmt: skip
+    """Return the best outcome of an algorithm that is named, in the form of the task that it is for.
 
-    @cached_property
-    def exact(self) -> list[Bound]:
-        """The bounds of a task that is asked for in seconds, however it is cut."""
-        network, task, rules = self._given
-        if not isinstance(self.cost, TimeCost):
-            return []
-        net = recognized(as_network(network))
-        known = net.find(Renumbered)
-        return exact_bounds(net if known is None else known.original, task, rules, self.cost)
+    In seconds, with as many packets a message as take least, unless options are given or nothing is kept. `allow` is
+    told how many seconds a plan is estimated to take before it is made, and says whether it is made.
 
-    def bounds(self, search: Search, bounds: Iterable[Bound], words: str = "") -> Bounds:
-        """Return the bounds of a search, those that hold for the question first."""
-        return of_question(self.exact, search.planned, self.cost, bounds, words)
+    Raises
+    ------
+    NotApplicableError
+        If no algorithm has the name, or it does not cover the case.
+    TooLargeError
+        If the first plan is not allowed.
+    """
+    search, began, options = asked.search, time.monotonic(), options or {}
+    allowed = allowed or limits(None, None)
+    cut = asked.may_cut(search) and not (stream or options)
+    if cut and isinstance(name, str) and current_name(name) == REPEATED_TREES.name:
+        return _repeated_trees(asked, effort, allowed)
+    by = _named(asked, name, options, effort, stream, cut)
+    if not allow(by.seconds):
+        raise TooLargeError(f"building it takes about {time_text(by.seconds)}")
+    if cut:
+        plans = PacketPlans(asked, by.search, True, effort, allowed, began, by.algorithm, by.options)
+        plans.plan_cut(largest(asked.exact), plans.plan_whole(by.search.bounds(at_first=True)))
+        plans.plan_finer()
+        return _best_packets(asked, [FoundPlan(by.words, *each) for each in plans.found.values()], allowed, began)
+    best = _single(asked, by.search, by.candidates, allowed, stream)
+    if not by.words:
+        return best
+    forms = (VariantTime(by.words, told_time(best.completion_time, by.search.case.cost), False),)
+    return asked.told(replace(best, forms=forms, asked=search.case.task), by.search, by.words)
 
-    def told(self, outcome: Outcome, search: Search, words: str = "") -> Outcome:
-        """Return an outcome with the bounds of the question first."""
-        return replace(outcome, bounds=self.bounds(search, outcome.bounds, words))
+
+class _Named(NamedTuple):
+    """An algorithm that a name stands for: the form of the task in words, its search, its options, what it offers."""
+
+    words: str
+    search: Search
+    algorithm: str
+    options: Callable[[Any], Mapping[str, Any]]
+    candidates: list[Any]
+
+    @property
+    def seconds(self) -> float:
+        """About how long the first of the candidates takes."""
+        needs = self.search.needs(self.candidates[0])
+        return 0.0 if needs is None else needs.seconds
+
+
+def _named(asked: AskedQuestion, name: str, options: Mapping[str, Any], effort: str, stream: bool, cut: bool) -> _Named:
+    """Return what a name stands for; where messages may be `cut`, with as many packets as it needs.
+
+    Raises
+    ------
+    NotApplicableError
+        If no algorithm has the name, or it does not cover the case.
+    """
+    search = asked.search
+    try:
+        return _Named("", search, name, _no_options, search.candidates(name, options, effort, stream))
+    except NotApplicableError as error:
+        try:
+            found = meant(
+                name, asked.network, search.case.task, asked.rules or Rules(), search.kind.name, exactly=not cut
+            )
+        except NotApplicableError as none:
+            raise (error if search.knows(name) or isinstance(none, UnknownNameError) else none) from None
+    words, of = ("", search) if found.task == search.case.task else _another_form(asked, found.task)
+    told = {**found.options_for(of.planned), **options}
+    name = found.algorithm.name
+    return _Named(words, of, name, found.options_for, of.candidates(name, told, effort, stream))
+
+
+def _no_options(case: Any) -> Mapping[str, Any]:
+    """Return no options of an algorithm."""
+    return {}
+
+
+def _another_form(asked: AskedQuestion, task: Task) -> tuple[str, Search]:
+    """Return the search of another task that does what is asked for, with what it is called."""
+    search, cost = asked.search, asked.cost
+    if not includes(task, PartialSumAllreduce):
+        return "", similar(search, asked.network, task, asked.rules, cost, search.say, search.buffer)
+    chunks = packets_of(task.task if isinstance(task, Grouped) else task)
+    words = f"partial sums in {quantity(chunks, 'chunk')}"
+    if not isinstance(cost, TimeCost):
+        return words, similar(search, asked.network, task, asked.rules, cost, search.say)
+    fine = FineTimeCost(cost.bytes, bandwidth=cost.bandwidth, latency=cost.latency, overhead=cost.overhead)
+    return words, similar(search, asked.network, task, asked.rules, fine, search.say, cost.bytes)
+
+
+def _repeated_trees(asked: AskedQuestion, effort: str, allowed: ResourceLimits) -> Outcome:
+    """Return the best outcome of trees that are repeated for all chunks, of all forms; they are found for no task."""
+    search, began = asked.search, time.monotonic()
+    forms = _until_sums(_forms(search, asked.network, asked.rules, asked.cost, search.say))
+    parts = (
+        part
+        for words, each in forms.items()
+        for part in PacketPlans(asked, each, True, effort, allowed, began).even(words)
+    )
+    found = repeated(asked, [], parts, largest(asked.exact), lambda: False)
+    if not found:
+        raise NotApplicableError(f"no trees are found that may be repeated for {search.case.task.word}")
+    return _best_packets(asked, found, allowed, began)
+
+
+def _best_packets(asked: AskedQuestion, found: list[FoundPlan], allowed: ResourceLimits, began: float) -> Outcome:
+    """Return the best outcome of one algorithm's plans with several numbers of packets, or of their repetition."""
+
+    def late() -> bool:
+        return allowed.budget is not None and time.monotonic() - began > allowed.budget
+
+    some = [*found, *repeated(asked, found, as_repeatable(found), largest(asked.exact), late, gain=Fraction(1))]
+    best = min(some, key=lambda each: each.time)
+    told = sorted((VariantTime(each.words(True), each.time, False) for each in some), key=lambda form: form.time)
+    shown = tuple(told) if told[1:] or best.form else ()
+    outcome = replace(best.outcome, forms=shown, asked=asked.search.case.task)
+    return asked.told(outcome, best.search, told[0].words)
 
 
 def _in_blocks(cost: AskedCost | None) -> None:
     """Raise ModelError if another form than blocks is asked for."""
     if isinstance(cost, TimeCost) and cost.form not in ("best", "blocks"):
         raise ModelError(
-            f"form {cost.form!r} goes with a plan by the best algorithm; algorithms by name, their options, "
-            "comparisons and streams are of blocks"
+            f"form {cost.form!r} goes with a plan by the best algorithm; one that is named has its own form, and "
+            "options, comparisons and streams are of blocks"
         )
 
 
@@ -280,13 +375,13 @@ def _forms(
             own = form.task == asked.task
             yield (
                 form.words,
-                (search if own else _like(search, network, form.task, rules, form.cost, progress, cost.bytes)),
+                (search if own else similar(search, network, form.task, rules, form.cost, progress, cost.bytes)),
             )
         return
     sums = split_sums(asked) if search.kind.name == "store-and-forward" else None
     yield "" if sums is None else "reduce-scatter + allgather", search
     if sums is not None:
-        yield "partial sums", _like(search, network, sums, rules, cost, progress)
+        yield "partial sums", similar(search, network, sums, rules, cost, progress)
 
 
 def _until_sums(forms: Iterator[tuple[str, Search]]) -> dict[str, Search]:
@@ -304,28 +399,8 @@ def _of_sums(search: Search) -> bool:
     return includes(search.case.task, PartialSumAllreduce)
 
 
-def _like(
-    search: Search, network: Any, task: Task, rules: Rules | None, cost: AskedCost | None,
-    progress: ProgressCallback | None, buffer: int = 0, bounding: Bounding | None = None,
-) -> Search:  # fmt: skip
-    """Return the search of another task that does the same; with the `buffer` counted that it is of, if it has one."""
-    asked, clock = search.case, search.case.cost
-    new = asked_case(network, task, search.kind.name, rules, cost, asked.seed, asked.budget, search.planned.tries)
-    if buffer:
-        assert isinstance(clock, Clock)
-        told = counted_alike(new.case.cost, clock, buffer)
-        new = new._replace(case=new.case.told_by(told), planned=new.planned.told_by(told))
-    return Search(new, progress, bounding, cost, buffer)
-
-
-def _in_packets(asked: _Asked, of: Search, packets: int) -> Search:
-    """Return the search of a form with its messages cut into some packets; bounds are those that are found quickly."""
-    task, quick = in_packets(of.case.task, packets), partial(bounds, quick=True)
-    return _like(of, asked.network, task, asked.rules, of.cost, of.say, of.buffer, quick)
-
-
 def _best_form(
-    asked: _Asked, search: Search, searches: dict[str, Search], more: Iterator[tuple[str, Search]], effort: str,
+    asked: AskedQuestion, search: Search, searches: dict[str, Search], more: Iterator[tuple[str, Search]], effort: str,
     allowed: ResourceLimits,
 ) -> Outcome:  # fmt: skip
     """Return the best outcome of all forms of a task, with as many packets a message as take least.
@@ -334,20 +409,20 @@ def _best_form(
     """
     began = time.monotonic()
     least: dict[str, Fraction] = {}
-    plans: dict[str, _Packets] = {}
-    found, passed = list[_Found](), list[VariantTime]()
+    plans: dict[str, PacketPlans] = {}
+    found, passed = list[FoundPlan](), list[VariantTime]()
     refused: list[GossamerError] = []
 
     def add(words: str, each: Search) -> None:
         least[words] = asked.least(each, words, counted_bounds(each.planned))
-        plans[words] = _Packets(asked, each, asked.may_cut(each), effort, allowed, began)
+        plans[words] = PacketPlans(asked, each, asked.may_cut(each), effort, allowed, began)
 
     def late() -> bool:
         return allowed.budget is not None and time.monotonic() - began > allowed.budget
 
-    def repeated(parts: Iterable[_Part]) -> None:
+    def repeat(parts: Iterable[Repeatable]) -> None:
         if not late():
-            found.extend(_repeated(asked, found, parts, lowest(), late))
+            found.extend(repeated(asked, found, parts, lowest(), late))
 
     def lowest() -> Fraction:
         return max([min(least.values()), *(bound.value for bound in asked.exact)])
@@ -360,7 +435,7 @@ def _best_form(
         add(words, each)
     sums = next((words for words, each in searches.items() if _of_sums(each)), None)
     if sums is not None and asked.much_to_send:
-        repeated(plans[sums].even(sums))
+        repeat(plans[sums].even(sums))
     settled = bool(found) and near(found[-1].time) and not search.closed_forms(effort)
     for words, each in () if settled else more:
         searches[words] = each
@@ -380,16 +455,18 @@ def _best_form(
             continue
         far = whole > 2 * least[words]  # so that the number of packets matters
         if far and planning.may_cut:
-            repeated(planning.even(words))
+            repeat(planning.even(words))
         planning.plan_cut(least[words], min([whole, *(f.time for f in found)]))
-        found += [_Found(words, *each) for each in planning.found.values()]
+        found += [FoundPlan(words, *each) for each in planning.found.values()]
         if planning.may_cut and not far:
-            repeated(planning.even(words))
+            repeat(planning.even(words))
     if not found:
         raise refused[0]
-    repeated(_as_parts(found))
+    own = next((words for words, each in searches.items() if each is search), "")
+    found += _usual(asked, own, found, lowest(), effort, allowed, late)
+    repeat(as_repeatable(found))
     forms = [each.form for each in found]
-    several = {form for form in forms if plans[form].may_cut and forms.count(form) > 1}
+    several = {form for form in forms if (form not in plans or plans[form].may_cut) and forms.count(form) > 1}
     told = [VariantTime(each.words(each.form in several), each.time, False) for each in found]
     times = sorted([*passed, *told], key=lambda form: (form.time, form.at_least))
     best = min(found, key=lambda each: each.time)
@@ -398,207 +475,46 @@ def _best_form(
     return asked.told(replace(best.outcome, forms=shown, asked=search.case.task), best.search, words)
 
 
-class _Part(NamedTuple):
-    """What may be repeated: the form of the task in words, the search of its packets, and a schedule."""
+def _usual(
+    asked: AskedQuestion, own: str, found: list[FoundPlan], least: Fraction, effort: str, allowed: ResourceLimits,
+    late: Callable[[], bool],
+) -> list[FoundPlan]:  # fmt: skip
+    """Return the plans of usual algorithms that are fast to build and keep links busy for less time than the best plan.
 
-    form: str
-    search: Search
-    generation: Generation
-    offer: Offer[Any]
-    expense: Expense
-
-
-def _as_parts(found: Iterable[_Found]) -> Iterator[_Part]:
-    """Yield plans as what may be repeated, as far as they can be."""
-    for each in found:
-        schedule = each.outcome.schedule
-        if getattr(schedule, "repetition", None) is None:
-            with suppress(ScheduleError):
-                yield _Part(each.form, each.search, Generation(schedule), each.outcome.offer, each.outcome.expense)
-
-
-def _repeated(
-    asked: _Asked, found: list[_Found], parts: Iterable[_Part], least: Fraction, late: Callable[[], bool]
-) -> list[_Found]:
-    """Return the parts that promise most as generations which are repeated, as far as these take less time.
-
-    `least` holds for all plans, in seconds.
+    `own`: the form of the task's own messages in words. `least` holds for all plans, in seconds.
     """
-    shortest = min((each.time for each in found), default=None)
-    if not asked.may_cut(asked.search) or (shortest is not None and shortest <= least * NEAR):
-        return []
-    some, better = list(parts), list[_Found]()
-    promises = sorted((promised(part.generation), i) for i, part in enumerate(some))
-    for promise, i in promises[:_REPEATED]:
-        if late() or (shortest is not None and promise > shortest * _GAIN):
-            break
-        new = _as_generations(asked, some[i])
-        if new is not None and (shortest is None or new.time < shortest * _GAIN):
-            shortest = new.time
-            better.append(new)
+    search, began, better = asked.search, time.monotonic(), list[FoundPlan]()
+    best = min(each.time for each in found)
+    tried = {each.outcome.algorithm for each in found}
+    if not asked.may_cut(search) or not least * NEAR < best < least * _FAR:
+        return better
+    if search.case.network.terminal_count >= _LARGE:
+        return better
+    for usual in USUAL:
+        if reversed_kind(search.case.task) not in usual.uses or late():
+            continue
+        try:
+            by = _named(asked, usual.name, {}, effort, False, True)
+            if by.algorithm in tried or by.seconds > _QUICK:
+                continue
+            plans = PacketPlans(asked, by.search, True, effort, allowed, began, by.algorithm, by.options)
+            whole = plans.plan_whole(())
+        except (NotApplicableError, TooLargeError):
+            continue
+        tried.add(by.algorithm)
+        schedule = plans.found[1][1].schedule
+        busiest = Fraction((link_busy(schedule) / schedule.network.link_capacity).max(initial=0))
+        if told_time(busiest, schedule.cost) < best * GAIN:
+            plans.plan_cut(least, whole)
+            better += [FoundPlan(by.words or own, *each) for each in plans.found.values()]
     return better
 
 
-def _as_generations(asked: _Asked, part: _Part) -> _Found | None:
-    """Return what is repeated as often as takes least; None if it cannot be."""
-    of, packets = part.search, part.generation.packets
-    of.say(f"repeating {quantity(packets, 'packet')} a message")
-    searches: dict[int, Search] = {}
-
-    def timed(generations: int) -> tuple[Network, Clock]:
-        new = searches[generations] = _in_packets(asked, of, generations * packets)
-        assert isinstance(new.case.cost, Clock)
-        return new.case.network, new.case.cost
-
-    clock = of.case.cost
-    assert isinstance(clock, Clock)
-    started = time.process_time()
-    try:
-        schedule = best_repetition(part.generation, timed, clock.message_bytes, 2, clock.least_packet(of.case.network))
-    except ScheduleError:
-        return None
-    new = searches[schedule.generations]
-    verification = new.kind.verify(schedule, 20)
-    if not verification.ok:  # partial sums that depended on when they were sent
-        return None
-    built = part.expense.build_seconds + time.process_time() - started - verification.seconds
-    offer = replace(part.offer, time=None, least=Fraction(0), optimal=False)
-    return _Found(part.form, new, Outcome(
-        new.case, new.kind, schedule.algorithm, offer, schedule, schedule.completion_time, verification, new.bounds(),
-        new.kind.facts(schedule), Expense(built, verification.seconds, schedule.nbytes, peak_memory()),
-    ))  # fmt: skip
-
-
-def _cut(case: Case, bounds: tuple[Bound, ...]) -> tuple[Bound, ...]:
-    """Return the bounds that hold however the messages of a case are cut."""
-    whole = whole_scope(case)
-    return tuple(bound for bound in bounds if not bound.scope.startswith(whole))
-
-
-class _Found(NamedTuple):
-    """A plan: the form of the task in words, the search of its packets, and its outcome."""
-
-    form: str
-    search: Search
-    outcome: Outcome
-
-    @property
-    def time(self) -> Fraction:
-        """In seconds of a clock, or steps."""
-        return told_time(self.outcome.completion_time, self.search.case.cost)
-
-    def words(self, several: bool) -> str:
-        """Return the form, and how messages are cut where there are plans of several cuts."""
-        schedule, form = self.outcome.schedule, self.form
-        if schedule is not None and getattr(schedule, "repetition", None) is not None:
-            packets, times = schedule.repetition.packets, schedule.generations
-            repeated = f"{count_words(packets * times)} ({times:,} times {packets:,})"
-            return ", ".join(filter(None, [form.partition(" in ")[0], repeated]))
-        return ", ".join(filter(None, [form, count_words(packets_of(self.search.case.task)) if several else ""]))
-
-
-_MANY = 256
-"""Packets a message for which trees to be repeated are looked for."""
-_REPEATED, _GAIN = 3, Fraction(995, 1000)
-"""Plans that are repeated at the most, and the share of the best time that is worth it."""
+_FAR, _QUICK = Fraction(5, 4), 1.0
+"""Times the bound, and seconds, up to which usual algorithms are planned beside the others."""
 _ENOUGH, _ENOUGH_LARGE, _LARGE = Fraction(203, 200), Fraction(26, 25), 256
 """Times the bound: where a plan is so near to it, and the network has no structure, no further form is planned; the
 same from so many terminals on, where other forms take long."""
-
-
-class _Packets:
-    """The plans of one form of a task by the number of packets that each of its messages is cut into.
-
-    Attributes
-    ----------
-    found : dict
-        Search and outcome of each number that was planned, the fastest first.
-    """
-
-    def __init__(
-        self, asked: _Asked, search: Search, may_cut: bool, effort: str, allowed: ResourceLimits, began: float
-    ) -> None:
-        self.asked, self.effort, self.allowed, self.began = asked, effort, allowed, began
-        self.search, self.may_cut = search, may_cut
-        self.found: dict[int, tuple[Search, Outcome]] = {}
-        self._slow: set[str] = set()
-        self._whole = Planned(Fraction(0), 0)
-        self._best = self._least = Fraction(1, 10**12)
-
-    def plan_whole(self, known: tuple[Bound, ...]) -> Fraction:
-        """Plan unsegmented messages, of which bounds are known, and return the time.
-
-        Raises
-        ------
-        NotApplicableError
-            If there is no plan.
-        """
-        self._whole = self._planned(1, self.search, Bounds(known))
-        return self._whole.seconds
-
-    def plan_cut(self, least: Fraction, best: Fraction) -> None:
-        """Plan with as many packets as take least, after `plan_whole`.
-
-        `least` holds for all numbers, and there is another plan that takes the time `best`, in seconds.
-        """
-        clock = self.search.case.cost
-        if self.may_cut and isinstance(clock, Clock):
-            self._least, self._best = max(least, self._least), best
-            most = max(1, clock.message_bytes // clock.least_packet(self.search.case.network))
-            counts = best_counts(self._cut, self._whole, least, most, best)
-            self.found = {packets: self.found[packets] for packets in counts}
-
-    def even(self, form: str) -> Iterator[_Part]:
-        """Yield plans of few packets that use the busiest link little."""
-        of = self.search
-        clock = of.case.cost
-        many = 0
-        if isinstance(clock, Clock):
-            many = min(_MANY, clock.message_bytes // clock.least_packet(of.case.network), MAX_CHUNKS)
-        if many < 2:
-            return
-        of.say("looking for trees to be repeated")
-        for packets, trees, _ in even_trees(_in_packets(self.asked, of, many).planned)[:_REPEATED]:
-            search, started = _in_packets(self.asked, of, packets), time.process_time()
-            offer: Offer[Any] = Offer(partial(even_generation, search.planned, trees), effort="search")
-            schedule = search.built(offer.build(), "periodic-trees")
-            expense = Expense(time.process_time() - started, 0.0, schedule.nbytes, 0)
-            yield _Part(form, search, Generation(schedule), offer, expense)
-
-    def _cut(self, packets: int) -> Planned | None:
-        of, budget = self.search, self.allowed.budget
-        if budget is not None and time.monotonic() - self.began > budget:
-            return None
-        of.say(f"cutting every message in {packets:,} packets")
-        search = _in_packets(self.asked, of, packets)
-        best = min(self._best, *(found.seconds or Fraction(0) for _, found in self.found.values()))
-        try:
-            return self._planned(packets, search, search.bounds(), _WORTH * float(best / self._least - 1))
-        except (NotApplicableError, TooLargeError):
-            return None
-
-    def _planned(self, packets: int, search: Search, known: tuple[Bound, ...], worth: float = math.inf) -> Planned:
-        """Plan with a number of packets, by what is estimated to take no more than the seconds that it is worth."""
-        tried = search.candidates("best", {}, self.effort)
-        tried = [c for c in tried if c.algorithm not in self._slow] or tried
-        if worth < math.inf:
-            about = [0.0 if needs is None else needs.seconds for needs in map(search.needs, tried)]
-            tried = [c for c, seconds in zip(tried, about, strict=True) if seconds <= max(1.0, worth, min(about))]
-        chosen = search.fitting(tried, self.allowed)
-        allowed, budget = self.allowed, self.allowed.budget
-        if budget is not None:
-            allowed = replace(allowed, budget=max(budget - (time.monotonic() - self.began), 1e-3))
-        found = best_of(search, chosen, allowed, False, known)
-        self.found[packets] = search, found
-        if packets > 1:
-            self._slow |= {name for name, time in search.times.items() if time > _SLOW * found.completion_time}
-        return Planned(told_time(found.completion_time, search.case.cost), found.facts.size)
-
-
-_WORTH = 10.0
-"""Seconds that an algorithm may take for each time the bound that may be gained."""
-_SLOW = 2
-"""Times the best: an algorithm that takes more with some packets a message is not tried with other numbers."""
 
 
 def compare(
@@ -655,7 +571,7 @@ def compare(
         found.append(replace(search.carried_out(candidate, bounds, stream=False), schedule=None))
         bounds = found[-1].bounds
     found.sort(key=lambda outcome: outcome.completion_time)
-    bounds = _Asked(network, search, rules, cost).bounds(search, bounds)
+    bounds = AskedQuestion(network, search, rules, cost).bounds(search, bounds)
     proved = tuple(replace(outcome, bounds=bounds) for outcome in found)
     return Comparison(search.case, proved, search.refusals, stopped)
 
@@ -693,6 +609,6 @@ def lower_bounds(
     """
     network, rules, cost = _left_open(network, switching, rules, cost)
     search = Search(asked_case(network, task, switching, rules, cost, 0), None)
-    asked = _Asked(network, search, rules, cost)
+    asked = AskedQuestion(network, search, rules, cost)
     words, first = next(_forms(search, network, rules, cost, None))  # its own form, or the one that is asked for
     return asked.bounds(first, first.bounds(), words)

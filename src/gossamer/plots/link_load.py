@@ -600,17 +600,20 @@ def bound_marks(schedule: Schedule, load: Cells) -> Marks:
     nodes, across = np.zeros(network.node_count, bool), none
     found = _largest_bound(schedule) if network.link_count <= _BOUNDED else None
     if found is not None:
-        sets, of_links, value = found
+        sets, of_links, value, scope = found
         nodes = ~sets if 2 * sets.sum() > sets.size else sets
         across = of_links
         ratio = f"{float(schedule.completion_time / value):.4g} x as long" if value else "longer"
         least = time_text(schedule, value)
-        words.append(f"Bars cross the cut of the lower bound for any schedule, {least}; this one takes {ratio}.")
+        words.append(f"Bars cross the cut of the lower bound for {scope}, {least}; this one takes {ratio}.")
     return Marks(busiest, across, nodes, tuple(words))
 
 
-def _largest_bound(schedule: Schedule) -> tuple[Flags, Flags, Fraction] | None:
-    """Return nodes and links of the cut that the largest bound looks at, and the bound; None where that is no cut."""
+def _largest_bound(schedule: Schedule) -> tuple[Flags, Flags, Fraction, str] | None:
+    """Return nodes and links of the cut of the question's largest bound, the bound, and what it holds for.
+
+    None where that is no cut.
+    """
     from gossamer.planning.planner import lower_bounds
 
     network = schedule.network
@@ -618,21 +621,22 @@ def _largest_bound(schedule: Schedule) -> tuple[Flags, Flags, Fraction] | None:
         bounds = lower_bounds(network, schedule.task, rules=schedule.rules, cost=schedule.cost)
     except GossamerError:
         return None
-    best = max((b.value for b in bounds if not b.scope), default=Fraction(0))
+    best, scope = bounds[0].value, bounds[0].scope
+    words = scope or "any schedule"
     for bound in bounds:
         proof = bound.proof
-        if bound.value != best or bound.scope:
+        if bound.value != best or bound.scope != scope:
             continue
         inside = np.zeros(network.node_count, bool)
         if isinstance(proof, Cut) and proof.nodes is not None and 0 < len(proof.nodes) < network.node_count:
             inside[proof.nodes] = True
             one, other = inside[network.link_source], inside[network.link_target]
-            return inside, (other & ~one) if proof.enter else (one & ~other), best
+            return inside, (other & ~one) if proof.enter else (one & ~other), best, words
         if isinstance(proof, Partition):
             part = np.asarray(proof.part)
             if np.unique(part[part >= 0]).size == 2:
                 inside = part == part[part >= 0].min()
-            return inside, part[network.link_source] != part[network.link_target], best
+            return inside, part[network.link_source] != part[network.link_target], best, words
     return None
 
 

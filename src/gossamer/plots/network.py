@@ -36,7 +36,7 @@ from gossamer.plots.node_names import fitted, paint_nodes
 from gossamer.plots.panels import Figure
 from gossamer.plots.picture_files import picture_format, write_picture
 
-__all__ = ["PortArcs", "draw_network", "network_figure", "port_arcs"]
+__all__ = ["Marked", "PortArcs", "draw_network", "network_figure", "port_arcs"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -116,6 +116,14 @@ def _span(angle: Floats) -> tuple[float, float]:
     return first - _PAD, first + 2 * np.pi - float(gaps[k]) + _PAD
 
 
+class Marked(NamedTuple):
+    """What is marked in a picture of a network: nodes and links, with what they are in words."""
+
+    nodes: npt.NDArray[np.int64]
+    links: npt.NDArray[np.int64]
+    words: str
+
+
 NODE_LIMIT = 5_000
 _MOST_SPEEDS = 6
 """Of more speeds the key has the least and the largest."""
@@ -151,7 +159,9 @@ def draw_network(network: Network, path: str | os.PathLike[str], cut: NarrowCut 
     write_picture(lambda: network_figure(network, cut), path, network.spec)
 
 
-def network_figure(network: Network, cut: NarrowCut | None = None, **dressing: Unpack[Dress]) -> Figure:
+def network_figure(
+    network: Network, cut: NarrowCut | None = None, marked: Marked | None = None, **dressing: Unpack[Dress]
+) -> Figure:
     """Return the picture: terminals round, switches square; links wider the more they carry, those of a cut colored.
 
     Ports that links share are arcs on the rims of nodes, violet; a port that serves several nodes has a color of its
@@ -163,6 +173,8 @@ def network_figure(network: Network, cut: NarrowCut | None = None, **dressing: U
         The network.
     cut : NarrowCut, optional
         A cut whose links are colored.
+    marked : Marked, optional
+        Links that are colored instead, and nodes that have a ring round them.
     **dressing : Dress
         As for all figures. With `ax`: draw the network there.
 
@@ -184,7 +196,7 @@ def network_figure(network: Network, cut: NarrowCut | None = None, **dressing: U
     ['0,0', '0,1', '0,2']
     """
     dress = look(**dressing)
-    whole, network = network, network if cut is not None else sampled(network)
+    whole, network = network, network if cut is not None or marked is not None else sampled(network)
     shown, place = _shown(network)
     found = lay_out(shown)
     lines = link_lines(shown, found, _RADIUS, 0.07)
@@ -201,7 +213,8 @@ def network_figure(network: Network, cut: NarrowCut | None = None, **dressing: U
         size = (page.high - page.low) * page.unit / 72
         width = dress.width or max(float(size[0]) + 0.2, 3.2)
         key = _speeds(shown, width)
-        words = " ".join([_words(whole, cut, stubs, network), *page.names.notes])
+        told = "" if marked is None else f" Orange: {marked.words}."
+        words = " ".join([_words(whole, cut, stubs, network) + told, *page.names.notes])
         top = headline(UNWRITTEN, dress.title, "", width, 1.0, dress) if dress.title else 0.1
         foot = caption(UNWRITTEN, words, width, 1.0, dress) + 0.06 + _KEY * len(key)
         height = max(float(size[1]), 0.3) + top + foot + 0.1
@@ -214,9 +227,11 @@ def network_figure(network: Network, cut: NarrowCut | None = None, **dressing: U
     axes.set_axis_off()
     axes.set_aspect("equal")
     axes.set(xlim=(page.low[0], page.high[0]), ylim=(page.low[1], page.high[1]))
-    _paint_links(axes, shown, lines, page.unit, np.zeros(0, np.int64) if cut is None else place[cut.nodes])
+    _paint_links(axes, shown, lines, page.unit, _colored(network, shown, place, cut, marked))
     _paint_ports(axes, shown, found.positions, lines, page.unit)
     paint_nodes(axes, network, layout, page, _RADIUS)
+    if marked is not None:
+        _paint_rings(axes, layout.positions[marked.nodes])
     return figure
 
 
@@ -259,17 +274,41 @@ def _write_speeds(
             write(figure, (x + _SAMPLE + 0.08) / width, y, text, 7.5, color=MUTED, va="center")
 
 
-def _paint_links(axes: Any, shown: Network, lines: list[Lines], unit: float, inside: npt.NDArray[np.int64]) -> None:
-    """Paint all links, `unit` points to one of the layout; those between the nodes `inside` and others are colored."""
+def _colored(
+    network: Network, shown: Network, place: npt.NDArray[np.int64], cut: NarrowCut | None, marked: Marked | None
+) -> npt.NDArray[np.bool_]:
+    """Return which links of the network that is shown are colored: those of a cut, both ways, or those marked."""
+    if marked is not None:
+        n = shown.node_count
+        mine = place[network.link_source[marked.links]] * n + place[network.link_target[marked.links]]
+        return np.isin(shown.link_source.astype(np.int64) * n + shown.link_target, mine)
+    side = np.zeros(shown.node_count, bool)
+    if cut is not None:
+        side[place[cut.nodes]] = True
+    return np.asarray(side[shown.link_source] != side[shown.link_target], np.bool_)
+
+
+def _paint_rings(axes: Any, positions: Floats) -> None:
+    """Paint rings round nodes."""
+    from matplotlib.collections import EllipseCollection
+
+    side = np.full(len(positions), 2.6 * _RADIUS)
+    axes.add_collection(
+        EllipseCollection(
+            side, side, np.zeros(side.size), units="xy", offsets=positions, transOffset=axes.transData,
+            facecolors="none", edgecolors=CATEGORICAL[1], linewidths=1.3, zorder=3,
+        )
+    )  # fmt: skip
+
+
+def _paint_links(axes: Any, shown: Network, lines: list[Lines], unit: float, colored: npt.NDArray[np.bool_]) -> None:
+    """Paint all links, `unit` points to one of the layout, some colored."""
     from matplotlib.collections import LineCollection
 
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
     wide = _thinned(_widths(shown), lines, unit, (right - left) * (high - low) * unit**2)
-    side = np.zeros(shown.node_count, bool)
-    side[inside] = True
-    crossing = side[shown.link_source] != side[shown.link_target]
     for group in lines:
-        for of, color, least, zorder in ((~crossing, MUTED, 0.0, 1), (crossing, CATEGORICAL[1], 0.8, 1.5)):
+        for of, color, least, zorder in ((~colored, MUTED, 0.0, 1), (colored, CATEGORICAL[1], 0.8, 1.5)):
             mine = of[group.link]
             widths = np.maximum(wide[group.link[mine]], least)
             axes.add_collection(

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from html import escape
 from typing import Any
 
 from gossamer.atomic_files import html_rows, html_summary, quantity
-from gossamer.errors import GossamerError
-from gossamer.networks.bottleneck import NarrowCut
+from gossamer.errors import FileFormatError, GossamerError
 from gossamer.networks.description import describe
 from gossamer.networks.network import Network
 from gossamer.planning import switching
 from gossamer.planning.outcome import measured_text
 from gossamer.plots.link_load import load_figure
 from gossamer.plots.link_occupancy import occupancy_figure
-from gossamer.plots.network import network_figure
+from gossamer.plots.network import NODE_LIMIT, Marked, network_figure
 from gossamer.plots.panels import svg_text
+from gossamer.plots.picture_files import picture_format, write_picture
 from gossamer.plots.wormhole_timetables import channels_figure, worms_figure
 from gossamer.questions.tasks import in_packets
 from gossamer.schedules import Schedule
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
 
-__all__ = ["advice_html", "html", "outcome_html"]
+__all__ = ["advice_figure", "advice_html", "draw_advice", "html", "outcome_html"]
 
 _MOST_NODES, _MOST_WORMS, _DRAWN = 1024, 400, 256
 _STYLE: dict[str, Any] = {"style": "paper", "width": 3.3}
@@ -81,8 +82,45 @@ def outcome_html(outcome: Any, table: str) -> str:
     return _beside(table, _pictures(schedule), f"{schedule.task.describe()} on {schedule.network.spec}")
 
 
+def advice_figure(advice: Any, **dressing: Any) -> Any:
+    """Return the network with the nodes and links of the witness marked.
+
+    Parameters
+    ----------
+    advice : Advice
+        Of `gossamer.explain`.
+    **dressing : Dress
+        As for all figures.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> figure = advice_figure(gossamer.explain(gossamer.plan("array:4", "alltoall"), quick=True))
+    >>> len(figure.axes)
+    1
+    """
+    binds = advice.binding
+    marked = Marked(binds.nodes, binds.links, binds.reason) if binds.reason else None
+    return network_figure(advice.schedule.network, marked=marked, **dressing)
+
+
+def draw_advice(advice: Any, path: str | os.PathLike[str]) -> None:
+    """Write the network with the nodes and links of the witness marked to a file, ``.svg``, ``.png`` or ``.pdf``.
+
+    Raises
+    ------
+    FileFormatError
+        If the suffix names no format, the file cannot be written, or the network is too large to be seen.
+    """
+    picture_format(path)
+    nodes = advice.schedule.network.node_count
+    if nodes > NODE_LIMIT:
+        raise FileFormatError(f"a network of {nodes:,} nodes is not drawn; at most {NODE_LIMIT:,} are seen")
+    write_picture(lambda: advice_figure(advice), path, advice.sentence)
+
+
 def advice_html(advice: Any) -> str:
-    """Return the network with the nodes that bind on one side and its links colored, beside the load of the links.
+    """Return the network with the nodes and links of the witness marked, beside the load of the links.
 
     Parameters
     ----------
@@ -95,16 +133,11 @@ def advice_html(advice: Any) -> str:
     >>> advice_html(gossamer.explain(gossamer.plan("array:4", "alltoall"), quick=True)).count("<svg")
     2
     """
-    schedule, nodes = advice.schedule, advice.binding.nodes
+    schedule = advice.schedule
     network = schedule.network
     if network.node_count > _DRAWN or not network.link_count:
         return ""
-    cut = None
-    if 0 < nodes.size < network.node_count:
-        inside = int((nodes < network.terminal_count).sum())
-        outside, links = network.terminal_count - inside, advice.binding.links
-        cut = NarrowCut(nodes, inside, outside, links.size, int(network.link_capacity[links].sum()), None)
-    pictures: list[Callable[[], Any]] = [lambda: network_figure(network, cut, width=4.6)]
+    pictures: list[Callable[[], Any]] = [lambda: advice_figure(advice, width=4.6)]
     if not isinstance(schedule, WormholeSchedule):
         pictures.append(lambda: load_figure(schedule, style="paper", width=4.6))
     try:

@@ -33,6 +33,7 @@ from gossamer.algorithms.allreduce.exchange_stages import (
     trivance,
 )
 from gossamer.algorithms.multinode_broadcast.hamiltonian_cycle import server_chains
+from gossamer.atomic_files import quantity
 from gossamer.errors import ScheduleError
 from gossamer.graphs.path_and_hop_tables import index_ranges
 from gossamer.graphs.precedence_scheduling import HopGraph, LinkResources, StartTimes, scheduled
@@ -398,7 +399,8 @@ def _propose(stages: Callable[[int], list[Groups] | None], case: Case) -> list[O
                 if all(e[1].halvings != h for e in own[:_TRIED])]  # fmt: skip
         best.append([*own[:_TRIED], *(e for e in ends if e is not None)])
     if not all(best):
-        return Refusal(f"has no stages of {pattern} among so many ranks for so many chunks")
+        ranks, packets = next((len(row), int(k)) for row, k, own in zip(groups, sizes, best, strict=True) if not own)
+        return Refusal(f"has no stages among {ranks} ranks for messages of {quantity(packets, 'packet')}")
     if not case.whole and len(best) > 1:
         return Refusal("segments messages only among one group of ranks")
     offers = []

@@ -521,7 +521,12 @@ def _propose_rings(rings: Callable[[Case], _Along], case: Case) -> Offer[Schedul
     return _refusal(case, MultinodeBroadcast) or _offer(case, lambda: rings(case), on_request=not cycles)
 
 
-def _propose_broadcast(pattern: Callable[[Case], _Along], case: Case) -> Offer[Schedule] | Refusal:
+def _propose_broadcast(
+    pattern: Callable[[Case], _Along], case: Case, blocks: bool = False
+) -> Offer[Schedule] | Refusal:
+    ranks = case.network.terminal_count
+    if blocks and isinstance(case.task, Broadcast | Chunked) and packets_of(case.task) < ranks:
+        return Refusal(f"needs messages of {ranks} packets or more, one for each rank")
     return _refusal(case, Broadcast) or _offer(case, lambda: pattern(case), on_request=True)
 
 
@@ -586,7 +591,7 @@ BROADCASTS = (
         "who has the message sends it half of the remaining ranks on",
     ),
     _in_rounds(
-        "scatter-allgather", Broadcast, partial(_propose_broadcast, _scatter_and_gather),
+        "scatter-allgather", Broadcast, partial(_propose_broadcast, _scatter_and_gather, blocks=True),
         "Thakur, Rabenseifner and Gropp 2005, section 4.2",
         "scatters a long message among the ranks, which gather it along a ring",
     ),

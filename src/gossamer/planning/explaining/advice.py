@@ -1,4 +1,4 @@
-"""What binds a schedule, and what would help: the witness of its bound, and changed questions that are planned.
+"""What would help: the question of a schedule, and changed questions that are planned.
 
 A change is planned by the planner, as any question is. What its lower bound shows to gain little is not planned.
 """
@@ -6,7 +6,7 @@ A change is planned by the planner, as any question is. What its lower bound sho
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -16,14 +16,13 @@ import numpy.typing as npt
 
 from gossamer.atomic_files import quantity
 from gossamer.bounds import Bound
-from gossamer.bounds.proofs import CallPrices, Cut, Partition, PortPrices, Prices
 from gossamer.errors import GossamerError, TaskError
-from gossamer.networks.derived import Renumbered
 from gossamer.networks.network import Network
 from gossamer.networks.shared_ports import SharedPorts
 from gossamer.networks.structures import RatedLinks, Speeds
 from gossamer.planning.allreduce_variants import exact_bounds
 from gossamer.planning.chunk_counts import open_to_choice
+from gossamer.planning.explaining.binding import Binding
 from gossamer.planning.explaining.critical_path import link_rate
 from gossamer.planning.planner import lower_bounds, plan
 from gossamer.questions.costs import AskedCost, Clock, LinearCost, TimeCost, unclocked
@@ -45,13 +44,11 @@ from gossamer.questions.tasks.byte_counts import sizing_of
 from gossamer.schedules import Schedule
 from gossamer.verification import link_busy
 
-__all__ = ["AskedAgain", "Binding", "Gain", "asked_again", "binding", "changed", "gains"]
+__all__ = ["AskedAgain", "Gain", "asked_again", "changed", "gains"]
 
 Longs = npt.NDArray[np.int64]
 Say = Callable[[str], None]
 
-_NAMED = 6
-"""Nodes or links that are named one by one at the most."""
 _LARGE = 400_000
 """Terminals times links from which on nothing is planned unless a time is allowed for it."""
 _LITTLE = Fraction(1, 100)
@@ -148,131 +145,6 @@ def _asked_task(schedule: Schedule) -> Task:
     return one
 
 
-# What binds: the nodes and links of the bound's witness.
-
-
-def named(network: Network, nodes: npt.NDArray[np.integer]) -> str:
-    """Return the names of some nodes, the middle of many left out.
-
-    >>> import gossamer
-    >>> named(gossamer.network("ring:9"), np.arange(9)), named(gossamer.network("ring:9"), np.arange(2))
-    ('(0), (1), (2), ..., (8)', '(0), (1)')
-    """
-    names = [network.node_name(int(v)) for v in (nodes if nodes.size <= _NAMED else [*nodes[:3], nodes[-1]])]
-    return ", ".join(names if nodes.size <= _NAMED else [*names[:3], "...", names[-1]])
-
-
-@dataclass(frozen=True)
-class Binding:
-    """What binds: the nodes and links by which the largest lower bound is proved.
-
-    Attributes
-    ----------
-    words : str
-        What must pass where, and how long that takes at least.
-    nodes : int64[]
-        The nodes on one side of the cut, or those that are priced; empty where the proof names none.
-    links : int64[]
-        The links that bind: those across the cut, between the parts, or with a price; empty where the proof names none.
-    drawn : tuple of str
-        Lines that show nodes and links.
-    all_links : bool
-        Whether every link of the network binds.
-    """
-
-    words: str
-    nodes: Longs
-    links: Longs
-    drawn: tuple[str, ...]
-    all_links: bool = False
-
-
-def binding(network: Network, bounds: Sequence[Bound], cost: object = None) -> Binding:
-    """Return what binds, out of the proof of a bound.
-
-    Parameters
-    ----------
-    network : Network
-        Of the schedule.
-    bounds : sequence of Bound
-        The largest first. Where its proof names no links, those of another that is as large are taken.
-    cost : Clock, optional
-        Of the schedule, where the values of the bounds are in seconds: witnesses count slots that say nothing to
-        people.
-
-    Examples
-    --------
-    >>> import gossamer
-    >>> found = binding(gossamer.network("ring:4"), gossamer.lower_bounds("ring:4", "allgather"))
-    >>> found.nodes.tolist(), found.links.tolist()
-    ([0], [3, 6])
-    """
-    bound = bounds[0]
-    nodes, links = _witness(network, bound)
-    shown, beside = bound, list[str]()
-    for other in bounds[1:]:
-        if not links.size and other.value == bound.value and other.scope == bound.scope:
-            nodes, links = _witness(network, other)
-            shown, beside = other, [f"as large: {other.witness}"] if links.size else []
-    return Binding(
-        bound.witness,
-        nodes,
-        links,
-        (*beside, *_drawn(network, shown, nodes, links, cost)),
-        0 < links.size == network.link_count,
-    )
-
-
-def _witness(network: Network, bound: Bound) -> tuple[Longs, Longs]:
-    """Return the nodes and the links of a proof, in the numbers of a network that may have been recognized."""
-    none = np.zeros(0, np.int64)
-    proof: Any = bound.proof
-    known = network.find(Renumbered)
-    own = np.arange(network.node_count) if known is None else known.place.astype(np.int64)
-    source, target = network.link_source, network.link_target
-    if isinstance(proof, Cut) and proof.nodes is not None and proof.nodes.size:
-        inside = np.zeros(network.node_count, np.bool_)
-        inside[proof.nodes] = True
-        inside = inside[own]
-        crossing = inside[target] & ~inside[source] if proof.enter else inside[source] & ~inside[target]
-        return np.flatnonzero(inside), np.flatnonzero(crossing)
-    if isinstance(proof, Partition) and proof.part.size == network.node_count:
-        part = proof.part[own]
-        entering = (part[target] >= 0) & (part[source] != part[target])
-        leaving = (part[source] >= 0) & (part[source] != part[target])
-        fits = [some for some in (entering, leaving) if int(some.sum()) == proof.capacity.size]
-        return np.flatnonzero(part >= 0), np.flatnonzero(fits[0] if fits else entering)
-    if isinstance(proof, PortPrices) and proof.price.size == network.node_count:
-        return np.flatnonzero(proof.price[own] > 0), none
-    if isinstance(proof, Prices | CallPrices):
-        price = proof.price if isinstance(proof, Prices) else proof.length
-        if price.size == network.link_count and known is None:
-            return none, np.flatnonzero(price > 0)
-    if bound.name == "total hops":
-        return none, np.arange(network.link_count)
-    return none, none
-
-
-def _drawn(network: Network, bound: Bound, nodes: Longs, links: Longs, cost: object) -> Iterator[str]:
-    """Yield lines that show the links that bind, alike ones together."""
-    if not links.size:
-        return
-    if isinstance(bound.proof, Cut) and nodes.size:
-        inward = bound.proof.enter
-        others = np.setdiff1d(np.arange(network.node_count), nodes)
-        near, far = (others, nodes) if inward else (nodes, others)
-        yield f"[ {named(network, near)} ]  ==>  [ {named(network, far)} ]"
-    groups: dict[str, list[int]] = {}
-    for link in links.tolist():
-        groups.setdefault(link_rate(network, link, cost), []).append(link)
-    for rate, some in list(groups.items())[:4]:
-        shown = [f"{network.node_name(int(network.link_source[e]))} => {network.node_name(int(network.link_target[e]))}"
-                 for e in (some if len(some) <= 4 else [*some[:2], some[-1]])]  # fmt: skip
-        if len(some) > 4:
-            shown.insert(2, "...")
-        yield f"{quantity(len(some), 'link')} of {rate}: {', '.join(shown)}"
-
-
 # What would help: changed questions.
 
 
@@ -346,14 +218,15 @@ def gains(asked: AskedAgain, schedule: Any, binds: Binding, budget: float | None
     say : callable
         Told what is planned.
     """
-    began, allowed = time.monotonic(), 60.0 if budget is None else budget
+    clock = time.process_time if budget is None else time.monotonic  # a busy machine leaves out nothing
+    began, allowed = clock(), 60.0 if budget is None else budget
     affordable = budget is not None or asked.network.terminal_count * asked.network.link_count <= _LARGE
     found: list[Gain] = []
     hopeful: list[tuple[Fraction, int, _Change]] = []
 
     def stop(stage: str) -> None:
         say(stage)
-        if time.monotonic() - began > allowed:
+        if clock() - began > allowed:
             raise _LateError
 
     def add(change: _Change, reason: str, taken: Fraction | None = None, algorithm: str = "") -> None:

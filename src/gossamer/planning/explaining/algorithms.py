@@ -34,9 +34,9 @@ from gossamer.planning.explaining.code_texts import (
     place_of,
     steps_of,
 )
-from gossamer.planning.explaining.usual_algorithms import example_network, exchanges, meant, partners
 from gossamer.planning.outcome import Outcome
 from gossamer.planning.planner import lower_bounds, plan
+from gossamer.planning.usual_algorithms import example_network, exchanges, meant, partners
 from gossamer.questions.cases import Proposer
 from gossamer.questions.costs import Clock
 from gossamer.questions.rules import Rules
@@ -62,6 +62,10 @@ __all__ = ["AlgorithmExplanation", "Section", "SlotMoves", "Source", "explain_al
 
 _MOST_HOPS = 500_000
 """Of larger schedules the slots are not drawn."""
+_LOOKED_AT = 128
+"""Slots of which pictures that are alike are shown once."""
+_ALIKE = 3
+"""Slots of one picture that are named."""
 _LISTED = 8
 """Senders of a slot, or pairs of a round, that are named."""
 _WIDTH = 79
@@ -82,6 +86,8 @@ class SlotMoves(NamedTuple):
         From which node to which.
     holders : frozenset of int
         Nodes that have the message as the slot begins; empty where sums, or several messages, are followed.
+    alike : tuple of int
+        Later slots with the same picture, which are not shown again.
     """
 
     slot: int
@@ -89,10 +95,14 @@ class SlotMoves(NamedTuple):
     busy: str
     moves: tuple[tuple[int, int], ...]
     holders: frozenset[int]
+    alike: tuple[int, ...] = ()
 
     def title(self, word: str, all_shown: bool = False) -> str:
-        """Return which slot it is, of how many unless all are shown, and how much of the network is busy."""
-        return f"{word} {self.slot}{'' if all_shown else f' of 0..{self.total - 1}'}: {self.busy}"
+        """Return which slots it is, of how many unless all are shown, and how much of the network is busy."""
+        several = [str(slot) for slot in (self.slot, *self.alike)]
+        several = [*several[:_ALIKE], "..."] if len(several) > _ALIKE + 1 else several
+        which = f"{word}{'s' * bool(self.alike)} {', '.join(several)}"
+        return f"{which}{'' if all_shown else f' of 0..{self.total - 1}'}: {self.busy}"
 
 
 class Section(NamedTuple):
@@ -162,7 +172,7 @@ class AlgorithmExplanation:
     @property
     def all_shown(self) -> bool:
         """Whether all slots are shown."""
-        return not self.slots or len(self.slots) == self.slots[0].total
+        return not self.slots or sum(1 + len(s.alike) for s in self.slots) == self.slots[0].total
 
     @property
     def bound(self) -> Bound | None:
@@ -450,9 +460,10 @@ def _slots(out: Outcome, which: int | tuple[int, ...]) -> tuple[str, tuple[SlotM
             word = out.switching.words[0]
             raise ScheduleError(f"the {word} must be 0..{last}, got {beyond[0]}")
         used = np.array(which)
-    elif used.size > which:  # from the first to the last
-        used = used[np.round(np.linspace(0, used.size - 1, which)).astype(int)] if which > 1 else used[:1]
-    found = []
+    elif used.size > _LOOKED_AT:
+        used = used[np.round(np.linspace(0, used.size - 1, max(which, 2))).astype(int)]
+    found: list[SlotMoves] = []
+    places: dict[tuple[Any, ...], int] = {}
     for slot in used.tolist():
         now = np.flatnonzero(begin == slot)
         if packets:
@@ -461,7 +472,16 @@ def _slots(out: Outcome, which: int | tuple[int, ...]) -> tuple[str, tuple[SlotM
             busy = quantity(np.unique(source[now].astype(np.int64) * network.node_count + target[now]).size, "message")
         moves = sorted({(int(source[i]), int(target[i])) for i in now[mine[now]]})
         holders = {*whose, *target[mine & (end <= slot)].tolist()} if whose else set()
-        found.append(SlotMoves(slot, last + 1, busy, tuple(moves), frozenset(holders)))
+        looks = busy, tuple(moves), frozenset(holders)
+        if isinstance(which, int) and looks in places:  # as one before it
+            same = found[places[looks]]
+            found[places[looks]] = same._replace(alike=(*same.alike, slot))
+            continue
+        places[looks] = len(found)
+        found.append(SlotMoves(slot, last + 1, *looks))
+    if isinstance(which, int) and len(found) > which:  # from the first to the last
+        spread = np.round(np.linspace(0, len(found) - 1, which)).astype(int) if which > 1 else [0]
+        found = [found[i] for i in spread]
     return words, tuple(found)
 
 
@@ -503,6 +523,8 @@ def _pictures(found: AlgorithmExplanation, width: int) -> list[str]:
     for slot in found.slots:
         drawn = _grid(found.network, slot) or _list(found.network, slot)
         blocks.append([slot.title(word, found.all_shown), *drawn])
+    signs = [sign for sign in ("<>", "X") if flat and any(sign in line for block in blocks for line in block[1:])]
+    legend += f", {' and '.join(signs)} both ways" if signs else ""
     lines = _side_by_side(blocks, width) if flat else [line for block in blocks for line in block]
     more = [] if found.all_shown else [f"others: --slots 0-{min(found.slots[0].total, MOST_SLOTS) - 1}"]
     return [legend, *lines, *more]

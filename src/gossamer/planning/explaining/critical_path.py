@@ -114,6 +114,9 @@ class TimeSpent:
         Why something is left out, or an empty text.
     overhead : Fraction
         Of what is spent on sending, what packets cost beyond their bytes.
+    before, after : Fraction
+        Until the busiest link or port is used first, and after it was used last: the latency of the first packet, and
+        the time in which the last ones arrive.
     """
 
     total: Fraction
@@ -126,6 +129,13 @@ class TimeSpent:
     kinds: tuple[LinkKind, ...]
     remark: str = ""
     overhead: Fraction = Fraction(0)
+    before: Fraction = Fraction(0)
+    after: Fraction = Fraction(0)
+
+    @property
+    def pauses(self) -> Fraction:
+        """How long the busiest link or port is idle between its first and its last packet."""
+        return max(self.total - self.before - self.busy - self.after, Fraction(0))
 
 
 def time_spent(schedule: Schedule) -> TimeSpent:
@@ -150,7 +160,7 @@ def time_spent(schedule: Schedule) -> TimeSpent:
     ['15', '9', '6', '0']
     """
     total = schedule.completion_time
-    name, busy = _busiest(schedule)
+    name, busy, uses = _busiest(schedule)
     kinds = tuple(_kinds(schedule))
     if not schedule.hop_count or not total:
         return TimeSpent(total, name, busy, *(Fraction(0),) * 3, (), kinds)
@@ -160,17 +170,21 @@ def time_spent(schedule: Schedule) -> TimeSpent:
     walk = _Walk(schedule)
     path = walk.followed()
     spent = walk.sending, walk.latency, walk.waiting
-    return TimeSpent(total, name, busy, *spent, path, kinds, overhead=walk.overhead)
+    before, after = walk.around(uses)
+    return TimeSpent(
+        total, name, busy, *spent, path, kinds, overhead=walk.overhead, before=before, after=max(after, Fraction(0))
+    )
 
 
-def _busiest(schedule: Schedule) -> tuple[str, Fraction]:
-    """Return the link or port that is busy longest, and for how long."""
+def _busiest(schedule: Schedule) -> tuple[str, Fraction, npt.NDArray[np.bool_]]:
+    """Return the link or port that is busy longest, for how long, and which links use it."""
     network, rules = schedule.network, schedule.rules
     busy = link_busy(schedule)
     share = busy / network.link_capacity
     if not share.size:
-        return "", Fraction(0)
+        return "", Fraction(0), np.zeros(0, np.bool_)
     link = int(np.argmax(share))
+    uses = np.arange(share.size) == link
     best = Fraction(int(busy[link]), int(network.link_capacity[link]) * schedule.parts)
     name = f"link {network.link_name(link)}"
     for limited, end, verb in (
@@ -182,6 +196,7 @@ def _busiest(schedule: Schedule) -> tuple[str, Fraction]:
             node = int(np.argmax(at))
             if Fraction(int(at[node]), schedule.parts) > best:
                 best, name = Fraction(int(at[node]), schedule.parts), f"{network.node_name(node)} {verb}"
+                uses = end == node
     ports = network.shared_ports
     if ports is not None:
         load = busy // network.link_occupancy
@@ -195,8 +210,8 @@ def _busiest(schedule: Schedule) -> tuple[str, Fraction]:
             )
             if long > best:
                 label = ports.names[port] if ports.names is not None else f"p{port}"
-                best, name = long, f"shared NIC or uplink {label}, {verb}"
-    return name, best
+                best, name, uses = long, f"shared NIC or uplink {label}, {verb}", side == port
+    return name, best, uses
 
 
 def _kinds(schedule: Schedule) -> Iterator[LinkKind]:
@@ -353,6 +368,15 @@ class _Walk:
             if self.period:
                 now, generation = self._laps(path, seen, row, generation, now)
         return tuple(reversed(path))
+
+    def around(self, uses: npt.NDArray[np.bool_]) -> tuple[Fraction, Fraction]:
+        """Return the time until some links are used first, and that after they were used last."""
+        rows = np.flatnonzero(uses[self.schedule.link])
+        if not rows.size:
+            return self.whole.completion_time, Fraction(0)
+        first, last = int(self.slot[rows].min()), int((self.slot + self.taken)[rows].max())
+        last += (self.generations - 1) * self.period
+        return self._time(first), self.whole.completion_time - self._time(last)
 
     def _laps(
         self, path: list[CriticalHop], seen: dict[int, tuple[int, int, int, tuple[Fraction, ...]]], row: int,

@@ -21,9 +21,10 @@ from gossamer.bounds import Bound
 from gossamer.display_registry import display
 from gossamer.errors import FileFormatError, ScheduleError
 from gossamer.networks.network import Network
-from gossamer.planning.explaining.advice import AskedAgain, Binding, Gain
+from gossamer.planning.explaining.advice import AskedAgain, Gain
+from gossamer.planning.explaining.binding import Binding
 from gossamer.planning.explaining.critical_path import CriticalHop, TimeSpent
-from gossamer.planning.explaining.usual_algorithms import Beside
+from gossamer.planning.explaining.usual_comparison import Beside
 from gossamer.questions.costs import Clock
 from gossamer.schedules import Hop
 from gossamer.schedules.wormhole.worm_descriptions import Worm
@@ -63,8 +64,11 @@ class Explanation:
 
 
 _WIDTH = 110
+_LIMITS = "What limits it"
 _LITTLE = 0.5
 """Percent of the time below which nothing much is gained."""
+_MUCH = Fraction(1, 5)
+"""Share of the time from which on a path that waits is explained."""
 _STRETCHES = 8
 """Stretches of the critical path that are shown at the most."""
 
@@ -115,7 +119,7 @@ class Advice:
     def sections(self) -> list[Section]:
         """Return the parts of the page."""
         found: list[Section] = [
-            ("What limits it", [*self.why, *self.binding.drawn], None),
+            (_LIMITS, [*self.why, *self.binding.drawn], None),
         ]
         if self.spent.total:
             found.append(("Where time goes", [*self._time_lines()], None))
@@ -125,14 +129,23 @@ class Advice:
         kinds = [(k.name, f"{k.links:,}", f"{float(k.busy):.1%}", f"{float(k.most):.1%}") for k in self.spent.kinds]
         if kinds:
             found.append(("", [], (("links", "count", "busy, mean", "busiest"), kinds[:6])))
-        if self.gains:
-            found.append(("What would help", [], (("change", "time", "gain"), [self._gain_row(g) for g in self.gains])))
+        faster = list(self._faster())
+        if self.gains or faster:
+            rows = [self._gain_row(gain) for gain in self.gains]
+            found.append(("What would help", faster, (("change", "time", "gain"), rows) if rows else None))
         if self.beside:
             rows = [self._beside_row(each) for each in self.beside]
             found.append(("Beside usual algorithms", [], (("algorithm", "time", "/ this", "used by"), rows)))
         if self.remarks:
             found.append(("Left out", list(self.remarks), None))
         return found
+
+    def _faster(self) -> Iterator[str]:
+        """Yield what says that a usual algorithm is faster, as it may be than an old schedule."""
+        best = next((each for each in self.beside if each.time is not None), None)
+        if best is not None and best.time is not None and self.asked is not None and best.time < self.asked.time:
+            less = float(100 * (1 - best.time / self.asked.time))
+            yield f"{best.name} takes {less:.2g} % less time: plan with --algorithm '{best.name}'"
 
     def _time(self, time: Fraction) -> str:
         """Return a time in the unit of the question for people."""
@@ -152,17 +165,31 @@ class Advice:
         if spent.busiest:
             share = float(spent.busy / spent.total)
             yield f"busiest: {spent.busiest}, {self._own(spent.busy)}, {share:.1%} of the time"
+        around = {"until its first packet": spent.before, "between packets": spent.pauses,
+                  "after its last packet": spent.after}  # fmt: skip
+        if spent.busiest and spent.path and any(around.values()):
+            words = [f"{self._of_total(x)} {name}" for name, x in around.items() if x]
+            yield f"it is idle for {', '.join(words)}"
         parts = {"bandwidth": spent.sending - spent.overhead, "overhead of packets": spent.overhead,
                  "latency": spent.latency, "waiting": spent.waiting}  # fmt: skip
         if sum(parts.values(), Fraction(0)):
-            words = [f"{self._own(x)} {name} ({float(x / spent.total):.1%})" for name, x in parts.items()
+            words = [f"{self._of_total(x)} {name}" for name, x in parts.items()
                      if x or name != "overhead of packets"]  # fmt: skip
-            yield f"critical path: {', '.join(words)}"
+            yield f"critical path, from the first packet to the last: {', '.join(words)}"
+            if spent.waiting > spent.total * _MUCH and spent.busy > spent.waiting:
+                yield (
+                    "the packets of that path wait while links carry other packets: what takes the time is how busy "
+                    "the links are, not the waiting"
+                )
         laps = [hop for hop in spent.path if hop.times > 1]
         if laps:
             period = self.schedule.repetition.period
             took = self._own(self.schedule.time_of(period - 1))
             yield f"of the path, {quantity(laps[0].times, 'period')} of {took} each are alike and shown once"
+
+    def _of_total(self, time: Fraction) -> str:
+        """Return a time in the unit of the schedule, with its share of all of it."""
+        return f"{self._own(time)} ({float(time / self.spent.total):.1%})"
 
     def _gain_row(self, gain: Gain) -> tuple[str, ...]:
         if gain.time is None or gain.saved is None or gain.percent is None:
@@ -175,6 +202,7 @@ class Advice:
         if each.time is None or self.asked is None:
             return each.name, "-", "-", f"{each.usual}; {each.skipped}"
         form = each.form or each.name
+        form = each.name if form == each.name else f"{each.name}: {form}"
         name = form if each.packets == 1 else f"{form}, {quantity(each.packets, 'packet')}"
         ratio = f"{float(each.time / self.asked.time):.3f}" if self.asked.time else "-"
         return name, self._time(each.time), ratio, each.usual
@@ -194,12 +222,14 @@ class Advice:
     def __repr__(self) -> str:
         return f"<Advice: {self.sentence}>"
 
-    def markdown(self) -> str:
-        """Return the page as Markdown."""
+    def markdown(self, picture: str = "") -> str:
+        """Return the page as Markdown; `picture`: the name of a file with the network and what binds it, if any."""
         lines = [f"# {self.sentence}"]
         for heading, told, table in self.sections():
             lines += ["", f"## {heading}"] if heading else []
             lines += [""] * bool(told) + [f"- {line}" for line in told]
+            if picture and heading == _LIMITS:
+                lines += ["", f"![{self.schedule.network.spec}: {self.binding.reason or 'the network'}]({picture})"]
             if table is not None:
                 cells = [[cell.replace("|", "\\|") for cell in row] for row in (table[0], *table[1])]
                 rows = [f"| {' | '.join(row)} |" for row in cells]
@@ -227,7 +257,7 @@ class Advice:
             parts += [f"<p>{escape(line)}</p>" for line in told]
             if table is not None:
                 parts.append(html_table(*table))
-            if heading == "What limits it":
+            if heading == _LIMITS:
                 parts.append(pictures)
         return "\n".join(parts)
 
@@ -256,12 +286,15 @@ class Advice:
                 "words": self.binding.words,
                 "nodes": [network.node_name(v) for v in self.binding.nodes.tolist()],
                 "links": [network.link_name(e) for e in self.binding.links.tolist()],
+                "kind": self.binding.kind, "reason": self.binding.reason, "share": self.binding.share.tolist(),
             },
             "time_goes": {
                 "busiest": spent.busiest, "busy": plain(spent.busy * scale),
                 "bandwidth": plain((spent.sending - spent.overhead) * scale),
                 **({"overhead": plain(spent.overhead * scale)} if spent.overhead else {}),
                 "latency": plain(spent.latency * scale), "waiting": plain(spent.waiting * scale),
+                "before": plain(spent.before * scale), "pauses": plain(spent.pauses * scale),
+                "after": plain(spent.after * scale),
                 "kinds": [
                     {"links": k.name, "count": k.links, "busy": float(k.busy), "busiest": float(k.most)}
                     for k in spent.kinds
@@ -286,23 +319,41 @@ class Advice:
             "this_time": None if asked is None else plain(asked.time),
         }  # fmt: skip
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to a file: ``.md``, ``.html`` or ``.txt``.
+    def save(self, path: str | os.PathLike[str]) -> list[Path]:
+        """Write the page to a file, and return what was written.
+
+        Parameters
+        ----------
+        path : path
+            ``.html``, ``.txt``, or ``.md``, with the picture of the network in an ``.svg`` beside it where it is not
+            too large; ``.svg``, ``.png`` or ``.pdf``: the picture alone, nodes and links of the witness marked.
 
         Raises
         ------
         FileFormatError
             If the suffix is none of these, or the file cannot be written.
         """
-        suffix = Path(path).suffix.lower()
-        made = {".md": self.markdown, ".html": self.html, ".txt": lambda: f"{self}\n"}.get(suffix)
-        if made is None:
-            raise FileFormatError(f"a page of advice is .md, .html or .txt, got {str(path)!r}")
-        text = made()
-        with whole_file(path) as part:
+        target, draw = Path(path), display("advice picture")
+        suffix = target.suffix.lower()
+        if suffix in _PICTURES and draw is not None:
+            draw(self, target)
+            return [target]
+        if suffix not in (".md", ".html", ".txt"):
+            raise FileFormatError(f"a page of advice is .md, .html, .txt, .svg, .png or .pdf, got {str(path)!r}")
+        beside = target.with_suffix(".svg")
+        drawn = suffix == ".md" and draw is not None and self.schedule.network.node_count <= _DRAWN
+        if drawn and draw is not None:
+            draw(self, beside)
+        made = {".md": lambda: self.markdown(beside.name if drawn else ""), ".html": self.html}
+        text = made.get(suffix, lambda: f"{self}\n")()
+        with whole_file(target) as part:
             part.write_text(text, encoding="utf-8")
+        return [beside, target] if drawn else [target]
 
 
+_PICTURES = (".svg", ".png", ".pdf")
+_DRAWN = 256
+"""Nodes of a network up to which it is drawn beside the page."""
 _BEGINS = {
     "data": "when what it carries has come",
     "link": "when the link is free",

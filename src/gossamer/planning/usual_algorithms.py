@@ -7,10 +7,7 @@ carry it out, the first that covers the case, with their reversals and the allre
 from __future__ import annotations
 
 import inspect
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import partial
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -18,17 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gossamer.algorithms.allreduce.exchange_stages import rank_sides
-from gossamer.algorithms.multinode_broadcast.hamiltonian_cycle import ring_words
 from gossamer.algorithms.registry import current_name
-from gossamer.errors import GossamerError, NotApplicableError, TaskError, nearest
+from gossamer.errors import GossamerError, NotApplicableError, few_of, nearest, shown
 from gossamer.networks import as_network
 from gossamer.networks.network import Network
-from gossamer.planning.explaining.advice import AskedAgain
-from gossamer.planning.offer_search import Search, asked_case, best_of
+from gossamer.planning.offer_search import asked_case
 from gossamer.planning.switching import SWITCHINGS
-from gossamer.planning.switching.resource_limits import limits
 from gossamer.questions.cases import Offer, Proposer, Refusal
-from gossamer.questions.costs import TimeCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import (
     TASKS,
@@ -49,21 +42,20 @@ from gossamer.questions.tasks import (
     UnevenExchange,
     as_task,
     chunked,
-    in_packets,
     packets_of,
 )
 
 __all__ = [
     "USUAL",
-    "Beside",
     "Meant",
     "Usual",
-    "beside",
     "example_network",
     "exchanges",
     "meant",
     "names_of",
     "partners",
+    "reversed_kind",
+    "short_names",
 ]
 
 Say = Callable[[str], None]
@@ -77,8 +69,6 @@ class Use(NamedTuple):
 
     by: str
     here: Callable[[int, int], bool] | None = None
-    blocks: bool = False
-    """Whether it needs a packet for each rank."""
 
 
 class Usual(NamedTuple):
@@ -183,7 +173,7 @@ USUAL: tuple[Usual, ...] = (
     ),
     Usual(
         "scatter and allgather", ("scatter-allgather", "van-de-geijn"), ("scatter-allgather",),
-        {Broadcast: Use("MPI for long messages", lambda size, n: size >= 12 * 1024, blocks=True)},
+        {Broadcast: Use("MPI for long messages", lambda size, n: size >= 12 * 1024)},
     ),
     Usual(
         "pairwise exchange", ("pairwise",), ("pairwise-exchange",),
@@ -204,7 +194,16 @@ USUAL: tuple[Usual, ...] = (
 """The usual algorithms, in the order in which they are named."""
 
 _PREFIXES = ("", "reversed-", "two-way-")
-_REVERSED = {ReduceScatter: MultinodeBroadcast, Reduce: Broadcast, Gather: Scatter}
+_REVERSED: dict[type[Task], type[Task]] = {ReduceScatter: MultinodeBroadcast, Reduce: Broadcast, Gather: Scatter}
+
+
+def reversed_kind(task: Task) -> type[Task]:
+    """Return the kind of a task by which it is known who uses an algorithm: the one that a reduction reverses.
+
+    >>> reversed_kind(Reduce()).__name__, reversed_kind(Allreduce()).__name__
+    ('Broadcast', 'Allreduce')
+    """
+    return _REVERSED.get(type(task), type(task))
 
 
 def _key(name: str) -> str:
@@ -238,20 +237,43 @@ def short_names() -> list[str]:
 
 
 class Meant(NamedTuple):
-    """An algorithm of a name for a task, with the rules and options that it is asked for with."""
+    """An algorithm of a name for a task, with the rules and options that it is asked for with.
+
+    Attributes
+    ----------
+    algorithm, switching, task, rules, options
+        What `gossamer.plan` takes.
+    halved : bool or None
+        As of `Usual`.
+    """
 
     algorithm: Proposer[Any, Any]
     switching: str
     task: Task
     rules: Rules | None
     options: Mapping[str, Any]
+    halved: bool | None = None
+
+    def options_for(self, case: Any) -> Mapping[str, Any]:
+        """Return the options of a case, which depend on the times of links and the number of packets."""
+        if self.halved is None:
+            return {}
+        offers = self.algorithm.offers(case)
+        return {} if isinstance(offers, Refusal) else _options(offers, self.halved)
+
+
+class UnknownNameError(NotApplicableError):
+    """No algorithm has a name."""
 
 
 _RULES = (None, Rules(segmented=True), Rules(ports="one"), Rules(ports="one-send"), Rules(ports="one-receive"))
 """Rules that are tried one after the other where none are asked for: the usual ones of the network first."""
 
 
-def meant(name: str, network: Network, asked: Task | str | None = None, rules: Rules | None = None) -> Meant:
+def meant(
+    name: str, network: Network, asked: Task | str | None = None, rules: Rules | None = None,
+    switching: str | None = None, exactly: bool = False,
+) -> Meant:  # fmt: skip
     """Return the first algorithm of a name that covers a task.
 
     Parameters
@@ -263,6 +285,10 @@ def meant(name: str, network: Network, asked: Task | str | None = None, rules: R
         Default: the first task that it covers.
     rules : Rules, optional
         Default: the first that it needs.
+    switching : str, optional
+        How messages travel. Default: as the algorithm has it.
+    exactly : bool
+        Whether messages are as many packets as they are asked for; else some may be cut where the algorithm needs it.
 
     Raises
     ------
@@ -282,59 +308,97 @@ def meant(name: str, network: Network, asked: Task | str | None = None, rules: R
     key = current_name(_key(str(name)))
     usual = _BY_NAME.get(key)
     exact = [n for n in known if n.lower() == key]
-    names = list(dict.fromkeys([*exact, *(n for n in names_of(key) if n in known)]))
+    names = list(dict.fromkeys([*exact, *(n for n in (*names_of(key), *(p + x for x in exact for p in _PREFIXES))
+                                          if n in known)]))  # fmt: skip
     if not names:
         hint = nearest(key, [*known, *_BY_NAME]) or f"; short names: {', '.join(short_names())}"
-        raise NotApplicableError(f"no algorithm {name!r}{hint}; see gossamer list algorithms")
+        raise UnknownNameError(f"no algorithm {shown(name)}{hint}; see gossamer list algorithms")
     halved, packets = (None, 1) if usual is None else (usual.halved, usual.packets)
     task = None if asked is None else as_task(asked)
-    said: list[str] = []
+    said: dict[str, str] = {}
     for called in names:
-        for switching, algorithm in known[called]:
-            chunks = Chunked in algorithm.tasks and (called in exact or isinstance(task, Chunked))
-            if not (task is None or chunks or isinstance(task, (*algorithm.tasks, Allreduce))):
+        for travels, algorithm in known[called]:
+            if switching not in (None, travels):
                 continue
-            for tried in _tasks(algorithm, task, network, max(2, network.terminal_count) if halved else packets):
-                found = _covered(algorithm, switching, tried, network, rules, halved)
+            most = max(2, network.terminal_count) if halved else packets
+            for tried in _tasks(algorithm, task, network, most, called in exact, exactly):
+                found = _covered(algorithm, travels, tried, network, rules, halved)
                 if isinstance(found, Meant):
                     return found
-                said.append(found if found.startswith(called) else f"{called} {found}")
+                said.setdefault(found, called)
     if task is None:
-        reasons = "; ".join(dict.fromkeys(said)) or "no task of it fits"
-        raise NotApplicableError(f"algorithm {name!r} does not cover {network.spec}: {reasons}")
-    covering = sorted(_covering(task, network, rules))
-    there = f"; there are: {', '.join(covering)}" if covering else ""
-    why = f" ({'; '.join(list(dict.fromkeys(said))[:3])})" if said else ""
-    words = asked if isinstance(asked, str) else task.name
-    raise NotApplicableError(f"no algorithm {name!r} for {words} on {network.spec}{why}{there}")
+        reasons = "; ".join(_clauses(said)) or "no task of it fits"
+        raise NotApplicableError(f"algorithm {shown(name)} does not cover {network.spec}: {reasons}")
+    words = asked if isinstance(asked, str) else task.word
+    where, covering = f"{words} on {network.spec}", list(dict.fromkeys(_covering(task, network, rules)))
+    every = [pair for called in names for pair in known[called]]
+    some = [algorithm for travels, algorithm in every if switching in (None, travels)]
+    told = f"algorithm {shown(name)} "
+    if said:
+        told += f"does not cover {where}: {'; '.join(_clauses(said)[:2])}"
+    elif not some:
+        told += f"goes with {every[0][0]} switching, not with {switching}"
+    elif isinstance(task, Grouped):
+        told += "is for one group of all nodes"
+    else:
+        told += f"is for {_known_for(some)}, not for {words}"
+    raise NotApplicableError(told + (f"; there are: {few_of(key, covering, 3)}" if covering else ""))
+
+
+def _clauses(said: Mapping[str, str]) -> list[str]:
+    """Return reasons with the names of the algorithms that have them, each reason once."""
+    return [why if why.startswith(name) else f"{name} {why}" for why, name in said.items()]
+
+
+def _known_for(algorithms: Iterable[Proposer[Any, Any]]) -> str:
+    """Return the customary names of the tasks that algorithms are for."""
+    kinds = dict.fromkeys(kind for algorithm in algorithms for kind in algorithm.tasks)
+    plain = [kind for kind in kinds if kind not in (Chunked, Grouped, DemandTable, Together)]
+    words = [kind.customary for kind in plain if kind.customary] or [kind.name for kind in plain]
+    return ", ".join(dict.fromkeys(words)) or "messages in several packets"
 
 
 def _covering(task: Task, network: Network, rules: Rules | None) -> Iterator[str]:
-    """Yield the names of the algorithms for packets that cover a task."""
-    for algorithm in SWITCHINGS["store-and-forward"].algorithms(type(task)):
-        if isinstance(_covered(algorithm, "store-and-forward", task, network, rules, None), Meant):
-            yield algorithm.name
+    """Yield the names of the algorithms for packets that cover a task, usual names first."""
+    found = [
+        algorithm.name
+        for algorithm in SWITCHINGS["store-and-forward"].algorithms(type(task))
+        if isinstance(_covered(algorithm, "store-and-forward", task, network, rules, None), Meant)
+    ]
+    yield from sorted(found)
 
 
-def _tasks(algorithm: Proposer[Any, Any], asked: Task | None, network: Network, packets: int) -> Iterator[Task]:
-    """Yield the tasks on which an algorithm is tried: what is asked, or examples of those that it is for."""
+def _tasks(
+    algorithm: Proposer[Any, Any], asked: Task | None, network: Network, packets: int, named: bool, exactly: bool
+) -> Iterator[Task]:
+    """Yield the tasks on which an algorithm is tried: what is asked, or examples of those that it is for.
+
+    An allreduce of partial sums has a packet for each rank's block, so that it is the one that was asked for. `named`:
+    whether the algorithm goes by its own name.
+    """
     ranks = max(2, network.terminal_count)
-    if asked is None and packets > 1 and PartialSumAllreduce in algorithm.tasks:
-        yield Chunked(PartialSumAllreduce(), packets)
+    if asked is None:
+        if packets > 1 and PartialSumAllreduce in algorithm.tasks:
+            yield Chunked(PartialSumAllreduce(), packets)
+        else:
+            for kind in algorithm.tasks:
+                yield from _examples(kind, network.terminal_count)
         return
-    if asked is not None:
-        inner = asked.task if isinstance(asked, Chunked) else asked
+    general = (Chunked, Grouped, DemandTable, Together)
+    own = tuple(kind for kind in algorithm.tasks if kind not in general)
+    inner = asked.task if isinstance(asked, Chunked) else asked
+    one = inner.task if isinstance(inner, Grouped) else inner
+    if isinstance(one, Allreduce) and PartialSumAllreduce in own:
+        sizes = {len(row) for row in inner.groups} if isinstance(inner, Grouped) else {ranks}
+        if len(sizes) == 1 and min(sizes) > 1 and (not isinstance(inner, Grouped) or Grouped in algorithm.tasks):
+            sums = chunked(PartialSumAllreduce(), min(sizes) * packets_of(asked))
+            yield Grouped(sums, inner.groups) if isinstance(inner, Grouped) else sums
+        return
+    fits = isinstance(asked, own)
+    if fits or (isinstance(asked, general) and isinstance(asked, algorithm.tasks) and (named or isinstance(one, own))):
         yield asked
-        forms: list[Task] = [asked]
-        if isinstance(inner, Allreduce):  # blocks of a rank, as those of a reduce-scatter and an allgather
-            yield chunked(PartialSumAllreduce(), ranks * packets_of(asked))
-            forms.append(PartialSumAllreduce())
-            yield from forms[1:]
-        if Chunked in algorithm.tasks and not isinstance(asked, Chunked | Grouped | DemandTable | Together):
-            yield from (Chunked(form, packets) for form in forms for packets in (2, ranks, 16))
-        return
-    for kind in algorithm.tasks:
-        yield from _examples(kind, network.terminal_count)
+    if Chunked in algorithm.tasks and not (exactly or isinstance(asked, general)) and (fits or (named and not own)):
+        yield from (Chunked(asked, packets) for packets in (2, ranks, 16))
 
 
 def _examples(kind: type[Task], n: int) -> Iterator[Task]:
@@ -386,7 +450,7 @@ def _covered(
         if isinstance(found, Refusal):
             said = said or found.why
             continue
-        return Meant(algorithm, switching, task, each, _options(found, halved))
+        return Meant(algorithm, switching, task, each, _options(found, halved), halved)
     return said
 
 
@@ -483,146 +547,3 @@ def partners(algorithm: Proposer[Any, Any], network: Network) -> list[set[tuple[
             rounds = [set(map(tuple, sent[sent[:, 0] == k, 1:].tolist())) for k in np.unique(sent[:, 0])]
         found += [{(int(row[u]), int(row[v])) for row in lines for u, v in pairs} for pairs in rounds]
     return found
-
-
-# What they take on a network, beside a schedule.
-
-
-@dataclass(frozen=True)
-class Beside:
-    """A usual algorithm on the same network.
-
-    Attributes
-    ----------
-    name : str
-        What people call it.
-    usual : str
-        Who uses it, and when.
-    time : Fraction or None
-        In seconds or in the unit of the cost; None where it does not run here.
-    packets : int
-        Packets a message that take least of those tried.
-    skipped : str
-        Why it does not run here, or an empty text.
-    form : str
-        The name with what is special here: along which cables a ring runs.
-    algorithm : str
-        Its name in the registry.
-    """
-
-    name: str
-    usual: str
-    time: Fraction | None
-    packets: int = 1
-    skipped: str = ""
-    form: str = ""
-    algorithm: str = ""
-
-
-_LITTLE = Fraction(1, 100)
-"""Share of the time that more packets must gain to be worth trying more."""
-_LONG = 2.0
-"""Seconds of work that a number of packets may take to build, so that more are tried."""
-_CUTS = (1, 8, 64, 512)
-"""Packets a message that are tried, in seconds."""
-_MOST_SENT = 200_000
-"""Packets times ranks at the most, where messages are cut."""
-
-
-def beside(asked: AskedAgain, budget: float, say: Say) -> tuple[tuple[Beside, ...], str]:
-    """Return how rings, trees and exchanges among ranks compare on the network, and a remark if there are none.
-
-    Each is planned by its name in the registry, so that `gossamer.plan` with that algorithm and as many packets a
-    message takes the same time.
-
-    Parameters
-    ----------
-    asked : AskedAgain
-        The question.
-    budget : float
-        Seconds after which no further one is built.
-    say : callable
-        Told what is built.
-    """
-    task = asked.task.task if isinstance(asked.task, Chunked) else asked.task
-    if asked.switching == "wormhole":
-        return (), "rings and trees of libraries are compared for store-and-forward schedules only"
-    if isinstance(task, Grouped | Together):
-        return (), "rings and trees of libraries are compared for one collective among all nodes only"
-    if asked.rules is not None and (asked.rules.buffer is not None or asked.rules.reduction):
-        return (), "rings and trees of libraries are not compared under a limit of buffers or with sums in switches"
-    if asked.network.terminal_count < 2:
-        return (), "one node alone has nobody to send to"
-    until, found = time.monotonic() + budget, list[Beside]()
-    for usual in USUAL:
-        use = usual.uses.get(_REVERSED.get(type(task), type(task)))
-        if use is None:
-            continue
-        size = asked.cost.bytes if isinstance(asked.cost, TimeCost) else 0
-        here = size and use.here is not None and use.here(size, asked.network.terminal_count)
-        words = f"{use.by}; its choice for this size" if here else use.by
-        say(f"building: {usual.name}")
-        if time.monotonic() > until:
-            found.append(Beside(usual.name, words, None, skipped="left out for lack of time"))
-            continue
-        try:
-            found.append(_timed(asked, task, usual, words, use.blocks, until))
-        except GossamerError as error:
-            found.append(Beside(usual.name, words, None, skipped=str(error).partition("; ")[0]))
-    remark = "" if found else f"no usual ring or tree is known for {task.name}"
-    return tuple(sorted(found, key=lambda each: (each.time is None, each.time or 0))), remark
-
-
-def _timed(asked: AskedAgain, task: Task, usual: Usual, words: str, blocks: bool, until: float) -> Beside:
-    """Return what an algorithm takes with as many packets a message as take least of some."""
-    given, ranks = packets_of(asked.task), asked.network.terminal_count
-    rules = replace(asked.rules or Rules(), segmented=False)
-    best: Beside | None = None
-    refused: GossamerError | None = None
-    idle = 0
-    for cut in _CUTS if asked.seconds and given == 1 else (given,):
-        if cut > 1 and cut * ranks * (1 if isinstance(task, Broadcast | Reduce) else ranks) > _MOST_SENT:
-            break
-        if blocks and cut < ranks:
-            refused = refused or TaskError(f"needs messages of {ranks} packets or more")
-            continue
-        begun = time.process_time()
-        try:
-            new = _by_name(asked, in_packets(task, cut), usual, rules)
-        except GossamerError as error:
-            refused = refused or error
-            continue
-        gained = best is None or best.time is None or new.time < best.time * (1 - _LITTLE)
-        if best is None or best.time is None or new.time < best.time:
-            most = {} if rules.ports == "all" else {"most": 1}
-            form = ring_words(new.network, **most) if usual.name == "ring" else ""
-            best = Beside(usual.name, words, new.time, new.packets, form=form, algorithm=new.algorithm)
-        idle = 0 if gained else idle + 1  # rounds that follow each other at once pay off late
-        if idle > 1 or time.process_time() - begun > _LONG or time.monotonic() > until:
-            break
-    if best is None:
-        raise refused or TaskError(f"ranks send over {_MOST_SENT:,} packets")
-    return best
-
-
-class _Built(NamedTuple):
-    """What a plan by name takes, in how many packets a message, by which algorithm, on which network."""
-
-    time: Fraction
-    packets: int
-    algorithm: str
-    network: Network
-
-
-def _by_name(asked: AskedAgain, task: Task, usual: Usual, rules: Rules) -> _Built:
-    """Plan a task by the algorithm that is meant, without bounds."""
-    chosen = meant(usual.name, asked.network, task, rules)
-    cost = replace(asked.cost, form="best") if isinstance(asked.cost, TimeCost) else asked.cost
-    question = asked_case(asked.network, chosen.task, chosen.switching, chosen.rules, cost, 0)
-    search, allowed = Search(question, None, lambda case: ()), limits(None, None)
-    offers = chosen.algorithm.offers(question.planned)  # with the times of links, which decide what is offered
-    options = chosen.options if isinstance(offers, Refusal) else _options(offers, usual.halved)
-    candidates = search.candidates(chosen.algorithm.name, options, "search")
-    found = best_of(search, search.fitting(candidates, allowed), allowed, False, ())
-    taken = found.completion_time if found.seconds is None else found.seconds
-    return _Built(taken, packets_of(chosen.task), found.algorithm, question.planned.network)
