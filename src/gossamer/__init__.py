@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from gossamer.planning.plan_resizing import resized
     from gossamer.planning.planner import compare, lower_bounds, plan
     from gossamer.planning.replanning import replan
+    from gossamer.planning.routing_report import Routes, routes
     from gossamer.planning.switching import load, save, verify
     from gossamer.programs import Program, lower
     from gossamer.questions.cases import Case
@@ -81,6 +82,8 @@ _HOME = {
     "plan": "gossamer.planning.planner",
     "replan": "gossamer.planning.replanning",
     "resized": "gossamer.planning.plan_resizing",
+    "routes": "gossamer.planning.routing_report",
+    "Routes": "gossamer.planning.routing_report",
     "save": "gossamer.planning.switching",
     "sweep": "gossamer.studies.sweeps",
     "task": "gossamer.questions.tasks",
@@ -105,6 +108,7 @@ __all__ = [
     "Packets",
     "Phase",
     "Program",
+    "Routes",
     "Rules",
     "Schedule",
     "StepCost",
@@ -127,6 +131,7 @@ __all__ = [
     "plan",
     "replan",
     "resized",
+    "routes",
     "save",
     "sweep",
     "task",

@@ -1,11 +1,13 @@
-"""``gossamer network`` and ``gossamer demands``: what a network and a task are, and files of them."""
+"""``gossamer network``, ``demands``, ``routes``: what a network and a task are, routing tables, and files of them."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated, Any
 
-from gossamer.cli.console import print_json, print_rows, progress
+import typer
+
+from gossamer.cli.console import print_json, print_rows, print_summary, progress
 from gossamer.cli.files import check_other_than, check_outputs, is_picture
 from gossamer.cli.options import (
     TASK,
@@ -20,7 +22,7 @@ from gossamer.cli.options import (
     written,
 )
 
-__all__ = ["demands", "network"]
+__all__ = ["demands", "network", "routes"]
 
 NetworkOutput = Annotated[
     list[Path] | None,
@@ -28,6 +30,10 @@ NetworkOutput = Annotated[
 ]
 DemandsOutput = Annotated[
     list[Path] | None, written("Write rows (.csv, .parquet, .json) or a matrix (.npy, .mtx, .mtx.gz)")
+]
+TablesOutput = Annotated[
+    list[Path] | None,
+    written("Write forwarding tables (.lft), service levels (.sl), their virtual lanes (.sl2vl) or loads (.csv)"),
 ]
 
 
@@ -91,3 +97,54 @@ def demands(
         print_json({"network": net.spec, **table.to_dict()})
         return
     print_rows([("network", net.spec), ("task", table.describe())], output or [])
+
+
+@fails
+def routes(
+    network: NetworkArgument,
+    table: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Forwarding tables to judge, as dump_lfts.sh prints them. Default: ours.", metavar="[FILE]"
+        ),
+    ] = None,
+    levels: Annotated[
+        Path | None,
+        typer.Option(
+            help="Service levels of a file's tables (opensm-path-records.dump).",
+            metavar="FILE",
+            rich_help_panel="Network",
+        ),
+    ] = None,
+    layers: Annotated[
+        int, typer.Option(help="Virtual layers at most, of 16.", metavar="N", rich_help_panel="Search")
+    ] = 16,
+    seed: Seed = 0,
+    output: TablesOutput = None,
+    json: Json = False,
+) -> None:
+    """Make routing tables without deadlocks, balanced for alltoall, or judge a file's; exit status 1 if faulty."""
+    from gossamer.atomic_files import check_writable, written_together
+    from gossamer.networks.routing_tables import check_suffix, write_routing_table
+    from gossamer.planning import routing_report
+
+    check_other_than([network, table, levels], output or [])
+    for path in output or []:
+        if path.suffix.lower() != ".csv":
+            check_suffix(path)
+        check_writable(path)
+    with progress() as stage, written_together():
+        stage("reading")
+        found = routing_report.routes(network, table, levels=levels, layers=layers, seed=seed, progress=stage)
+        for path in output or []:
+            stage(f"writing {path}")
+            if path.suffix.lower() == ".csv":
+                found.write_loads(path)
+            else:
+                write_routing_table(found.tables, path)
+    if json:
+        print_json(found.to_dict())
+    else:
+        print_summary(found.summary)
+        print_rows(found.rows(), output or [])
+    raise typer.Exit(0 if found.sound else 1)
