@@ -176,6 +176,21 @@ def _take_off(d, first, head, terminals, table, load, size, order, depth):
 
 
 @njit(cache=True, nogil=True, small=100_000)
+def _first_shortest(first, head, first_in, entering, source, forwards, table):
+    """Let every node send on by its first cable that is on a shortest path to the destination."""
+    n = first.size - 1
+    far, order = np.empty(n, np.int32), np.empty(n, np.int64)
+    for d in range(table.shape[1]):
+        _hops_from(d, first_in, entering, source, forwards, far, order)
+        for v in range(n):
+            for c in range(first[v], first[v + 1]):
+                u = head[c]
+                if far[v] > 0 and far[u] == far[v] - 1 and (forwards[u] or u == d):
+                    table[v, d] = c
+                    break
+
+
+@njit(cache=True, nogil=True, small=100_000)
 def _mend(visit, first, head, time, forwards, terminals, table, load, size, power, scale, longer):
     """Let nodes change their next cable for a destination, with all that they pass on, where it costs less.
 
@@ -585,27 +600,27 @@ def routing_table(
     --------
     >>> import gossamer
     >>> routing_table(gossamer.network("torus:4x4")).layers
-    2
+    1
     """
     time, say = Cables.of(network).time, progress or (lambda stage: None)
     found: list[tuple[int, IntArray]] = []
     for table in _candidates(network, enough, seed, progress):
-        size = np.zeros(table.shape, np.int32)
-        found.append((_congestion(network, table, time, size), table))
+        found.append((int((_loads(network, table) * time).max(initial=0)), table))
         if found[-1][0] <= enough:
             break
-    close = _CLOSE * min(congestion for congestion, _ in found)
-    best: tuple[int, int, IntArray, npt.NDArray[np.uint8]] | None = None
-    for congestion, table in sorted(found, key=lambda pair: pair[0])[:_LAYERED]:
-        if best is not None and (congestion > close or best[0] == 1):
-            break
+    found.sort(key=lambda pair: pair[0])  # of equal loads those that came first, which are plainer
+    close = [table for congestion, table in found if congestion <= _CLOSE * found[0][0]]
+    best: RoutingTable | None = None
+    for table in close[:_LAYERED]:
         say("finding layers")
-        layer = layered(network, table, most=layers if best is None else best[0], seed=seed)
-        if layer is not None and (best is None or int(layer.max()) + 1 < best[0]):
-            best = int(layer.max()) + 1, congestion, table, layer
+        layer = layered(network, table, most=layers if best is None else best.layers, seed=seed)
+        if layer is not None and (best is None or int(layer.max(initial=0)) + 1 < best.layers):
+            best = RoutingTable(network, table, layer, "balanced routes by destination")
+        if best is not None and best.layers == 1:
+            break
     if best is None:
         raise ModelError(f"the routes on {network.spec} need more than {layers} virtual layers")
-    return RoutingTable(network, best[2], best[3], "balanced routes by destination")
+    return best
 
 
 _CLOSE = 1.03
@@ -617,16 +632,24 @@ _LAYERED = 4
 def _candidates(
     network: Network, enough: float, seed: int, progress: Callable[[str], None] | None
 ) -> Iterator[IntArray]:
-    """Yield routes in the order of the dimensions where there are any, also balanced; then balanced ones."""
+    """Yield routes in the order of dimensions and of cables, which need few layers, also balanced; then balanced ones."""
     say = progress or (lambda stage: None)
-    if network.grid is not None and network.node_count == network.terminal_count:
-        table = _dimension_order(network, network.grid)
-        yield table
-        graph = _Graph.of(network, np.ones(network.node_count, np.bool_))
-        size = np.zeros(table.shape, np.int32)
-        _sizes(network.terminal_count, table, graph.cables.target, size)
-        load = np.bincount(table[table >= 0], size[table >= 0], graph.cables.time.size).astype(np.int64)
-        yield from _mended(graph, table, load, enough, 0, np.random.default_rng(seed), say)
+    every = np.ones(network.node_count, np.bool_)
+    alike = network.node_count == network.terminal_count
+    if not alike:
+        every[: network.terminal_count] = False
+    graph = _Graph.of(network, every)
+    table = np.full((network.node_count, network.terminal_count), -1, np.int32)
+    c = graph.cables
+    _first_shortest(c.first, c.target, graph.first_in, graph.entering, c.source, every, table)
+    plain = [_dimension_order(network, network.grid)] if alike and network.grid is not None else []
+    complete = bool(
+        (table[: network.terminal_count] >= 0).sum() == network.terminal_count * (network.terminal_count - 1)
+    )
+    for routes in [*plain, table] if complete else plain:
+        yield routes
+        load = _loads(network, routes)
+        yield from _mended(graph, routes, load, enough, 0, np.random.default_rng(seed), say)
     again = int(np.clip(_RESTARTED // (network.terminal_count * int(network.link_capacity.sum())), 1, _RESTARTS))
     for k in range(again):
         yield from destination_routes(network, enough=enough, seed=seed + k, progress=progress)
@@ -659,8 +682,9 @@ def _dimension_order(network: Network, grid: Grid) -> IntArray:
     return table
 
 
-def _congestion(network: Network, table: IntArray, time: Ints, size: npt.NDArray[np.int32]) -> int:
-    """Return the load of the busiest cable in an alltoall, times the time of a packet."""
-    _sizes(network.terminal_count, table, Cables.of(network).target, size)
+def _loads(network: Network, table: IntArray) -> Ints:
+    """Return how many messages of an alltoall cross each direction of a cable."""
+    cables, size = Cables.of(network), np.zeros(table.shape, np.int32)
+    _sizes(network.terminal_count, table, cables.target, size)
     used = table >= 0
-    return int((np.bincount(table[used], size[used], time.size).astype(np.int64) * time).max(initial=0))
+    return np.bincount(table[used], size[used], cables.time.size).astype(np.int64)
