@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from gossamer.planning.explaining import Advice, Explanation, explain
     from gossamer.planning.explaining.algorithms import AlgorithmExplanation, explain_algorithm
     from gossamer.planning.outcome import Comparison, Outcome
+    from gossamer.planning.placement import Placement, place
     from gossamer.planning.plan_resizing import resized
     from gossamer.planning.planner import compare, lower_bounds, plan
     from gossamer.planning.replanning import replan
@@ -79,6 +80,8 @@ _HOME = {
     "lower": "gossamer.programs",
     "lower_bounds": "gossamer.planning.planner",
     "network": "gossamer.networks.spec",
+    "Placement": "gossamer.planning.placement",
+    "place": "gossamer.planning.placement",
     "plan": "gossamer.planning.planner",
     "replan": "gossamer.planning.replanning",
     "resized": "gossamer.planning.plan_resizing",
@@ -107,6 +110,7 @@ __all__ = [
     "Outcome",
     "Packets",
     "Phase",
+    "Placement",
     "Program",
     "Routes",
     "Rules",
@@ -128,6 +132,7 @@ __all__ = [
     "lower",
     "lower_bounds",
     "network",
+    "place",
     "plan",
     "replan",
     "resized",

@@ -1,4 +1,4 @@
-"""``gossamer network``, ``demands``, ``routes``: what a network and a task are, routing tables, and files of them."""
+"""``gossamer network``, ``demands``, ``routes`` and ``place``: networks, tasks, routing tables, orders of ranks."""
 
 from __future__ import annotations
 
@@ -10,19 +10,25 @@ import typer
 from gossamer.cli.console import print_json, print_rows, print_summary, progress
 from gossamer.cli.files import check_other_than, check_outputs, is_picture
 from gossamer.cli.options import (
+    COSTS,
+    RULES,
     TASK,
     Json,
     NetworkArgument,
+    Question,
     Seed,
     TaskArgument,
     fails,
     fills,
     network_first,
     pictured,
+    planner_words,
+    read_network,
     written,
 )
+from gossamer.errors import ModelError
 
-__all__ = ["demands", "network", "routes"]
+__all__ = ["demands", "network", "place", "routes"]
 
 NetworkOutput = Annotated[
     list[Path] | None,
@@ -148,3 +154,80 @@ def routes(
         print_summary(found.summary)
         print_rows(found.rows(), output or [])
     raise typer.Exit(0 if found.sound else 1)
+
+
+PlacementOutput = Annotated[
+    list[Path] | None,
+    written(
+        "Write an MPI rankfile (rankfile, .rankfile), hosts for Slurm (.hostfile), a list (.txt), .json, a map (.ranks)"
+    ),
+]
+_MATRICES = (".csv", ".npy", ".mtx", ".gz", ".bz2", ".parquet")
+"""The suffixes of files of traffic, which are no networks."""
+
+
+@fails
+@fills(task_words=TASK, rules=(RULES, *COSTS), search=planner_words("effort", "budget"))
+def place(
+    job: Annotated[
+        str,
+        typer.Argument(
+            help="A network along which ranks exchange, such as array:8x8, a traffic matrix (.csv, .npy, .mtx), a job "
+            "of several collectives (.toml), or a task such as allreduce with --groups.",
+            metavar="JOB",
+        ),
+    ],
+    network: NetworkArgument,
+    *,
+    task_words: dict[str, Any],
+    rules: dict[str, Any],
+    search: dict[str, Any],
+    seed: Seed = 0,
+    output: PlacementOutput = None,
+    json: Json = False,
+) -> None:
+    """Put the ranks of a job on nodes so that its plan is fast, beside bounds over all placements."""
+    from gossamer.atomic_files import written_together
+    from gossamer.planning import placement
+    from gossamer.questions.tasks.job import read_job
+
+    check_other_than([job, network], output or [])
+    for path in output or []:
+        placement.check_placement_file(path)
+    with progress() as stage, written_together():
+        stage("reading")
+        if job.lower().endswith(".toml"):
+            speeds: dict[str, Any] = {name: rules.pop(name) for name in ("bandwidth", "latency") if name in rules}
+            if rules or task_words:
+                options = ", ".join(f"--{name.replace('_', '-')}" for name in [*rules, *task_words])
+                raise ModelError(f"a job says itself what it takes; leave out {options}")
+            net = read_network(network)
+            found = placement.place(read_job(job, net), net, cost=speeds, seed=seed, progress=stage, **search)
+        else:
+            name, words = _task_of(job, task_words)
+            asked = Question(network, name, words, "store-and-forward", rules, seed).read()
+            task, net = asked.pop("task"), asked.pop("network")
+            asked.pop("switching")
+            found = placement.place(task, net, seed=seed, progress=stage, **asked, **search)
+        for path in output or []:
+            stage(f"writing {path}")
+            found.save(path)
+    if json:
+        print_json(found.to_dict())
+        return
+    print_summary(found.summary)
+    print_rows(found.rows(), output or [])
+
+
+def _task_of(job: str, words: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the task of a job and its words: a task by name, an exchange by a matrix, or one along a network."""
+    from gossamer.errors import TaskError
+    from gossamer.questions.tasks.parsing import kind_of
+
+    if Path(job).suffix.lower() in _MATRICES:
+        return "alltoallv", {**words, "demands": Path(job)}
+    try:
+        kind_of(job)
+    except TaskError:
+        return "neighbor-alltoall", {**words, "graph": job}
+    return job, words

@@ -632,7 +632,7 @@ _LAYERED = 4
 def _candidates(
     network: Network, enough: float, seed: int, progress: Callable[[str], None] | None
 ) -> Iterator[IntArray]:
-    """Yield routes in the order of dimensions and of cables, which need few layers, and balanced; then balanced ones."""
+    """Yield routes in the order of dimensions and of cables, which need few layers; then balanced ones."""
     say = progress or (lambda stage: None)
     every = np.ones(network.node_count, np.bool_)
     alike = network.node_count == network.terminal_count
