@@ -21,7 +21,7 @@ def _passed_on(network: Network) -> list[bool]:
 def lash(network: Network) -> int:
     """Count the layers of LASH: a path and its way back in the first layer where they close no circle.
 
-    T. Skeie, O. Lysne, I. Theiss, IPDPS 2002. Shortest paths, those found first.
+    T. Skeie, O. Lysne and I. Theiss, IPDPS (2002). Shortest paths, those found first.
     """
     passes, count = _passed_on(network), network.terminal_count
     near = [network.link_target[network.out_links(v)].tolist() for v in range(network.node_count)]
@@ -62,7 +62,7 @@ def _fits(layer: nx.DiGraph, arcs: list[tuple[Pair, Pair]]) -> bool:
 def dfsssp(network: Network) -> int:
     """Count the layers of DFSSSP: all paths in one layer; of each circle the edge of fewest paths moves to the next.
 
-    J. Domke, T. Hoefler, W. Nagel, IPDPS 2011. Paths by Dijkstra from one destination after the other, where a cable
+    J. Domke, T. Hoefler and W. Nagel, IPDPS (2011). Paths by Dijkstra from one destination after the other, where a cable
     weighs as many paths as it has.
     """
     passes, count = _passed_on(network), network.terminal_count
