@@ -59,7 +59,7 @@ def test_every_example_is_a_command_line_that_is_understood(name, capsys):
 def test_examples_of_the_help_work_one_after_the_other(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     quick = ("plan", "bounds", "demands", "network", "list", "verify", "draw", "explore", "explain", "export")
-    for name in (*quick, "import", "simulate", "deadlock", "manual"):
+    for name in (*quick, "import", "routes", "place", "simulate", "deadlock", "manual"):
         words = shlex.split(EXAMPLES[name])
         assert main(words[1:]) == 0, (name, capsys.readouterr().err)
     for what in ("networks", "tasks", "schemes hypercube:6", "formats"):
@@ -186,6 +186,10 @@ def test_a_misspelt_word_is_answered_with_the_command_as_it_was_meant(typed, mea
         "network",
         "sweep report",
         "demands torus:4x4 alltoall -o x.gif",
+        "routes torus:4x4 -o x.gif",
+        "routes torus:4x4 nothing.lft",
+        "place nothing torus:4x4",
+        "place ring:16 torus:4x4 -o x.gif",
         "reproduce everything",
         "compare torus:4x4 allgather --jobs 2",
     ],

@@ -27,9 +27,11 @@ if TYPE_CHECKING:
     from gossamer.planning.explaining import Advice, Explanation, explain
     from gossamer.planning.explaining.algorithms import AlgorithmExplanation, explain_algorithm
     from gossamer.planning.outcome import Comparison, Outcome
+    from gossamer.planning.placement import Placement, place
     from gossamer.planning.plan_resizing import resized
     from gossamer.planning.planner import compare, lower_bounds, plan
     from gossamer.planning.replanning import replan
+    from gossamer.planning.routing_report import Routes, routes
     from gossamer.planning.switching import load, save, verify
     from gossamer.programs import Program, lower
     from gossamer.questions.cases import Case
@@ -78,9 +80,13 @@ _HOME = {
     "lower": "gossamer.programs",
     "lower_bounds": "gossamer.planning.planner",
     "network": "gossamer.networks.spec",
+    "Placement": "gossamer.planning.placement",
+    "place": "gossamer.planning.placement",
     "plan": "gossamer.planning.planner",
     "replan": "gossamer.planning.replanning",
     "resized": "gossamer.planning.plan_resizing",
+    "routes": "gossamer.planning.routing_report",
+    "Routes": "gossamer.planning.routing_report",
     "save": "gossamer.planning.switching",
     "sweep": "gossamer.studies.sweeps",
     "task": "gossamer.questions.tasks",
@@ -104,7 +110,9 @@ __all__ = [
     "Outcome",
     "Packets",
     "Phase",
+    "Placement",
     "Program",
+    "Routes",
     "Rules",
     "Schedule",
     "StepCost",
@@ -124,9 +132,11 @@ __all__ = [
     "lower",
     "lower_bounds",
     "network",
+    "place",
     "plan",
     "replan",
     "resized",
+    "routes",
     "save",
     "sweep",
     "task",

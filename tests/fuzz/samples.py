@@ -34,6 +34,7 @@ MADE = [
     "export plan.parquet --to msccl-json -o plan.json",
     "export plan.parquet --to goal -o plan.goal",
     "export plan.parquet --to program -o plan.program",
+    "routes torus:4x4 -o tables.lft -o tables.sl",
     "simulate traffic torus:4x4 --load 0.2 --measured 100 --warmup 10 -o results.parquet -o results.csv",
 ]
 TEXTS = {
@@ -69,7 +70,8 @@ USES = {
     "packets.txt": [f"simulate traffic {ON} --trace {{}}"],
     "plan.msccl.xml": ["verify {} --network torus:3x3", "import {} --network torus:3x3 -o new.parquet"],
     "plan.json": ["verify {} --network torus:3x3"], "plan.goal": ["verify {} --network torus:3x3 --task allgather"],
-    "job.toml": [f"plan {ON} {{}}"], "study.toml": ["sweep run {} --dry-run"],
+    "tables.lft": [f"routes {ON} {{}}"], "tables.sl": [f"routes {ON} tables.lft --levels {{}}"],
+    "job.toml": [f"plan {ON} {{}}", f"place {{}} {ON} --bandwidth 50GB/s"], "study.toml": ["sweep run {} --dry-run"],
     "results.parquet": ["sweep report {}"], "results.csv": ["sweep report {}"],
 }  # fmt: skip
 """Commands that read a file, by its name or else its suffix."""

@@ -92,6 +92,8 @@ FILES = [
     "matrix.mtx",
     "matrix.npy",
     "table.csv",
+    "tables.lft",
+    "tables.sl",
     "table.json",
     "table.parquet",
     "trace.csv",

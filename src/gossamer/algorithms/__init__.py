@@ -2,7 +2,7 @@
 
 An algorithm takes a case (`gossamer.questions.cases`) and gives offers, which say before anything is built how long the
 schedule will take, or a refusal. `any_network` covers every network; `derived` reverses, composes and folds other
-algorithms; `each_group` works in groups of nodes. A new one is a file and a line in `registry`.
+algorithms, and carries them out in groups of nodes. A new one is a file and a line in `registry`.
 """
 
 from __future__ import annotations

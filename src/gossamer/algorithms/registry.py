@@ -253,7 +253,7 @@ def algorithms_for(kind: type[Task] | None) -> tuple[Algorithm, ...]:
     if kind not in _known:
         found = [*_alone(kind), *_of(_SOLVED, kind), *_duals(_SOLVED, kind)]
         if kind is None or issubclass(kind, Grouped):
-            from gossamer.algorithms.each_group import each_group
+            from gossamer.algorithms.derived import each_group
 
             found.append(each_group(lambda task: tuple(_alone(type(task)))))
         _known[kind] = tuple(found)

@@ -15,7 +15,7 @@ from gossamer.cli.doctor import compile_all, doctor, manual
 from gossamer.cli.draw import draw, explore
 from gossamer.cli.export import certify, export, import_foreign, run
 from gossamer.cli.list import list_known
-from gossamer.cli.network import demands, network
+from gossamer.cli.network import demands, network, place, routes
 from gossamer.cli.plan import faults, plan, replan
 from gossamer.cli.simulate import simulate_schedule, simulate_wormhole
 from gossamer.cli.sweep import commands as sweep
@@ -68,7 +68,7 @@ app.add_typer(simulate)
 app.add_typer(sweep)
 _COMMANDS: dict[str, Callable[..., None]] = {
     "plan": plan, "compare": compare, "bounds": bounds, "replan": replan, "faults": faults,
-    "list": list_known, "network": network, "demands": demands,
+    "list": list_known, "network": network, "demands": demands, "routes": routes, "place": place,
     "verify": verify, "certify": certify, "draw": draw, "explore": explore, "explain": explain,
     "run": run, "export": export, "import": import_foreign,
     "deadlock": deadlock, "design": design, "reproduce": reproduce,

@@ -35,6 +35,8 @@ PURPOSES: tuple[tuple[str, dict[str, str]], ...] = (
             "list": "gossamer list algorithms star:4 --task alltoall",
             "network": "gossamer network dragonfly:4,2",
             "demands": "gossamer demands ring:4 alltoall -o table.csv",
+            "routes": "gossamer routes torus:4x4 -o tables.lft",
+            "place": "gossamer place ring:16 torus:4x4 -o rankfile",
         },
     ),
     (
@@ -76,7 +78,18 @@ PURPOSES: tuple[tuple[str, dict[str, str]], ...] = (
 )
 """The commands by what they are for, in the order of the help, each with an example."""
 
-MORE_COMMANDS = ("replan", "faults", "demands", "deadlock", "design", "reproduce", "compile", "manual")
+MORE_COMMANDS = (
+    "replan",
+    "faults",
+    "demands",
+    "routes",
+    "place",
+    "deadlock",
+    "design",
+    "reproduce",
+    "compile",
+    "manual",
+)
 """The commands that only ``gossamer -h all`` describes: a newcomer does not need them."""
 
 WITHIN = {

@@ -13,7 +13,8 @@ from gossamer.errors import FileFormatError, shown
 from gossamer.networks.builder import PLAIN, LinkKind, Wiring
 from gossamer.networks.files.format import NetworkFormat
 from gossamer.networks.network import Network
-from gossamer.networks.structures import Assumption, Assumptions
+from gossamer.networks.routing_tables import CablePorts, Cables
+from gossamer.networks.structures import Assumption, Assumptions, Speeds, int_array
 from gossamer.reading.files import file_name, text_lines
 
 __all__ = ["IBNETDISCOVER", "read_ibnetdiscover"]
@@ -27,6 +28,10 @@ _LANE = {
 _AGGREGATION = "Aggregation Node"
 _NODE = re.compile(r'(Switch|Ca|Rt)\s+([0-9]{1,4})\s+"([^"]{1,100})"(?:\s*#\s*"([^"]*)")?.*')
 _PORT = re.compile(r'\[([0-9]{1,4})\](?:\([0-9a-fA-F]+\))?\s+"([^"]{1,100})"\s*\[([0-9]{1,4})\](.*)')
+_OWN_LID = re.compile(r'#\s*(?:"[^"]*".*\bport 0\s+)?lid ([0-9]{1,5})\b')
+_OTHER_LID = re.compile(r'"\s*lid ([0-9]{1,5})\b')
+_GUID_OF_PORT = re.compile(r"(?:\[[0-9]{1,4}\])?\(([0-9a-fA-F]{1,16})\)")
+_GUID = re.compile(r"[A-Za-z]+-([0-9a-fA-F]{1,16})")
 _RATE = re.compile(r"\b([0-9]{1,2})x(?:\s?)([A-Z]DR(?:10)?)\b")
 
 
@@ -48,6 +53,8 @@ class _Fabric:
     kinds: dict[str, str] = field(default_factory=dict)
     told: dict[str, str] = field(default_factory=dict)
     ends: dict[tuple[str, int], _Cable] = field(default_factory=dict)
+    lids: dict[str, int] = field(default_factory=dict)
+    port_guids: dict[str, int] = field(default_factory=dict)
 
 
 def read_ibnetdiscover(path: str | PathLike[str]) -> Network:
@@ -86,6 +93,7 @@ def read_ibnetdiscover(path: str | PathLike[str]) -> Network:
             if node in fabric.kinds:
                 raise FileFormatError(f"{where}: node {shown(node)} is there twice")
             fabric.kinds[node], fabric.told[node] = declared[1], (declared[4] or "").strip()
+            _lid(fabric, node, _OWN_LID.search(line))
         elif cable := _PORT.fullmatch(line):
             _end(fabric, node, cable, where)
         else:
@@ -104,6 +112,18 @@ def _end(fabric: _Fabric, node: str, match: re.Match[str], where: str) -> None:
     if (node, port) in fabric.ends:
         raise FileFormatError(f"{where}: port {port} of {shown(node)} is there twice")
     fabric.ends[node, port] = _Cable(node, port, match[2], int(match[3]), kind, where, match[4])
+    if fabric.kinds[node] != "Switch":
+        _lid(fabric, node, _OWN_LID.search(match[4]))
+    _lid(fabric, match[2], _OTHER_LID.search(match[4]))
+    for end, told in ((node, _GUID_OF_PORT.match(match[0])), (match[2], _GUID_OF_PORT.match(match[4]))):
+        if told is not None:
+            fabric.port_guids.setdefault(end, int(told[1], 16))
+
+
+def _lid(fabric: _Fabric, node: str, told: re.Match[str] | None) -> None:
+    """Keep the local identifier of a node where it is told first."""
+    if told is not None and int(told[1]) < 0xC000:  # above are those of multicast
+        fabric.lids.setdefault(node, int(told[1]))
 
 
 def _network(fabric: _Fabric, spec: str) -> Network:
@@ -111,6 +131,7 @@ def _network(fabric: _Fabric, spec: str) -> Network:
     inner, assumed = _inner(fabric)
     rates = Counter(cable.kind for cable in fabric.ends.values() if cable.kind != PLAIN)
     usual, silent = rates.most_common(1)[0][0] if rates else PLAIN, 0
+    joined: list[tuple[str, int, str, LinkKind]] = []
     for cable in fabric.ends.values():
         if cable.node in inner or cable.other in inner:
             continue
@@ -125,7 +146,10 @@ def _network(fabric: _Fabric, spec: str) -> Network:
         if back is not None and PLAIN not in (cable.kind, back.kind) and cable.kind != back.kind:
             raise FileFormatError(f"{cable.where}: the two ends of the cable have different speeds")
         silent += kind == PLAIN
-        wiring.add(cable.where, cable.node, cable.other, 1, usual if kind == PLAIN else kind)
+        kind = usual if kind == PLAIN else kind
+        wiring.add(cable.where, cable.node, cable.other, 1, kind)
+        joined.append((cable.node, cable.port, cable.other, kind))
+        joined.append((cable.other, cable.other_port, cable.node, kind))
     terminals = [n for n, kind in fabric.kinds.items() if kind == "Ca" and n not in inner]
     if not terminals:
         raise FileFormatError(f"{fabric.name}: there is no channel adapter (Ca)")
@@ -140,7 +164,32 @@ def _network(fabric: _Fabric, spec: str) -> Network:
             what = "a cable that tells no speed has" if silent == 1 else f"{silent} cables that tell no speed have"
             assumed.append(Assumption(f"{what} that of most others, {bandwidth_text(usual.bandwidth or 0)}"))
     known = [Assumptions(tuple(assumed))] if assumed else []
-    return wiring.network(spec, nodes, len(terminals), [labels[n] for n in nodes], known)
+    found = wiring.network(spec, nodes, len(terminals), [labels[n] for n in nodes], known)
+    ports = _ports(fabric, found, nodes, joined)
+    if ports is None:
+        return found
+    return wiring.network(spec, nodes, len(terminals), [labels[n] for n in nodes], [*known, ports])
+
+
+def _ports(
+    fabric: _Fabric, network: Network, nodes: list[str], joined: list[tuple[str, int, str, LinkKind]]
+) -> CablePorts | None:
+    """Return what the fabric calls its nodes and ports; None where a name tells no GUID."""
+    guids = [_GUID.fullmatch(n) for n in nodes]
+    if None in guids:
+        return None
+    place, cables, speeds = {n: v for v, n in enumerate(nodes)}, Cables.of(network), network.find(Speeds)
+    rate = [None] * network.link_count if speeds is None else speeds.bandwidth.tolist()
+    waiting: dict[tuple[int, int, float | None], list[int]] = {}
+    for node, port, other, kind in joined:
+        waiting.setdefault((place[node], place[other], kind.bandwidth), []).append(port)
+    for numbers in waiting.values():
+        numbers.sort(reverse=True)
+    ends = zip(cables.source.tolist(), cables.target.tolist(), cables.link.tolist(), strict=True)
+    ports = [waiting[u, v, rate[link]].pop() for u, v, link in ends]
+    named = zip(nodes, guids, strict=True)
+    guid = tuple(fabric.port_guids.get(n, int(match[1], 16)) for n, match in named if match is not None)
+    return CablePorts(guid, int_array([fabric.lids.get(n, 0) for n in nodes], "LIDs"), int_array(ports, "ports"))
 
 
 def _inner(fabric: _Fabric) -> tuple[set[str], list[Assumption]]:

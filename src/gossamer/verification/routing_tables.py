@@ -1,0 +1,174 @@
+"""What a routing table does, found by following it: who is reached, how many messages cross each cable, what can wait.
+
+Nothing here is shared with what makes tables: the cables of every source and destination are followed one by one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.networks.routing_tables import Ints, RoutingTable
+
+__all__ = ["Judgment", "judge"]
+
+_PAIRS = 2_000_000
+"""Pairs of source and destination that are followed at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Judgment:
+    """What following a routing table found.
+
+    Attributes
+    ----------
+    table : RoutingTable
+        The table.
+    lost, looping : int
+        Pairs of source and destination whose messages stop at a node that has no cable for them, and those that go
+        round for ever.
+    fault : tuple of int or None
+        A source and a destination of the first of these.
+    load : int64[C]
+        How many of the pairs that arrive cross each direction of a cable.
+    longest : int
+        The most cables on a path.
+    hops : int
+        Cables on all paths together.
+    circles : tuple of tuples of int
+        For each layer the directions of cables that can wait for each other in turn; empty where none can.
+    dependencies : tuple of int
+        For each layer the pairs of directions of which a message may hold one and ask for the other.
+    """
+
+    table: RoutingTable
+    lost: int
+    looping: int
+    fault: tuple[int, int] | None
+    load: Ints
+    longest: int
+    hops: int
+    circles: tuple[tuple[int, ...], ...]
+    dependencies: tuple[int, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every message arrives."""
+        return not self.lost and not self.looping
+
+    @property
+    def deadlock_free(self) -> bool:
+        """Whether in no layer messages can wait for each other in a circle."""
+        return not any(self.circles)
+
+    @property
+    def busiest(self) -> int:
+        """The direction of a cable that is busy longest when everybody sends everybody a message; -1 if none is."""
+        time = self.load * self.table.cables.time
+        return int(np.argmax(time)) if time.size else -1
+
+    @property
+    def congestion(self) -> int:
+        """How long that is, in packets on the fastest cable times its `Cables.time`."""
+        return int((self.load * self.table.cables.time).max(initial=0))
+
+
+def judge(table: RoutingTable) -> Judgment:
+    """Follow a routing table from every source to every destination.
+
+    Parameters
+    ----------
+    table : RoutingTable
+        Any.
+
+    Notes
+    -----
+    Each destination makes of the table a function from nodes to nodes; squared log2 N times, it says who arrives. The
+    paths of those who do are followed cable by cable. Cable b depends on a in a layer if a path of that layer goes from
+    a to b. Where these dependencies have no circle, no messages can wait for each other for ever, whatever the traffic
+    (Dally and Seitz 1987). O(T N log N) and O(sum of the lengths of all paths) time.
+
+    Examples
+    --------
+    >>> import gossamer, numpy as np
+    >>> from gossamer.networks.routing_tables import RoutingTable
+    >>> ring = gossamer.network("ring:4")
+    >>> onward = np.where(np.eye(4, dtype=bool), -1, 2 * np.arange(4)[:, None])  # all the way round
+    >>> found = judge(RoutingTable(ring, onward, np.zeros((4, 4), np.uint8), "by hand"))
+    >>> found.complete, found.deadlock_free, found.load.tolist()
+    (True, False, [6, 0, 6, 0, 6, 0, 6, 0])
+    """
+    cables, n, t = table.cables, table.network.node_count, table.network.terminal_count
+    load = np.zeros(cables.source.size, np.int64)
+    degree = int(np.diff(cables.first).max(initial=1))
+    waits = np.zeros((table.layers, cables.source.size * degree), np.bool_)
+    lost = looping = longest = hops = 0
+    fault: tuple[int, int] | None = None
+    width = max(1, _PAIRS // max(n, 1))
+    for begin in range(0, t, width):
+        targets = np.arange(begin, min(begin + width, t))
+        end = _ends(table, targets)[:t]
+        arrives = end == targets
+        if not arrives.all():
+            stops = table.cable[end, targets] < 0
+            lost += int((stops & ~arrives).sum())
+            looping += int((~stops & ~arrives).sum())
+            if fault is None:
+                source, place = np.argwhere(~arrives)[0]
+                fault = int(source), int(targets[place])
+        source, place = np.nonzero(arrives & (np.arange(t)[:, None] != targets))
+        target = targets[place]
+        layer = table.layer[source, target]
+        node, before = source.astype(np.int64), np.full(source.size, -1, np.int64)
+        steps = 0
+        while node.size:
+            cable = table.cable[node, target].astype(np.int64)
+            load += np.bincount(cable, minlength=load.size)
+            hops += node.size
+            steps += 1
+            behind = before >= 0
+            after = cable[behind] - cables.first[node[behind]]
+            waits[layer[behind], before[behind] * degree + after] = True
+            node = cables.target[cable].astype(np.int64)
+            on = node != target
+            node, target, layer, before = node[on], target[on], layer[on], cable[on]
+        longest = max(longest, steps)
+    circles, counts = [], []
+    for row in waits:
+        before, after = np.divmod(np.flatnonzero(row), degree)
+        after += cables.first[cables.target[before]]
+        circles.append(_circle(before, after, load.size))
+        counts.append(int(before.size))
+    return Judgment(table, lost, looping, fault, load, longest, hops, tuple(circles), tuple(counts))
+
+
+def _ends(table: RoutingTable, targets: Ints) -> Ints:
+    """Return where messages for some destinations are after more steps than there are nodes, int64[N, targets]."""
+    n = table.network.node_count
+    cable = table.cable[:, targets]
+    step = np.where(cable < 0, np.arange(n)[:, None], table.cables.target[cable] if cable.size else 0).astype(np.int64)
+    step[targets, np.arange(targets.size)] = targets
+    for _ in range(max(n, 2).bit_length()):
+        step = np.take_along_axis(step, step, axis=0)
+    return step
+
+
+def _circle(before: Ints, after: Ints, count: int) -> tuple[int, ...]:
+    """Return vertices of a graph that lead to each other in turn, empty if it has no circle."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    graph = coo_array((np.ones(before.size, np.int8), (before, after)), shape=(count, count)).tocsr()
+    part: npt.NDArray[np.int32] = connected_components(graph, directed=True, connection="strong")[1]
+    inside = np.flatnonzero(part[before] == part[after])
+    if not inside.size:
+        return ()
+    onward = dict(zip(before[inside].tolist(), after[inside].tolist(), strict=True))  # one each is enough
+    at = next(iter(onward))
+    seen: dict[int, int] = {}
+    while at not in seen:
+        seen[at] = len(seen)
+        at = onward[at]
+    return tuple(seen)[seen[at] :]

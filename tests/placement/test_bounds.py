@@ -1,0 +1,95 @@
+"""Bounds over all placements hold for every placement of small jobs, and are what can be worked out by hand."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import gossamer
+from gossamer.bounds.placements import needs_of, placement_bounds, terminal_distances
+from gossamer.planning.placement import placed
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import Grouped, UnevenExchange
+from gossamer.questions.tasks.exchanges import NeighborExchange
+
+
+def matrix(count: int, seed: int) -> UnevenExchange:
+    rng = np.random.default_rng(seed)
+    amounts = rng.integers(0, 4, (count, count)) * (rng.random((count, count)) < 0.5)
+    np.fill_diagonal(amounts, 0)
+    return UnevenExchange(tuple(map(tuple, amounts.tolist())))
+
+
+def in_groups(name: str, count: int, size: int) -> Grouped:
+    return Grouped(gossamer.task(name), [list(range(i, i + size)) for i in range(0, count, size)])
+
+
+SMALL = [
+    ("array:2x3", matrix(6, 1)),
+    ("array:5", matrix(5, 2)),
+    ("ring:6", NeighborExchange.along("complete:6")),
+    ("array:2x3", NeighborExchange.along("ring:6")),
+    ("hypercube:3", in_groups("alltoall", 8, 4)),
+    ("array:6", in_groups("allgather", 6, 3)),
+    ("array:2x3", in_groups("allreduce", 6, 2)),
+    ("array:2x3", in_groups("gather", 6, 3)),
+    ("array:6", NeighborExchange.along("star:3")),
+    ("fat-tree:k=2,h=2", matrix(4, 5)),
+    ("kautz:2,2", matrix(6, 6)),
+]
+
+
+@pytest.mark.parametrize(("spec", "task"), SMALL)
+def test_no_placement_beats_the_bounds(spec, task) -> None:
+    net = gossamer.network(spec)
+    t = net.terminal_count
+    best = max(bound.slots for bound in placement_bounds(Case(net, task, gossamer.Rules())))
+    orders = list(itertools.permutations(range(t)))
+    for k in np.random.default_rng(0).permutation(len(orders))[: 10 if "allreduce" in task.describe() else 40].tolist():
+        found = gossamer.plan(net, placed(task, np.array(orders[k])), effort="closed form" if t > 7 else "search")
+        assert found.completion_time >= best
+
+
+@pytest.mark.parametrize(("spec", "task"), SMALL)
+def test_hops_are_no_more_than_the_fewest_of_all_placements_and_where_ranks_are_does_not_matter(spec, task) -> None:
+    net = gossamer.network(spec)
+    t = net.terminal_count
+    case = Case(net, task, gossamer.Rules())
+    bounds = {bound.method: bound.slots for bound in placement_bounds(case)}
+    far, pair = terminal_distances(net), needs_of(task.messages(net), t).pair.toarray()
+    fewest = min(
+        int((pair * far[np.ix_(p, p)]).sum()) for p in itertools.islice(itertools.permutations(range(t)), 5040)
+    )
+    room = Fraction(int(net.link_capacity.sum()))
+    for method in ("hops", "eigenvalues"):
+        if method in bounds and not needs_of(task.messages(net), t).hops:
+            assert bounds[method] <= -(-fewest // room)
+    turned = placed(task, np.random.default_rng(3).permutation(t))
+    again = {bound.method: bound.slots for bound in placement_bounds(Case(net, turned, gossamer.Rules()))}
+    assert again == bounds
+
+
+def test_what_can_be_worked_out_by_hand() -> None:
+    def bounds(spec: str, task: object) -> dict[str, Fraction]:
+        return {b.method: b.slots for b in placement_bounds(Case(gossamer.network(spec), task, gossamer.Rules()))}
+
+    # 16 ranks that all exchange, on a 4 x 4 array: 64 pairs each way over 4 links
+    assert bounds("array:4x4", NeighborExchange.along("complete:16"))["cut"] == 16
+    # four of four all exchange: neighbors of a torus of even sides have no neighbors in common
+    assert bounds("torus:8x8", in_groups("alltoall", 64, 4))["distance"] == 2
+    # nine of the sixteen nearest of a torus are two hops away or more: 4 + 8 * 2 + 3 * 3 hops of 15 packets
+    assert bounds("torus:8x8", in_groups("alltoall", 64, 16))["hops"] == Fraction(-(-64 * 29 // 256))
+    # a hypercube of 64 on a torus: by eigenvalues 3, by the nearest nodes alone 2
+    cube = bounds("torus:8x8", NeighborExchange.along("hypercube:6"))
+    assert (cube["eigenvalues"], cube["hops"], cube["ports"]) == (3, 2, 2)
+    # of nodes of degree 2 and 1, the busiest three of four ranks cannot all have two links
+    star = UnevenExchange(((0, 4, 0, 0), (4, 0, 4, 0), (0, 4, 0, 4), (0, 0, 4, 0)))
+    assert bounds("array:4", star)["ports"] == 4
+
+
+def test_a_job_of_nothing_is_bounded_by_nothing() -> None:
+    nothing = UnevenExchange(((0,) * 4,) * 4)
+    assert max(b.slots for b in placement_bounds(Case(gossamer.network("ring:4"), nothing, gossamer.Rules()))) == 0
