@@ -8,9 +8,9 @@ from pathlib import Path
 
 from gossamer.atomic_files import whole_file
 from gossamer.errors import FileFormatError
+from gossamer.networks.builder import NetworkFormat
 from gossamer.networks.family import Family, Size, checked_size
 from gossamer.networks.files.edge_list import DIRECTED_EDGES, EDGES, read_edge_list, write_edge_list
-from gossamer.networks.files.format import NetworkFormat
 from gossamer.networks.files.graphs import DOT, GML, GRAPHML, JSON
 from gossamer.networks.files.ibnetdiscover import IBNETDISCOVER, read_ibnetdiscover
 from gossamer.networks.files.nccl import NCCL, read_nccl_topology

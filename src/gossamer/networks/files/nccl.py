@@ -8,11 +8,9 @@ from fractions import Fraction
 from os import PathLike
 
 from gossamer.errors import FileFormatError, shown
-from gossamer.networks.builder import LinkKind, Wiring
-from gossamer.networks.files.format import NetworkFormat
-from gossamer.networks.files.xml import Element, read_xml
+from gossamer.networks.builder import LinkKind, NetworkFormat, Wiring
 from gossamer.networks.network import Network
-from gossamer.reading.files import file_name
+from gossamer.reading.files import Element, file_name, read_xml
 
 __all__ = ["NCCL", "read_nccl_topology"]
 

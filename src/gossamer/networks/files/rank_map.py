@@ -9,8 +9,8 @@ from os import PathLike
 import numpy as np
 
 from gossamer.errors import FileFormatError, NetworkError, shown
+from gossamer.networks.builder import NetworkFormat
 from gossamer.networks.derived import renumbered
-from gossamer.networks.files.format import NetworkFormat
 from gossamer.networks.grids import array, torus
 from gossamer.networks.network import Network
 from gossamer.reading.files import file_name, text_lines

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from os import PathLike
 
 from gossamer.errors import FileFormatError, nearest, shown
-from gossamer.networks.builder import Wiring
-from gossamer.networks.files.format import NetworkFormat
+from gossamer.networks.builder import NetworkFormat, Wiring
 from gossamer.networks.network import Network
 from gossamer.reading.files import file_name, text_lines
 from gossamer.reading.node_lists import expanded
