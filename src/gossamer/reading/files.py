@@ -199,12 +199,18 @@ Look = Callable[[str, dict[str, str], str], None]
 
 @dataclass
 class Element:
-    """An element: its name, attributes, line, and the elements in it."""
+    """An element: its name, attributes, line, the elements in it, and the pieces of text between them."""
 
     name: str
     attributes: dict[str, str]
     line: int
     inner: list[Element] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """The text directly in it."""
+        return "".join(self.pieces)
 
     def all(self, name: str) -> Iterator[Element]:
         """Yield the elements of a name that stand directly in this one."""
@@ -253,11 +259,19 @@ def _parse(path: str | os.PathLike[str], kind: str, root: Element | None, look: 
         if root is not None:
             open_ones.pop()
 
+    def text(data: str) -> None:
+        outer = open_ones[-1]
+        if outer is not None and data.strip():
+            outer.pieces.append(data)
+
     def entity(*about: object) -> None:
         raise FileFormatError(f"{name}, line {parser.CurrentLineNumber}: entities are not read")
 
     parser.StartElementHandler = start
     parser.EndElementHandler = end
+    if root is not None:
+        parser.buffer_text = True
+        parser.CharacterDataHandler = text
     parser.EntityDeclHandler = entity
     data = read_bytes(path)
     check_pieces(path, data, XML_PIECES)
