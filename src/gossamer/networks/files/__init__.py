@@ -98,11 +98,13 @@ def read_network(path: str | PathLike[str]) -> Network:
     ----------
     path : path
         ``.edges`` or ``.txt``: an edge list (`read_edge_list`), ``.dedges``: one of one-way links; ``.json``: a
-        node-link graph as NetworkX writes it; ``.graphml``, ``.gml``. Edges may have a ``capacity``, a ``bandwidth``, a
-        ``latency`` and nodes ``terminal`` false, as in `from_networkx`. ``.xml``: a topology of NCCL; ``.conf``: the
-        topology.conf of Slurm; ``.ibnet``: the output of ibnetdiscover; ``.coords``, ``.ranks``: a rank map. A
-        ``.txt`` that begins as the output of ``nvidia-smi topo -m``, that of ibnetdiscover, a topology.conf or a rank
-        map with its shape is read as that, and so is a file of any other suffix: by its content alone.
+        node-link graph as NetworkX writes it, or a host file; ``.graphml``, ``.gml``. Edges may have a ``capacity``, a
+        ``bandwidth``, a ``latency`` and nodes ``terminal`` false, as in `from_networkx`. ``.xml``: a topology or graph
+        of NCCL, of lstopo or SimGrid; ``.conf``, ``.yaml``: the topology of Slurm; ``.ibnet``: the output of
+        ibnetdiscover; ``.textproto``: a mesh graph descriptor; ``.coords``, ``.ranks``: a rank map; ``.anynet``,
+        ``.ns3``: networks of simulators. Where several formats have a suffix the content tells which it is, and so it
+        does for a ``.txt`` and a file of any other suffix, such as the output of ``nvidia-smi topo -m`` or
+        ``rocm-smi --showtopo``.
 
     Returns
     -------
@@ -164,7 +166,7 @@ def _recognized(head: bytes, usual: NetworkFormat | None, formats: Sequence[Netw
 
 
 def write_network(network: Network, path: str | PathLike[str]) -> None:
-    """Write a network to a file; `read_network` gives an equal one back, but for DOT, which it does not read.
+    """Write a network to a file; `read_network` gives an equal one back, but for what a format has no words for.
 
     Parameters
     ----------
@@ -172,12 +174,14 @@ def write_network(network: Network, path: str | PathLike[str]) -> None:
         Any network. Its links, capacities, times, speeds, labels and terminals are written; its group, grid or other
         structure is not.
     path : path
-        ``.edges``, ``.txt``, ``.json``, ``.graphml``, ``.dot`` or ``.gv``. The file appears whole or not at all.
+        ``.edges``, ``.txt``, ``.json``, ``.graphml``, ``.dot`` or ``.gv``; ``.hosts`` for MLX's launcher; ``.anynet``
+        for BookSim, ``.ns3`` for ns-3's models of RDMA, ``.topo`` for htsim, of which the last is not read. The file
+        appears whole or not at all.
 
     Raises
     ------
     FileFormatError
-        If the suffix is another, or the file cannot be written.
+        If the suffix is another, the format has no words for the network, or the file cannot be written.
 
     Examples
     --------
