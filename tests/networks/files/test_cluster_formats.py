@@ -513,6 +513,8 @@ def test_entities_of_xml_are_refused(tmp_path, read):
     ("read", "text"),
     [
         (read_host_file, "[" * 100_000),
+        (read_host_file, '[["' + "a" * 65_000_000 + '"]]'),
+        (read_host_file, "[" + "[null], " * 5000 + "[null]]"),
         (read_mesh_graph, "a { " * 1000),
         (read_slurm_topology, "- topology: x\n" + "".join(" " * (k + 2) + f"k{k}:\n" for k in range(60))),
         (read_rocm_smi, "Link Type between two GPUs\n" + "GPU0 " * 200_000),

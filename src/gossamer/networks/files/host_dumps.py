@@ -140,7 +140,8 @@ def _rocm_tables(
     table, models = "", set()
     for place, line in text_lines(path, "the text of rocm-smi --showtopo", comment="", pieces={b"\n": 400}):
         where = f"{name}, line {place}"
-        models |= {i for i, model in enumerate(_XGMI) if re.search(rf"(?:Instinct|Card).*\b(?:{model[0]})\b", line)}
+        if "Card" in line or "Instinct" in line:
+            models |= {i for i, model in enumerate(_XGMI) if re.search(rf"\b(?:{model[0]})\b", line)}
         title = line.strip("= ").lower()
         if line.startswith("=") or title in _TABLES:
             table, columns = _TABLES.get(title, ""), []

@@ -142,6 +142,8 @@ COORDINATES = NetworkFormat(
 
 # Host files.
 
+_LARGEST, _MOST_HOSTS = 64_000_000, 4096
+"""Bytes of a host file, and hosts in it."""
 _THUNDERBOLT = "10GB/s"
 """What Thunderbolt 5 carries each way: 80 Gbit/s."""
 
@@ -222,7 +224,10 @@ def _all(row: list[list[str]]) -> list[str]:
 
 def _hosts(path: str | PathLike[str], name: str) -> tuple[list[str], list[list[Any]], list[int]]:
     """Return the names of hosts, their lists of devices, and the lines where they begin."""
-    check_pieces(path, read_bytes(path), JSON_PIECES)
+    data = read_bytes(path)
+    if len(data) > _LARGEST:
+        raise FileFormatError(f"{name}: a host file has at most {_LARGEST // 10**6} MB, got {len(data) // 10**6} MB")
+    check_pieces(path, data, JSON_PIECES)
     text = read_text(path, "a host file: not UTF-8")
     try:
         told = json.loads(text)
@@ -233,6 +238,8 @@ def _hosts(path: str | PathLike[str], name: str) -> tuple[list[str], list[list[A
     hosts = told.get("hosts") if isinstance(told, dict) else told
     if not isinstance(hosts, list) or not hosts:
         raise FileFormatError(f"{name}: a host file is a list of hosts, or an object with a list 'hosts'")
+    if len(hosts) > _MOST_HOSTS:
+        raise FileFormatError(f"{name}: a host file has at most {_MOST_HOSTS:,} hosts, got {len(hosts):,}")
     lines = _element_lines(text, 2 if isinstance(told, dict) else 1)
     lines = lines[-len(hosts) :] if len(lines) >= len(hosts) else [1] * len(hosts)
     names: list[str] = []
