@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 import gossamer
+from gossamer.cli import main
 from gossamer.errors import ModelError, NotApplicableError
 from gossamer.interchange import tuner_rows, write_nccl_graph, write_tuner
 from gossamer.networks import read_nccl_graph
@@ -188,3 +189,20 @@ def test_a_network_without_a_ring_or_speeds_has_no_graph(tmp_path):
     for spec, why in zip((str(line), "ring:4"), reasons, strict=True):
         with pytest.raises(NotApplicableError, match=why):
             write_nccl_graph(gossamer.network(spec), tmp_path / "x.xml")
+
+
+# -- commands ------------------------------------------------------------------------------------------------------
+
+
+def test_commands_write_rings_and_tuner_files(tmp_path, capsys):
+    assert main(["network", str(BOXES), "-o", str(tmp_path / "rings.xml")]) == 0
+    assert len(read_nccl_graph(tmp_path / "rings.xml").link_source) == 8
+    words = ["compare", str(BOXES), "broadcast", "--bytes", "1KiB,4KiB", "-o", str(tmp_path / "tuner.conf")]
+    assert main(words) == 0
+    rows = plugin((tmp_path / "tuner.conf").read_text(encoding="utf-8"))
+    assert {row[0] for row in rows} == {"broadcast"}
+    assert {row[3] for row in rows} == {"ring"}
+    assert capsys.readouterr().out.count("wrote") == 2
+    assert main(["plan", str(BOXES), "broadcast", "--bytes", "1KiB,4KiB", "-o", str(tmp_path / "t.conf")]) == 2
+    assert main(["network", "ring:5", "-o", str(tmp_path / "no.xml")]) == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["rings.xml", "tuner.conf"]
