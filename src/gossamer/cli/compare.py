@@ -32,7 +32,10 @@ __all__ = ["bounds", "compare"]
 
 SizesOutput = Annotated[
     list[Path] | None,
-    written("Write the table for LaTeX (.tex); of several --bytes draw time and bandwidth too (.svg, .png, .pdf)"),
+    written(
+        "Write the table for LaTeX (.tex); of several --bytes draw time and bandwidth too (.svg, .png, .pdf), or write "
+        "which of NCCL's algorithms is fastest (.conf), for tuner plugins"
+    ),
 ]
 TableOutput = Annotated[Path | None, written("Write the bounds as a table for LaTeX (.tex)", several=False)]
 

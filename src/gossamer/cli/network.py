@@ -32,7 +32,9 @@ __all__ = ["demands", "network", "place", "routes"]
 
 NetworkOutput = Annotated[
     list[Path] | None,
-    written("Write the network (.edges, .json, .graphml, .dot) or draw it (.svg, .png, .pdf)"),
+    written(
+        "Write the network (.edges, .json, .graphml, ...), NCCL's rings on it (.xml), or draw it (.svg, .png, .pdf)"
+    ),
 ]
 DemandsOutput = Annotated[
     list[Path] | None, written("Write rows (.csv, .parquet, .json) or a matrix (.npy, .mtx, .mtx.gz)")
@@ -54,7 +56,7 @@ def network(network: NetworkArgument, output: NetworkOutput = None, seed: Seed =
     from gossamer.networks.recognition import recognized
 
     check_other_than([network], output or [])
-    suffixes = writable_suffixes()
+    suffixes = (*writable_suffixes(), ".xml")
     check_outputs(output or [], suffixes, f"a network is {', '.join(suffixes)}, a picture {{}}")
     with progress() as stage, written_together():
         stage("reading")
@@ -67,6 +69,10 @@ def network(network: NetworkArgument, output: NetworkOutput = None, seed: Seed =
                 from gossamer.plots.network import draw_network
 
                 draw_network(recognized(net), path, found.cut)
+            elif path.suffix.lower() == ".xml":
+                from gossamer.interchange import write_nccl_graph
+
+                write_nccl_graph(net, path)
             else:
                 write_network(net, path)
     if json:

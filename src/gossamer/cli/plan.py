@@ -186,8 +186,9 @@ def print_sizes(
     asked, given = question.read(bytes=1), question.rules
     if asked.pop("switching") != "store-and-forward":
         raise ModelError("--bytes of several sizes go with --switching store-and-forward")
+    tuned = (".conf", ".csv") if function == "plan_sizes" and how.get("usual") else ()
     for path in output:
-        if path.suffix.lower() != ".tex":
+        if path.suffix.lower() not in (".tex", *tuned):
             picture_format(path)
         check_writable(path)
     fields = ("counting", "bandwidth", "latency", "overhead", *(("form", "whole") if function == "plan_sizes" else ()))
@@ -202,7 +203,11 @@ def print_sizes(
             from gossamer.plots.curves import draw_results, sizes_figure, sizes_tikz
 
             stage(f"writing {path}")
-            if path.suffix.lower() != ".tex":
+            if path.suffix.lower() in tuned:
+                from gossamer.interchange import write_tuner
+
+                write_tuner(found, path)
+            elif path.suffix.lower() != ".tex":
                 draw_results(functools.partial(sizes_figure, kind=kind), found, path, title)
             elif kind is None:
                 write_latex(path, [found.table()], title)

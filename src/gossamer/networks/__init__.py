@@ -16,6 +16,7 @@ from gossamer.networks.circulants import circulant, complete, extended_ring
 from gossamer.networks.clos import folded_clos, generalized_fat_tree, k_ary_n_tree, leaf_spine
 from gossamer.networks.de_bruijn import de_bruijn, generalized_de_bruijn, generalized_kautz, kautz
 from gossamer.networks.derived import Renumbered, half_duplex, renumbered, transposed
+from gossamer.networks.diameter_two import polarfly, slim_fly
 from gossamer.networks.disjoint_paths import node_disjoint_paths, product_disjoint_paths
 from gossamer.networks.dragonfly import dragonfly
 from gossamer.networks.families import FAMILIES
@@ -24,10 +25,16 @@ from gossamer.networks.fat_trees import fat_tree
 from gossamer.networks.files import (
     read_coordinates,
     read_edge_list,
+    read_host_file,
     read_ibnetdiscover,
+    read_lstopo,
+    read_mesh_graph,
+    read_nccl_graph,
     read_nccl_topology,
     read_network,
     read_nvidia_smi,
+    read_rocm_smi,
+    read_simgrid,
     read_slurm_topology,
     write_network,
 )
@@ -46,12 +53,10 @@ from gossamer.networks.hyperx import flattened_butterfly, hyperx
 from gossamer.networks.network import MAX_LINKS, BreadthFirst, Factors, Failed, Network, has_speeds
 from gossamer.networks.networkx_conversion import from_networkx, to_networkx
 from gossamer.networks.permutation_networks import bubble_sort, macro_star, pancake, star
-from gossamer.networks.polarfly import polarfly
 from gossamer.networks.product import product
 from gossamer.networks.random_networks import jellyfish, xpander
 from gossamer.networks.recognition.free_groups import free_group
 from gossamer.networks.shared_ports import SharedPorts
-from gossamer.networks.slim_fly import slim_fly
 from gossamer.networks.spec import as_network, network_size
 from gossamer.networks.spec import network as parse
 from gossamer.networks.structures import (
@@ -147,10 +152,16 @@ __all__ = [
     "product_disjoint_paths",
     "read_coordinates",
     "read_edge_list",
+    "read_host_file",
     "read_ibnetdiscover",
+    "read_lstopo",
+    "read_mesh_graph",
+    "read_nccl_graph",
     "read_nccl_topology",
     "read_network",
     "read_nvidia_smi",
+    "read_rocm_smi",
+    "read_simgrid",
     "read_slurm_topology",
     "renumbered",
     "ring",

@@ -1,21 +1,25 @@
-"""Networks put together link by link: what every reader of files and graphs ends with."""
+"""Networks put together link by link: what every reader of files and graphs ends with, and what a format declares."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gossamer.errors import FileFormatError, GossamerError, shown
-from gossamer.networks.family import MAX_CAPACITY, checked_size, fractional_capacity
+from gossamer.networks import spec_parameters
+from gossamer.networks.family import MAX_CAPACITY, Family, Form, checked_size, fractional_capacity
 from gossamer.networks.network import Network
 from gossamer.networks.shared_ports import SharedPorts
 from gossamer.networks.structures import Assumptions, Speeds, Structure, no_latency
 from gossamer.reading import fraction, whole
 from gossamer.reading.quantities import bandwidth, duration
 
-__all__ = ["ATTRIBUTES", "PLAIN", "LinkKind", "PortKind", "Wiring", "attributed"]
+__all__ = ["ATTRIBUTES", "PLAIN", "LinkKind", "NetworkFormat", "PortKind", "Wiring", "attributed", "path_and"]
 
 ATTRIBUTES = ("capacity", "bandwidth", "latency", "occupancy", "latency_slots", "source_port", "target_port")
 """What files and graphs may say of a link, besides its ends."""
@@ -248,3 +252,65 @@ def _whole(where: str, name: str, value: Any, least: int, error: type[GossamerEr
     if number.denominator != 1 or not least <= number <= MAX_CAPACITY:
         raise error(f"{where}: {name} must be a whole number in {least}..{MAX_CAPACITY}, got {shown(value)}")
     return whole(int(number), name, least, error=error)
+
+
+# Formats of network files.
+
+
+@dataclass(frozen=True)
+class NetworkFormat:
+    """A format of network files.
+
+    Attributes
+    ----------
+    name : str
+        What stands before the colon of a spec that names the file and its format.
+    summary : str
+        One line.
+    source : str
+        Where the format is defined.
+    suffixes : tuple of str
+        Suffixes of files that are of this format.
+    read : callable, optional
+        Returns the network of a file.
+    write : callable, optional
+        Writes a network to a file; the path is one that `whole_file` gives.
+    recognizes : callable
+        Whether a text file of a suffix that says little, such as ``.txt``, begins as those of the format do.
+    form : callable
+        Reads what stands behind the colon of a spec.
+    parameters : str
+        What stands behind the colon, in words.
+    aliases : tuple of str
+        Other names.
+    """
+
+    name: str
+    summary: str
+    source: str
+    suffixes: tuple[str, ...] = ()
+    read: Callable[..., Network] | None = None
+    write: Callable[[Network, Path], None] | None = None
+    recognizes: Callable[[str], bool] = lambda text: False
+    form: Form = spec_parameters.path
+    parameters: str = "PATH"
+    aliases: tuple[str, ...] = ()
+
+
+def path_and(*names: str) -> Form:
+    """Return the form ``PATH,name=value,...`` of a spec: the path, and the values of those names that stand behind it.
+
+    >>> from gossamer.networks.families import FAMILIES
+    >>> path_and("link", "latency")(FAMILIES["edges"], "four, five.json, link=5GB/s,latency=1us")
+    ['four, five.json', {'latency': '1us', 'link': '5GB/s'}]
+    """
+    option = re.compile(rf"(.*\S)\s*,\s*({'|'.join(names)})=([^,]*)", re.DOTALL)
+
+    def read(family: Family, text: str) -> list[object]:
+        words: dict[str, str] = {}
+        while match := option.fullmatch(text):
+            text = match[1]
+            words[match[2]] = match[3].strip()
+        return [text, words]
+
+    return read

@@ -8,6 +8,7 @@ from gossamer.networks.circulants import CIRCULANT, COMPLETE, EXTENDED_RING
 from gossamer.networks.clos import FOLDED_CLOS, GENERALIZED_FAT_TREE, K_ARY_N_TREE, LEAF_SPINE
 from gossamer.networks.de_bruijn import DE_BRUIJN, GENERALIZED_DE_BRUIJN, GENERALIZED_KAUTZ, KAUTZ
 from gossamer.networks.derived import TRANSPOSED
+from gossamer.networks.diameter_two import POLARFLY, SLIM_FLY
 from gossamer.networks.dragonfly import DRAGONFLY
 from gossamer.networks.family import Family
 from gossamer.networks.fat_trees import FAT_TREE
@@ -21,10 +22,8 @@ from gossamer.networks.machine_tori import TORI
 from gossamer.networks.machines import BOXES
 from gossamer.networks.optically_switched_cubes import SWITCHED_CUBES
 from gossamer.networks.permutation_networks import BUBBLE_SORT, MACRO_STAR, PANCAKE, STAR
-from gossamer.networks.polarfly import POLARFLY
 from gossamer.networks.product import PRODUCT
 from gossamer.networks.random_networks import JELLYFISH, XPANDER
-from gossamer.networks.slim_fly import SLIM_FLY
 from gossamer.networks.swapped_networks import CYCLIC, HIERARCHICAL_SWAPPED
 from gossamer.networks.twisted_tori import TWISTED_TORUS
 

@@ -402,7 +402,7 @@ IB = 'Switch 2 "S-1" # "leaf"\n[1] "H-1"[1] # "a" 4xHDR\n{}\nCa 1 "H-1" # "a"\n[
         ("slurm", "SwitchName=s Nodes=a,a\n", "line 1: 'a' is there twice"),
         ("slurm", "SwitchName=s Nodes=a\nSwitchName=s Nodes=b\n", "line 2: switch 's' is there twice"),
         ("slurm", "\nSwitchName=s Switches=t\n", "line 2: switch 't' is not described"),
-        ("slurm", "BlockName=b Nodes=a[0-3]\n", r"line 1: blocks \(topology/block\) are not read"),
+        ("slurm", "BlockName=b\n", "line 1: a block needs nodes"),
         (
             "slurm",
             "SwitchName=a Nodes=x\nSwitchName=b Switches=a\nSwitchName=c Switches=a\n",

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
 from gossamer.atomic_files import whole_file
 from gossamer.errors import FileFormatError
+from gossamer.networks.builder import NetworkFormat
 from gossamer.networks.family import Family, Size, checked_size
 from gossamer.networks.files.edge_list import DIRECTED_EDGES, EDGES, read_edge_list, write_edge_list
-from gossamer.networks.files.format import NetworkFormat
 from gossamer.networks.files.graphs import DOT, GML, GRAPHML, JSON
+from gossamer.networks.files.host_dumps import LSTOPO, ROCM_SMI, read_lstopo, read_rocm_smi
+from gossamer.networks.files.host_files import COORDINATES, HOST_FILE, read_coordinates, read_host_file
 from gossamer.networks.files.ibnetdiscover import IBNETDISCOVER, read_ibnetdiscover
-from gossamer.networks.files.nccl import NCCL, read_nccl_topology
+from gossamer.networks.files.mesh_graphs import MESH_GRAPH, read_mesh_graph
+from gossamer.networks.files.nccl import NCCL, NCCL_GRAPH, read_nccl_graph, read_nccl_topology
 from gossamer.networks.files.nvidia_smi import NVIDIA_SMI, read_nvidia_smi
-from gossamer.networks.files.rank_map import COORDINATES, read_coordinates
+from gossamer.networks.files.simulators import BOOKSIM, HTSIM, NS3, SIMGRID, read_simgrid
 from gossamer.networks.files.slurm import SLURM, read_slurm_topology
 from gossamer.networks.network import Network
 from gossamer.reading.files import file_name, opened
@@ -25,10 +29,16 @@ __all__ = [
     "FORMATS",
     "read_coordinates",
     "read_edge_list",
+    "read_host_file",
     "read_ibnetdiscover",
+    "read_lstopo",
+    "read_mesh_graph",
+    "read_nccl_graph",
     "read_nccl_topology",
     "read_network",
     "read_nvidia_smi",
+    "read_rocm_smi",
+    "read_simgrid",
     "read_slurm_topology",
     "suffixes",
     "writable_suffixes",
@@ -45,13 +55,22 @@ FORMATS: tuple[NetworkFormat, ...] = (
     GRAPHML,
     GML,
     DOT,
+    ROCM_SMI,
     NVIDIA_SMI,
     NCCL,
+    NCCL_GRAPH,
+    LSTOPO,
+    HOST_FILE,
+    MESH_GRAPH,
     IBNETDISCOVER,
     SLURM,
     COORDINATES,
+    SIMGRID,
+    BOOKSIM,
+    HTSIM,
+    NS3,
 )
-"""Every format, in the order in which they are shown."""
+"""Every format, in the order in which they are shown; the first of a suffix is that of a file of unknown content."""
 
 _LOOK = 65_536
 """Bytes of a file that are looked at to find its format."""
@@ -64,12 +83,12 @@ _PROSE = re.compile(r"^.{2000}|<[a-z]+>|^(?:import|def|from) ", re.MULTILINE)
 
 def suffixes() -> tuple[str, ...]:
     """Return the suffixes of the files that `read_network` reads."""
-    return tuple(suffix for each in FORMATS if each.read is not None for suffix in each.suffixes)
+    return tuple(dict.fromkeys(s for each in FORMATS if each.read is not None for s in each.suffixes))
 
 
 def writable_suffixes() -> tuple[str, ...]:
     """Return the suffixes of the files that `write_network` writes."""
-    return tuple(suffix for each in FORMATS if each.write is not None for suffix in each.suffixes)
+    return tuple(dict.fromkeys(s for each in FORMATS if each.write is not None for s in each.suffixes))
 
 
 def read_network(path: str | PathLike[str]) -> Network:
@@ -79,11 +98,13 @@ def read_network(path: str | PathLike[str]) -> Network:
     ----------
     path : path
         ``.edges`` or ``.txt``: an edge list (`read_edge_list`), ``.dedges``: one of one-way links; ``.json``: a
-        node-link graph as NetworkX writes it; ``.graphml``, ``.gml``. Edges may have a ``capacity``, a ``bandwidth``, a
-        ``latency`` and nodes ``terminal`` false, as in `from_networkx`. ``.xml``: a topology of NCCL; ``.conf``: the
-        topology.conf of Slurm; ``.ibnet``: the output of ibnetdiscover; ``.coords``, ``.ranks``: a rank map. A
-        ``.txt`` that begins as the output of ``nvidia-smi topo -m``, that of ibnetdiscover, a topology.conf or a rank
-        map with its shape is read as that, and so is a file of any other suffix: by its content alone.
+        node-link graph as NetworkX writes it, or a host file; ``.graphml``, ``.gml``. Edges may have a ``capacity``, a
+        ``bandwidth``, a ``latency`` and nodes ``terminal`` false, as in `from_networkx`. ``.xml``: a topology or graph
+        of NCCL, of lstopo or SimGrid; ``.conf``, ``.yaml``: the topology of Slurm; ``.ibnet``: the output of
+        ibnetdiscover; ``.textproto``: a mesh graph descriptor; ``.coords``, ``.ranks``: a rank map; ``.anynet``,
+        ``.ns3``: networks of simulators. Where several formats have a suffix the content tells which it is, and so it
+        does for a ``.txt`` and a file of any other suffix, such as the output of ``nvidia-smi topo -m`` or
+        ``rocm-smi --showtopo``.
 
     Returns
     -------
@@ -109,10 +130,11 @@ def read_network(path: str | PathLike[str]) -> Network:
     """
     suffix = Path(path).suffix.lower()
     found = next((each for each in FORMATS if suffix in each.suffixes and each.read is not None), None)
-    if found is None or suffix == ".txt":
+    alike = [each for each in FORMATS if suffix in each.suffixes and each.read is not None]
+    if found is None or suffix == ".txt" or len(alike) > 1:
         with opened(path) as file:
             head = file.read(_LOOK)
-        found = _recognized(head, found)
+        found = _recognized(head, found, FORMATS if found is None or suffix == ".txt" else alike)
         if found is None:
             told = "of no known format by its content; else the suffix must be one of " + ", ".join(suffixes())
             if head[:4] == b"PAR1":
@@ -122,10 +144,10 @@ def read_network(path: str | PathLike[str]) -> Network:
     return found.read(Path(path))
 
 
-def _recognized(head: bytes, usual: NetworkFormat | None) -> NetworkFormat | None:
-    """Return the format of a file that begins with some bytes, None if it is of none; `usual` is that of its suffix."""
+def _recognized(head: bytes, usual: NetworkFormat | None, formats: Sequence[NetworkFormat]) -> NetworkFormat | None:
+    """Return which of some formats a file that begins with some bytes is of, else the `usual` one of its suffix."""
     text = head.decode("utf-8-sig", errors="replace")
-    found = next((each for each in FORMATS if each.recognizes(text)), usual)
+    found = next((each for each in formats if each.recognizes(text)), usual)
     if found is not None:
         return found
     if b"\0" in head or "\ufffd" in text[:-4]:
@@ -144,7 +166,7 @@ def _recognized(head: bytes, usual: NetworkFormat | None) -> NetworkFormat | Non
 
 
 def write_network(network: Network, path: str | PathLike[str]) -> None:
-    """Write a network to a file; `read_network` gives an equal one back, but for DOT, which it does not read.
+    """Write a network to a file; `read_network` gives an equal one back, but for what a format has no words for.
 
     Parameters
     ----------
@@ -152,12 +174,14 @@ def write_network(network: Network, path: str | PathLike[str]) -> None:
         Any network. Its links, capacities, times, speeds, labels and terminals are written; its group, grid or other
         structure is not.
     path : path
-        ``.edges``, ``.txt``, ``.json``, ``.graphml``, ``.dot`` or ``.gv``. The file appears whole or not at all.
+        ``.edges``, ``.txt``, ``.json``, ``.graphml``, ``.dot`` or ``.gv``; ``.hosts`` for MLX's launcher; ``.anynet``
+        for BookSim, ``.ns3`` for ns-3's models of RDMA, ``.topo`` for htsim, of which the last is not read. The file
+        appears whole or not at all.
 
     Raises
     ------
     FileFormatError
-        If the suffix is another, or the file cannot be written.
+        If the suffix is another, the format has no words for the network, or the file cannot be written.
 
     Examples
     --------

@@ -14,10 +14,9 @@ import numpy.typing as npt
 
 from gossamer.atomic_files import exact_bandwidth, exact_duration
 from gossamer.errors import FileFormatError, GossamerError, NetworkError, nearest, shown
-from gossamer.networks.builder import ATTRIBUTES, PLAIN, Wiring, attributed
+from gossamer.networks.builder import ATTRIBUTES, PLAIN, NetworkFormat, Wiring, attributed
 from gossamer.networks.derived import half_duplex
 from gossamer.networks.family import checked_size
-from gossamer.networks.files.format import NetworkFormat
 from gossamer.networks.network import Network
 from gossamer.networks.networkx_conversion import port_attributes
 from gossamer.networks.structures import Assumption, Assumptions, Speeds, Structure

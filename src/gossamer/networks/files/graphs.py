@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gossamer.atomic_files import exact_bandwidth, exact_duration
 from gossamer.errors import FileFormatError, NetworkError, shown
-from gossamer.networks.builder import Wiring, attributed
-from gossamer.networks.files.format import NetworkFormat
-from gossamer.networks.files.xml import check_xml
+from gossamer.networks.builder import NetworkFormat, Wiring, attributed
 from gossamer.networks.network import Network
 from gossamer.networks.networkx_conversion import (
     from_networkx,
@@ -26,7 +24,7 @@ from gossamer.networks.networkx_conversion import (
     warn_of_weights,
 )
 from gossamer.networks.structures import Speeds
-from gossamer.reading.files import JSON_PIECES, file_name, opened, read_json
+from gossamer.reading.files import JSON_PIECES, check_xml, file_name, opened, read_json
 
 if TYPE_CHECKING:
     import networkx as nx

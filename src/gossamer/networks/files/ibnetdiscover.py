@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from gossamer.atomic_files import bandwidth_text
 from gossamer.errors import FileFormatError, shown
-from gossamer.networks.builder import PLAIN, LinkKind, Wiring
-from gossamer.networks.files.format import NetworkFormat
+from gossamer.networks.builder import PLAIN, LinkKind, NetworkFormat, Wiring
 from gossamer.networks.network import Network
 from gossamer.networks.routing_tables import CablePorts, Cables
 from gossamer.networks.structures import Assumption, Assumptions, Speeds, int_array

@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 from os import PathLike
 
 from gossamer.errors import FileFormatError, shown
-from gossamer.networks.builder import LinkKind, Wiring, attributed
-from gossamer.networks.family import Family
-from gossamer.networks.files.format import NetworkFormat
+from gossamer.networks.builder import LinkKind, NetworkFormat, Wiring, attributed, path_and
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Assumption, Assumptions
 from gossamer.reading.files import file_name, text_lines
@@ -288,15 +286,6 @@ def _check(found: _Matrix) -> None:
             raise FileFormatError(f"{found.place[b]}: {b} to {a} is {found.joined[b, a]}, but {a} to {b} is {how}")
 
 
-def _form(family: Family, text: str) -> list[object]:
-    """Take a path, and the bandwidths and the latency behind it."""
-    words: dict[str, str] = {}
-    while match := re.fullmatch(r"(.*\S)\s*,\s*(nvlink|pcie|latency)=([^,]*)", text):
-        text = match[1]
-        words[match[2]] = match[3].strip()
-    return [text, words]
-
-
 def _read(path: str, words: dict[str, str] | None = None) -> Network:
     return read_nvidia_smi(path, **(words or {}))
 
@@ -315,6 +304,6 @@ NVIDIA_SMI = NetworkFormat(
     source="gossamer.networks.read_nvidia_smi",
     read=_read,
     recognizes=_recognizes,
-    form=_form,
+    form=path_and("nvlink", "pcie", "latency"),
     parameters="PATH[,nvlink=25GB/s][,pcie=32GB/s][,latency=1us]",
 )
