@@ -399,8 +399,8 @@ def _propose(stages: Callable[[int], list[Groups] | None], case: Case) -> list[O
                 if all(e[1].halvings != h for e in own[:_TRIED])]  # fmt: skip
         best.append([*own[:_TRIED], *(e for e in ends if e is not None)])
     if not all(best):
-        ranks, packets = next((len(row), int(k)) for row, k, own in zip(groups, sizes, best, strict=True) if not own)
-        return Refusal(f"has no stages among {ranks} ranks for messages of {quantity(packets, 'packet')}")
+        short, few = next((len(row), int(k)) for row, k, own in zip(groups, sizes, best, strict=True) if not own)
+        return Refusal(f"has no stages among {short} ranks for messages of {quantity(few, 'packet')}")
     if not case.whole and len(best) > 1:
         return Refusal("segments messages only among one group of ranks")
     offers = []
