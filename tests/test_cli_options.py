@@ -30,6 +30,7 @@ SEVERAL = {
     "--control-time": "a cost; of a scheme of random arrivals",
     "--kind": "of a picture; of the points of a sweep",
     "--nodes": "of ranks; of a design; where requests arrive",
+    "--rank": "of which slots are told; that this machine runs",
     "--load": "a load factor; flits per node and cycle",
     "--burst": "in steps on and off; in cycles",
     "--trace": "of requests; of messages",
