@@ -409,3 +409,9 @@ def test_commands_that_are_proposed_run(tmp_path, monkeypatch, capsys):
                        ("rotated-dimensions-segmented", "torus:3x3")):  # fmt: skip
         for command in explain_algorithm(name, spec).commands:
             assert main(command.split()[1:]) == 0, capsys.readouterr().err
+    for name in ("swing", "rabenseifner", "recursive-doubling", "double-binary-trees"):
+        told = explain_algorithm(name, "ring:8", "allreduce")
+        command = told.commands[0]
+        assert command.startswith("gossamer plan ring:8 allreduce ")
+        assert main(command.split()[1:]) == 0
+        assert f"allreduce on ring:8: {told.outcome.completion_time} steps" in capsys.readouterr().out

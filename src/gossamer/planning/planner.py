@@ -304,7 +304,7 @@ def _named(asked: AskedQuestion, name: str, options: Mapping[str, Any], effort: 
         except NotApplicableError as none:
             raise (error if search.knows(name) or isinstance(none, UnknownNameError) else none) from None
     words, of = ("", search) if found.task == search.case.task else _another_form(asked, found.task)
-    told = {**found.options_for(of.planned), **options}
+    told = options or found.options_for(of.planned)
     name = found.algorithm.name
     return _Named(words, of, name, found.options_for, of.candidates(name, told, effort, stream))
 

@@ -49,6 +49,7 @@ from gossamer.questions.tasks import (
     Allreduce,
     Chunked,
     MultinodeBroadcast,
+    PartialSumAllreduce,
     Task,
     as_task,
     in_packets,
@@ -246,7 +247,13 @@ class AlgorithmExplanation:
         task, chunks = (case.task.task, case.task.packets) if isinstance(case.task, Chunked) else (case.task, 1)
         if not _named(task) or self.network.links_only or re.search(r"[\s()]", self.network.spec):
             return ()
-        words = ["gossamer plan", self.network.spec, self.asked if _same(self.asked, task) else task.name]
+        own = isinstance(task, PartialSumAllreduce) and chunks == self.network.terminal_count
+        asked = _same(self.asked, task) or (own and _same(self.asked, Allreduce()))  # a packet for each rank's block
+        words = ["gossamer plan", self.network.spec, self.asked if asked else task.name]
+        if own and asked:
+            chunks = 1
+            halvings = self.outcome.options.get("halvings")
+            words += [] if halvings is None else [f"--option halvings={halvings}"]
         words += ["--switching wormhole"] if self.outcome.switching.name == "wormhole" else []
         words += [f"--chunks {chunks}"] if chunks > 1 else []
         words += [f"--ports {case.rules.ports}"] if case.rules.ports != "all" else []

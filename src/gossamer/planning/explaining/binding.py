@@ -132,9 +132,9 @@ def binding(network: Network, bounds: Sequence[Bound], cost: object = None) -> B
     Examples
     --------
     >>> import gossamer
-    >>> found = binding(gossamer.network("ring:4"), gossamer.lower_bounds("ring:4", "allgather"))
+    >>> found = binding(gossamer.network("array:6"), gossamer.lower_bounds("array:6", "alltoall"))
     >>> found.kind, found.nodes.tolist(), found.links.tolist()
-    ('cut', [0], [3, 6])
+    ('cut', [0, 1, 2], [3])
     """
     bound = bounds[0]
     found, shown = _witness(network, bound), bound
