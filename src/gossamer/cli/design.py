@@ -125,7 +125,7 @@ def _design(
 
 def _flit_runs(found: Any, stage: Any) -> list[Any]:
     """Run the best network and the torus in flits."""
-    from gossamer.studies.design.flit_runs import flit_run
+    from gossamer.studies.design.design_files import flit_run
 
     torus = found.torus
     runs: list[Any] = []
