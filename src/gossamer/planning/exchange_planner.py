@@ -36,7 +36,7 @@ from gossamer.planning.outcome import Outcome
 from gossamer.planning.planner import _left_open, plan
 from gossamer.planning.switching.resource_limits import Candidate
 from gossamer.questions.cases import Case, Offer, Refusal
-from gossamer.questions.costs import AskedCost, Clock, TimeCost
+from gossamer.questions.costs import AskedCost, Clock, FineTimeCost, TimeCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Task, UnevenExchange, as_task
 from gossamer.reading import seed as read_seed
@@ -225,8 +225,9 @@ class ExchangePlanner:
             if len(self._timed) >= _SIZES:
                 self._timed.pop(max(self._timed))
             n, cost = self.network.terminal_count, self.cost
-            if packet_bytes and isinstance(cost, TimeCost):
-                cost = TimeCost(packet_bytes, "mpi", cost.bandwidth, cost.latency, cost.overhead)
+            if isinstance(cost, TimeCost):  # slots so short that little is rounded up
+                size, counting = (packet_bytes, "mpi") if packet_bytes else (cost.bytes, cost.counting)
+                cost = FineTimeCost(size, counting, cost.bandwidth, cost.latency, cost.overhead)
             nothing: Any = np.zeros((n, n), np.int64)
             case = self._kind.case(self.network, UnevenExchange(nothing), self.rules, cost, self.seed)
             self._timed[key] = _Timed(case, LinkResources.of(case.network, case.rules))
