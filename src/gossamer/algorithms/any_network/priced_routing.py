@@ -234,7 +234,7 @@ def bundled(growth: TreeGrowth, demand: PacketDemand, depth_cost: float, seed: i
     for power in np.geomspace(12.0, 60.0, _CHOICES if kept > 1 else 0):
         scale = max(growth.congestion, 1.0)
         _choose(
-            draw.permutation(packets), source, owner, demand.target, trees, *ends, *costs, growth.loads,
+            _in_turn(draw, owner), source, owner, demand.target, trees, *ends, *costs, growth.loads,
             growth.prices(scale, power), scale, power, *limits, choice,
         )  # fmt: skip
     begin, end = np.empty(packets, np.int64), np.empty(packets, np.int64)
@@ -243,6 +243,19 @@ def bundled(growth: TreeGrowth, demand: PacketDemand, depth_cost: float, seed: i
     link, parent = np.empty(hops, np.int32), np.empty(hops, np.int32)
     _forest(*shared, link, parent)
     return Forest(begin, end, link, parent)
+
+
+_BLOCKED = 100_000
+"""Packets from which on those of an origin choose in a row: all trees of the origin stay near at hand."""
+
+
+def _in_turn(draw: np.random.Generator, owner: IntArray) -> npt.NDArray[np.int64]:
+    """Return an order of packets at random, of very many one of their origins and then of the packets of each."""
+    order = draw.permutation(owner.size)
+    if owner.size < _BLOCKED:
+        return order
+    turn = draw.permutation(int(owner[-1]) + 1).astype(np.int32)
+    return order[np.argsort(turn[owner[order]], kind="stable")]
 
 
 MANY = 256
