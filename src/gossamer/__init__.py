@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gossamer.networks import as_network as network
     from gossamer.networks.description import Description, describe
     from gossamer.networks.network import Network
+    from gossamer.planning.exchange_planner import ExchangePlanner, planner_for
     from gossamer.planning.explaining import Advice, Explanation, explain
     from gossamer.planning.explaining.algorithms import AlgorithmExplanation, explain_algorithm
     from gossamer.planning.outcome import Comparison, Outcome
@@ -54,6 +55,7 @@ _HOME = {
     "Description": "gossamer.networks.description",
     "Advice": "gossamer.planning.explaining",
     "AlgorithmExplanation": "gossamer.planning.explaining.algorithms",
+    "ExchangePlanner": "gossamer.planning.exchange_planner",
     "Explanation": "gossamer.planning.explaining",
     "GossamerError": "gossamer.errors",
     "LinearCost": "gossamer.questions.costs",
@@ -83,6 +85,7 @@ _HOME = {
     "Placement": "gossamer.planning.placement",
     "place": "gossamer.planning.placement",
     "plan": "gossamer.planning.planner",
+    "planner_for": "gossamer.planning.exchange_planner",
     "replan": "gossamer.planning.replanning",
     "resized": "gossamer.planning.plan_resizing",
     "routes": "gossamer.planning.routing_report",
@@ -102,6 +105,7 @@ __all__ = [
     "Case",
     "Comparison",
     "Description",
+    "ExchangePlanner",
     "Explanation",
     "FaultReport",
     "GossamerError",
@@ -134,6 +138,7 @@ __all__ = [
     "network",
     "place",
     "plan",
+    "planner_for",
     "replan",
     "resized",
     "routes",

@@ -22,8 +22,8 @@ from gossamer.bounds.fat_trees import branch_bounds, leaf_bounds, routing_node_b
 from gossamer.bounds.grid_cuts import cut_bounds
 from gossamer.bounds.partitions import box_bounds, part_bounds
 from gossamer.bounds.ports import distance_bounds, load_bounds, port_bounds, shared_port_bounds
-from gossamer.bounds.proofs import Chain, OfTask
-from gossamer.bounds.set_cuts import port_set_bounds, set_cut_bounds
+from gossamer.bounds.proofs import Chain, Mask, OfTask
+from gossamer.bounds.set_cuts import best_cut, port_set_bounds, set_cut_bounds
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import PairDemand
 from gossamer.questions.costs import Clock
@@ -41,6 +41,7 @@ __all__ = [
     "node_bounds",
     "relaxed",
     "relaxed_bounds",
+    "set_bounds",
     "slow",
     "whole_scope",
 ]
@@ -251,6 +252,19 @@ def counted_bounds(case: Case) -> tuple[Bound, ...]:
         return bounds(case, quick=True)
     families = (arrival_bounds, shared_port_bounds, _plain)
     return _scoped(case, lambda some: [bound for family in families for bound in family(some)], []) or bounds(case)
+
+
+def set_bounds(case: Case, sets: list[Mask]) -> tuple[Bound, ...]:
+    """Return the bounds of the best of some cuts, the largest first; none if nothing must leave any.
+
+    `sets`, bool[N] each: the nodes that messages must leave. As for `bounds`, in milliseconds.
+
+    >>> import gossamer
+    >>> case = Case(gossamer.network("ring:8"), gossamer.task("alltoall"))
+    >>> set_bounds(case, [np.arange(8) < 4])[0].value
+    Fraction(8, 1)
+    """
+    return _scoped(case, lambda some: list(best_cut(some, sets)), [], more=True)
 
 
 def bounds(case: Case, *, quick: bool = False) -> tuple[Bound, ...]:

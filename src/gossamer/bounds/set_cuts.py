@@ -10,7 +10,7 @@ further outside, are also looked at by themselves.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -25,9 +25,19 @@ from gossamer.networks.network import Network
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand, NodeLine, PairDemand
 from gossamer.questions.cases.distances import axes_of
-from gossamer.questions.cases.links import FAR
+from gossamer.questions.cases.links import FAR, Links
 
-__all__ = ["Crossing", "best_crossing", "color_classes", "crossing", "crossings", "port_set_bounds", "set_cut_bounds"]
+__all__ = [
+    "Crossing",
+    "KnownSets",
+    "best_crossing",
+    "best_cut",
+    "color_classes",
+    "crossing",
+    "crossings",
+    "port_set_bounds",
+    "set_cut_bounds",
+]
 
 # Bounds from sets of nodes with few neighbors, where nodes use one port at a time.
 #
@@ -290,13 +300,87 @@ def set_cut_bounds(case: Case, *, quick: bool = False) -> Iterator[Bound]:
     known = net.group is not None or net.levels is not None or bool(axes_of(case.metric)) or _one_message(case)
     if not net.link_count or net.link_count > LARGEST or (known and not takes_time(case)):
         return
+    yield from best_cut(case, _chosen(case, quick))
+
+
+def best_cut(case: Case, sets: Iterable[Mask]) -> Iterator[Bound]:
+    """Yield the best cut around some sets of nodes, bool[N] each, that messages must leave; none if none must.
+
+    >>> import gossamer
+    >>> case = Case(gossamer.network("ring:8"), gossamer.task("alltoall"))
+    >>> print(next(best_cut(case, [np.arange(8) < 4])))
+    8 steps, cut around nodes: 16 messages must leave the 4 nodes (0), (1), (2), (3) over 2 links
+    """
     best: tuple[Crossing, Mask] | None = None
-    for inside in _chosen(case, quick):
+    for inside in sets:
         found = best_crossing(case, inside)
         if found is not None and (best is None or found.time > best[0].time):
             best = found, inside
     if best is not None:
         yield _bound(case, *best)
+
+
+_KEPT_SETS = 4_096
+
+
+class KnownSets:
+    """Sets of nodes of a network, and how fast each can be left and entered, for exchanges that differ in counts alone.
+
+    They are the terminals, each by itself, and the servers, racks and pods into which the network falls without its
+    slower links, or without its higher switches.
+
+    Attributes
+    ----------
+    inside : list of bool[N]
+    rates : float64[2, K]
+        Packets a step over the links out of each set, and into it.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> case = Case(gossamer.network("ring:4"), gossamer.task("alltoall"))
+    >>> known = KnownSets(case.links)
+    >>> len(known.inside), [sides.tolist() for sides in known.busiest(np.eye(4)[[2, 0, 1, 3]], 1)]
+    (4, [[True, False, False, False]])
+    """
+
+    def __init__(self, links: Links) -> None:
+        nodes, size = np.arange(links.node_count), links.terminal_count
+        self.inside = [nodes == v for v in range(size)]
+        self._parts: list[tuple[Counts, Counts, Mask]] = []
+        for part in links.partitions:
+            mine = part[:size]
+            sizes = np.bincount(mine)
+            kept = np.flatnonzero((sizes > 1) & (sizes < size))
+            if kept.size and len(self.inside) + kept.size <= max(size, _KEPT_SETS):
+                self.inside += [part == k for k in kept.tolist()]
+                self._parts.append((mine, kept, mine[:, None] != mine))
+        self.rates = np.empty((2, len(self.inside)))
+        for k, inside in enumerate(self.inside):
+            leaves, enters = inside[links.source], inside[links.target]
+            for side, across in enumerate((leaves & ~enters, enters & ~leaves)):
+                self.rates[side, k] = _rate_out(links, np.flatnonzero(across))
+
+    @property
+    def parts(self) -> bool:
+        """Whether there are other sets than single terminals."""
+        return bool(self._parts)
+
+    def busiest(self, table: Floats, most: int = _SETS) -> list[Mask]:
+        """Return the sets that most must leave for the links out of them, bool[N] each, the most first.
+
+        `table`, float64[T, T]: what each terminal has for each other, in any unit. What must enter a set leaves the
+        other nodes, which are then returned.
+        """
+        leave, enter = table.sum(axis=1), table.sum(axis=0)
+        for part, kept, across in self._parts:
+            away = table * across
+            ends = (np.bincount(part, away.sum(axis=side))[kept] for side in (1, 0))
+            leave, enter = (np.append(known, more) for known, more in zip((leave, enter), ends, strict=True))
+        long = np.where(self.rates > 0, np.stack([leave, enter]) / np.maximum(self.rates, 1e-300), 0.0).reshape(-1)
+        first = np.argsort(-long, kind="stable")[:most]
+        count = len(self.inside)
+        return [self.inside[k] if k < count else ~self.inside[k - count] for k in first.tolist() if long[k] > 0]
 
 
 def _one_message(case: Case) -> bool:
@@ -306,6 +390,14 @@ def _one_message(case: Case) -> bool:
 
 
 def _bound(case: Case, found: Crossing, inside: Mask) -> Bound:
+    text = cut_text(case, found, inside, case.packets_text(found.load.needed))
+    sources, targets = np.flatnonzero(found.sources), np.flatnonzero(found.targets)
+    proof = Cut.by(found.load, nodes=np.flatnonzero(inside), sources=sources, targets=targets)
+    return Bound.of("cut around nodes", proof, text, "cut", SOURCE)
+
+
+def cut_text(case: Case, found: Crossing, inside: Mask, amount: str) -> str:
+    """Return for a witness what must leave a set, or enter the other nodes, over which links."""
     near = 2 * int(inside.sum()) <= inside.size
     few = np.flatnonzero(inside == near)
     side = case.set_text(few.size, case.names(few))
@@ -320,11 +412,8 @@ def _bound(case: Case, found: Crossing, inside: Mask) -> Bound:
             speeds = None if known.bandwidth is None else np.asarray(known.bandwidth)[used] * shared.capacity[used]
             ports = "1 shared NIC or uplink" if used.size == 1 else f"{used.size:,} shared NICs or uplinks"
             over = f"{quantity(out.size, 'link')} through {ports}{case.units.speed_text(rate[used], speeds)}"
-    text = f"{case.packets_text(found.load.needed)} must {way} {side} over {over}"
-    text += around_text(case.units, int(found.before), int(found.after))
-    sources, targets = np.flatnonzero(found.sources), np.flatnonzero(found.targets)
-    proof = Cut.by(found.load, nodes=np.flatnonzero(inside), sources=sources, targets=targets)
-    return Bound.of("cut around nodes", proof, text, "cut", SOURCE)
+    around = around_text(case.units, int(found.before), int(found.after))
+    return f"{amount} must {way} {side} over {over}{around}"
 
 
 def _chosen(case: Case, quick: bool) -> list[Mask]:
@@ -350,10 +439,15 @@ def _score(case: Case, inside: Mask) -> float:
     out = np.flatnonzero(inside[links.source] & ~inside[links.target])
     if not messages or not out.size:
         return 0.0
+    return messages / _rate_out(links, out) + float(links.latency[out].min())
+
+
+def _rate_out(links: Links, out: Counts) -> float:
+    """Return how many packets a step can cross some links, those out of a set, about."""
     rate = float(links.rate[out].sum())
     for limited, ends in ((links.send_limited, links.source), (links.receive_limited, links.target)):
         if limited:
-            best = np.zeros(inside.size)
+            best = np.zeros(links.node_count)
             np.maximum.at(best, ends[out], links.rate[out])
             rate = min(rate, float(best.sum()))
     if links.ports is not None:
@@ -361,7 +455,7 @@ def _score(case: Case, inside: Mask) -> float:
             wanted = np.bincount(side + 1, links.rate[out], links.ports.capacity.size + 1)
             passed = np.minimum(wanted[1:], links.ports.capacity / links.ports.occupancy)
             rate = min(rate, float(wanted[0] + passed.sum()))
-    return messages / rate + float(links.latency[out].min())
+    return rate
 
 
 def _proposed(case: Case, quick: bool) -> Iterator[Mask]:
@@ -369,7 +463,7 @@ def _proposed(case: Case, quick: bool) -> Iterator[Mask]:
     if not quick:
         yield from thin_cuts(case)
     yield from _prefixes(case)
-    yield from _fast_parts(case)
+    yield from _parts(case)
     yield from _single_nodes(case)
     yield from _ends_of_ports(case)
 
@@ -450,21 +544,12 @@ def _crossing_parts(case: Case, part: Counts, parts: int) -> Floats:
     return np.asarray(np.max([count / np.maximum(r, 1e-300) for count, r in zip(ends, rates, strict=True)], axis=0))
 
 
-def _fast_parts(case: Case) -> Iterator[Mask]:
-    """Yield the parts into which a network falls without its slower links."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    links, n = case.links, case.network.node_count
-    for measure in (links.occupancy / links.capacity, (links.hold + links.latency).astype(np.float64)):
-        values = np.unique(measure)[:-1]
-        for value in values[spread(np.arange(values.size), _LEVELS)] if values.size else ():
-            fast = measure <= value
-            graph = coo_array((np.ones(int(fast.sum())), (links.source[fast], links.target[fast])), shape=(n, n))
-            parts, part = connected_components(graph, directed=False)
-            sizes = np.bincount(part)
-            some = np.argsort(-sizes, kind="stable")[:_SWEEPS]
-            busiest = np.argsort(-_crossing_parts(case, part.astype(np.int64), parts), kind="stable")[:1]
-            for k in dict.fromkeys([*some.tolist(), *busiest.tolist()]) if parts > 1 else ():
-                if sizes[k] > 1:
-                    yield part == k
+def _parts(case: Case) -> Iterator[Mask]:
+    """Yield the parts into which a network falls without its slower links, or without its higher switches."""
+    for part in case.links.partitions:
+        sizes = np.bincount(part)
+        some = np.argsort(-sizes, kind="stable")[:_SWEEPS]
+        busiest = np.argsort(-_crossing_parts(case, part, sizes.size), kind="stable")[:1]
+        for k in dict.fromkeys([*some.tolist(), *busiest.tolist()]):
+            if sizes[k] > 1:
+                yield part == k

@@ -311,19 +311,28 @@ def replan(
             rich_help_panel="Network",
         ),
     ],
+    repair_only: Annotated[
+        bool,
+        typer.Option(
+            "--repair-only",
+            help="Take the repair as it is, which is quicker, but may come out later than what is planned anew.",
+            rich_help_panel="Search",
+        ),
+    ] = False,
     seed: Seed = 0,
     output: PlanOutput = None,
     verbose: Verbose = False,
     json: Json = False,
 ) -> None:
-    """Repair a schedule after links failed, instead of planning again."""
+    """Repair a schedule after links failed, or plan again where that is better."""
     from gossamer.networks.derived import without as left
     from gossamer.planning import replanning, switching
 
     files = check_plan(output)
     before = switching.load(file)
     with progress() as stage:
-        found = replanning.replan(before, left(before.network, without, seed), seed=seed, progress=stage)
+        failed = left(before.network, without, seed)
+        found = replanning.replan(before, failed, repair_only=repair_only, seed=seed, progress=stage)
         save_plan(found, files, stage)
     if json:
         print_json(found.to_dict() | {"before": float(before.completion_time)})

@@ -451,6 +451,21 @@ def scheduled(
     return StartTimes(best.slots, start)
 
 
+def in_turn(graph: HopGraph, roads: LinkResources, rank: Longs, enough: int) -> StartTimes:
+    """Return a schedule in which hops of the least rank go first; scheduled back and forth if it takes over `enough`.
+
+    `rank`, int64[H]: all different. Among nodes that store.
+
+    >>> import gossamer
+    >>> roads = LinkResources.of(gossamer.network("array:3"), gossamer.Rules())
+    >>> hops = HopGraph.of_parents(*(np.array(x, np.int32) for x in ([0, 2, 0], [0, 0, 1], [-1, 0, -1])))
+    >>> in_turn(hops, roads, np.array([1, 2, 0]), 3).start.tolist()
+    [1, 2, 0]
+    """
+    best = _run(graph, roads, rank)
+    return best if best.slots <= enough or not rank.size else _tightened(graph, roads, best, enough, 2)
+
+
 def _shortest(
     graph: HopGraph,
     roads: LinkResources,

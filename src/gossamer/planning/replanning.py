@@ -1,4 +1,4 @@
-"""Replanning: a schedule repaired after links failed or became slower, instead of planned anew."""
+"""Replanning: a schedule repaired after links failed or became slower, or planned anew where that is as good."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ from gossamer.networks import as_network
 from gossamer.networks.network import Failed, IntArray, Network
 from gossamer.planning import switching as switchings
 from gossamer.planning.allreduce_variants import asked_scopes
-from gossamer.planning.offer_search import ProgressCallback, Question, Search
+from gossamer.planning.offer_search import ProgressCallback, Question, Search, best_of
 from gossamer.planning.outcome import Outcome
 from gossamer.planning.planner import plan
 from gossamer.planning.switching import Switching
 from gossamer.planning.switching.resource_limits import Candidate
+from gossamer.planning.switching.resource_limits import limits as resource_limits
 from gossamer.programs.layout import plain_task
 from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.cases.algorithm_offers import about_hops
+from gossamer.questions.cases.demands import HubDemand
 from gossamer.questions.costs import Clock, in_slots_of
 from gossamer.questions.tasks import Broadcast, PartialSumAllreduce, Reduce, chunked
 from gossamer.reading import seed as read_seed
@@ -34,9 +37,14 @@ __all__ = ["replan"]
 
 
 def replan(
-    schedule: Schedule | Outcome, network: Network | Any, *, seed: int = 0, progress: ProgressCallback | None = None
+    schedule: Schedule | Outcome,
+    network: Network | Any,
+    *,
+    repair_only: bool = False,
+    seed: int = 0,
+    progress: ProgressCallback | None = None,
 ) -> Outcome:
-    """Repair a schedule after links failed or became slower: in a tenth of the time of a plan, and about as good.
+    """Return a schedule after links failed or became slower: repaired, or planned anew where that is better.
 
     Parameters
     ----------
@@ -45,19 +53,28 @@ def replan(
     network : Network
         What is left of it, `Network.without` links or some of several cables; or all of it, some links with lower
         capacities or speeds, more slots or longer latencies, and none with better ones.
+    repair_only : bool
+        Take the repair as it is: for most tasks in a tenth of the time or less, but it may come out later than what is
+        planned anew, an allreduce by up to a half.
     seed : int
-        For the order in which packets are rerouted.
+        For the order in which packets are rerouted, and for what is planned anew.
     progress : callable, optional
         Called with the name of each stage as it begins.
 
     Returns
     -------
     Outcome
-        Verified, beside the bounds of an outcome that is repaired, which no failure makes smaller, and what is counted
-        of the network that is left: at first of its nodes alone, and all if these and the others are not met.
+        Verified, and no later than what `gossamer.plan` gives for the same task in the same packets, unless
+        `repair_only`. Beside the bounds of an outcome that is repaired, which no failure makes smaller, and those of
+        the network that is left: of its nodes alone, then what is counted, then all, until one of them is met.
 
     Notes
     -----
+    What is tried follows from estimates, not from clocks. Floods for a small network come first; they take as long as a
+    repair. A schedule is repaired where that is estimated to take no more than a third of planning anew, and it is no
+    allreduce, whose repair rarely is as short. What is then not at a bound is planned anew as well, and the shorter
+    schedule is kept.
+
     What a node sends of partial sums it has added to what it got on other paths, so such a schedule is not led round a
     link: where one that it uses failed or is slower, an allreduce without roots is planned anew.
 
@@ -90,12 +107,15 @@ def replan(
     copied = any(demand.shared for demand in case.demands)
     limits = Bounds(largest_first((*told, *(node_bounds(case) if copied else ())))) if told else counted_bounds(case)
     case.tell_floor(largest(limits))
-    if summed_packets(found).any():
+    sums = bool(summed_packets(found).any())
+    if sums:
         candidates = list(_sums_anew(kind, case, found, np.where(slower, np.int32(-1), link)))
     else:
         offer = Offer(lambda: repaired(found, case, link), effort="search")
         name = found.algorithm if found.algorithm.endswith(_REPAIRED) else f"{found.algorithm}{_REPAIRED}"
         candidates = [*_flooded_anew(kind, case), Candidate(name, offer)]
+        if not repair_only and not _worth_repairing(search):
+            candidates.pop()
     best: Outcome | None = None
     for candidate in candidates:
         if best is None or best.completion_time > largest(limits):
@@ -104,8 +124,37 @@ def replan(
         if told and best.completion_time > largest(limits):  # all that is counted, where the first does not do
             limits, told = Bounds(largest_first((*told, *counted_bounds(case)))), []
             case.tell_floor(largest(limits))
+    if not sums and not repair_only and (best is None or best.completion_time > largest(limits)):
+        limits = Bounds(largest_first({*limits, *search.bounds(at_first=True)}))
+        if best is None or best.completion_time > largest(limits):
+            best, limits = _planned_anew(search, limits, best)
     assert best is not None
     return replace(best, bounds=Bounds(asked_first(limits, asked_scopes(case, limits))))
+
+
+def _worth_repairing(search: Search) -> bool:
+    """Return whether a repair is estimated to take far less than planning anew, and may be as good."""
+    case = search.planned
+    if any(isinstance(demand, HubDemand) for demand in case.demands) and len(case.demands) > 1:
+        return False  # results wait for contributions: what is planned anew overlaps them
+    estimates = [search.needs(candidate) for candidate in search.candidates("best", {}, "search")]
+    anew = sum(needs.seconds for needs in estimates if needs is not None)
+    hops, packets = case.once(about_hops, case)
+    return _HOP_SECONDS * hops + _LOOK_SECONDS * packets * case.network.link_count <= anew / _FAR_LESS
+
+
+_HOP_SECONDS, _LOOK_SECONDS = 1.5e-6, 2e-8
+"""What a repair takes for a hop, and for a packet and link, when packets are led elsewhere."""
+_FAR_LESS = 3
+
+
+def _planned_anew(search: Search, limits: Bounds, best: Outcome | None) -> tuple[Outcome, Bounds]:
+    """Return the shorter of an outcome and of what is planned anew, and all bounds that are known then."""
+    allowed = resource_limits(None, None)
+    chosen = search.fitting(search.candidates("best", {}, "search"), allowed)
+    new = best_of(search, chosen, allowed, False, limits)
+    shorter = new if best is None or new.completion_time < best.completion_time else best
+    return shorter, Bounds(largest_first({*limits, *new.bounds}))
 
 
 def _flooded_anew(kind: Switching[Any, Any], case: Case) -> Iterator[Candidate[Any]]:

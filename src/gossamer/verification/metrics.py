@@ -180,7 +180,9 @@ def _measure_stays(
     where = np.tile(node if symmetry is None else symmetry.orbit[node], 2)
     when = np.concatenate([first, last.astype(np.int64) + 1])
     change = np.repeat([1, -1], node.size)
-    order = np.lexsort((when, where))
+    span = int(when.max(initial=0)) + 1
+    small = span * (int(where.max(initial=0)) + 1) < 2**62
+    order = np.argsort(where * np.int64(span) + when) if small else np.lexsort((when, where))
     where, when, level = where[order], when[order], np.cumsum(change[order])
     # the level after all that changes at a node at a boundary; it is 0 again after the last
     settled = np.append((where[1:] != where[:-1]) | (when[1:] != when[:-1]), True)[: where.size]

@@ -7,6 +7,7 @@ traffic is held up by a few nodes or servers; shortest ways that share the links
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,14 +16,27 @@ from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.any_network.packet_demands import demand_of
 from gossamer.algorithms.any_network.priced_routing import timed
 from gossamer.errors import NetworkError
-from gossamer.graphs.precedence_scheduling import LinkResources, scheduled
+from gossamer.graphs.path_and_hop_tables import index_ranges
+from gossamer.graphs.precedence_scheduling import HopGraph, LinkResources, in_turn, scheduled
 from gossamer.graphs.priced_trees import Forest
 from gossamer.jit import njit
+from gossamer.networks.network import IntArray
 from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.cases.links import FAR, Links
 from gossamer.questions.tasks import COMBINE, COPY, DemandTable, Grouped, UnevenExchange
 from gossamer.schedules import Schedule
 
-__all__ = ["SHARED_SHORTEST_WAYS", "exchanged_at_once", "propose_at_once", "short_ways"]
+__all__ = [
+    "LOAD_BALANCED_DETOURS",
+    "SHARED_SHORTEST_WAYS",
+    "KnownPaths",
+    "exchanged_at_once",
+    "exchanged_on",
+    "exchanged_with_detours",
+    "propose_at_once",
+    "propose_detours",
+    "short_ways",
+]
 
 
 @njit(cache=True, nogil=True)
@@ -58,6 +72,33 @@ def _price(way, length, use, source, target, hold, limits, link_load, send_load,
     return cost
 
 
+@njit(cache=True, nogil=True)
+def _next_way(depth, room, row, away, first, target, delay, turn, way, place, tried):
+    """Go on with a search of shortest ways from a depth on; return the links of the next one, or -1.
+
+    Arrays as for `_choose`; the way is in `way`, and the search goes on one link before its end.
+    """
+    while depth >= 0:
+        u = place[depth]
+        if away[row, u] == 0:
+            return depth
+        degree = first[u + 1] - first[u]
+        moved = False
+        while tried[depth] < degree:
+            e = first[u] + (tried[depth] + turn) % degree
+            tried[depth] += 1
+            if depth < room and away[row, target[e]] + delay[e] == away[row, u]:
+                way[depth] = e
+                depth += 1
+                place[depth] = target[e]
+                tried[depth] = 0
+                moved = True
+                break
+        if not moved:
+            depth -= 1
+    return -1
+
+
 @njit(cache=True, nogil=True, small=100_000)
 def _choose(
     visit, origin, end, away, first, target, source, delay, use, hold, limits, choices, turn, begin, links,
@@ -89,37 +130,20 @@ def _choose(
             while length < room and links[start + length] >= 0:
                 length += 1
             _put(links, start, start + length, -1.0, source, target, link_load, send_load, receive_load)
-        found, depth, lowest, kept = 0, 0, np.inf, 0
-        u = origin[p]
-        place[0] = u
+        found, lowest, kept = 0, np.inf, 0
+        place[0] = origin[p]
         tried[0] = 0
+        depth = _next_way(0, room, row, away, first, target, delay, turn[p], way, place, tried)
         while depth >= 0:
-            u = place[depth]
-            if away[row, u] == 0:
-                found += 1
-                cost = _price(way, depth, use, source, target, hold, limits, link_load, send_load, receive_load, scale)
-                if cost < lowest:
-                    lowest, kept = cost, depth
-                    for i in range(depth):
-                        best[i] = way[i]
-                if found == choices:
-                    break
-                depth -= 1
-                continue
-            degree = first[u + 1] - first[u]
-            moved = False
-            while tried[depth] < degree:
-                e = first[u] + (tried[depth] + turn[p]) % degree
-                tried[depth] += 1
-                if depth < room and away[row, target[e]] + delay[e] == away[row, u]:
-                    way[depth] = e
-                    depth += 1
-                    place[depth] = target[e]
-                    tried[depth] = 0
-                    moved = True
-                    break
-            if not moved:
-                depth -= 1
+            found += 1
+            cost = _price(way, depth, use, source, target, hold, limits, link_load, send_load, receive_load, scale)
+            if cost < lowest:
+                lowest, kept = cost, depth
+                for i in range(depth):
+                    best[i] = way[i]
+            if found == choices:
+                break
+            depth = _next_way(depth - 1, room, row, away, first, target, delay, turn[p], way, place, tried)
         for i in range(kept):
             links[start + i] = best[i]
         for i in range(kept, room):
@@ -133,6 +157,7 @@ _ROUNDS = 3
 _CHOICES = 12
 
 Times = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
 
 
 def short_ways(
@@ -192,6 +217,272 @@ def _largest(roads: LinkResources, loads: tuple[npt.NDArray[np.float64], ...], u
             taken = np.bincount(ends, loads[0] * roads.occupancy, roads.cut.size)
             found = max(found, float(taken.max(initial=0.0)))
     return max(found, 1.0)
+
+
+# Paths between all terminals that are kept, for tables that come one after the other.
+
+
+@njit(cache=True, nogil=True, small=100_000)
+def _ways_of_pairs(away, first, target, delay, choices, way, place, tried, count, begin, links):
+    """Write a few shortest ways between every two terminals, those of pair ``u * T + v`` in the order of pairs.
+
+    * `away`, int32[T, N], and `first`, `target`, `delay`, `way`, `place`, `tried`: as for `_choose`.
+    * `choices`: ways of a pair at most.
+    * `count`, int64[T * T]: ways of each pair; written.
+    * `begin`, `links`, int64[], int32[]: where the links of each way begin; the links. Written, if they have room.
+    """
+    terminals, paths, used = away.shape[0], 0, 0
+    for u in range(terminals):
+        for v in range(terminals):
+            pair = u * terminals + v
+            count[pair] = 0
+            if u == v or away[v, u] >= 1073741823:
+                continue
+            place[0] = u
+            tried[0] = 0
+            depth = _next_way(0, way.size, v, away, first, target, delay, pair, way, place, tried)
+            while depth >= 0:
+                if links.size:
+                    begin[paths] = used
+                    for i in range(depth):
+                        links[used + i] = way[i]
+                paths += 1
+                used += depth
+                count[pair] += 1
+                if count[pair] == choices:
+                    break
+                depth = _next_way(depth - 1, way.size, v, away, first, target, delay, pair, way, place, tried)
+    return used
+
+
+_HOP = 0.02
+"""The price of a hop over links that carry nothing, so that what has room enough takes no detour."""
+
+
+@njit(cache=True, nogil=True, _nrt=False, small=100_000)
+def _take(visit, pair, first, begin, links, resource, share, load, scale, choice):
+    """Let packets take, in the order of `visit`, the cheapest of the paths of their pairs at the present loads.
+
+    * `visit`, `pair`, int64[P]: the order; the pair of each packet.
+    * `first`, `begin`, `links`: the paths, as in `KnownPaths`.
+    * `resource`, `share`, int64[L, R], float64[L, R]: the links and ports that a hop uses, -1 for none, and the slots
+      that it takes of each.
+    * `load`, float64[]: slots that are taken of each; changed.
+    * `scale`: the load of price 1.
+    * `choice`, int64[P]: the path of each packet, -1 for none so far; written.
+    """
+    for i in range(visit.size):
+        p = visit[i]
+        low, high = first[pair[p]], first[pair[p] + 1]
+        if choice[p] >= 0:
+            if high - low == 1:
+                continue
+            for j in range(begin[choice[p]], begin[choice[p] + 1]):
+                for r in range(resource.shape[1]):
+                    if resource[links[j], r] >= 0:
+                        load[resource[links[j], r]] -= share[links[j], r]
+        lowest, best = np.inf, low
+        for k in range(low, high if high - low > 1 else low):
+            cost = 0.0
+            for j in range(begin[k], begin[k + 1]):
+                cost += _HOP
+                for r in range(resource.shape[1]):
+                    if resource[links[j], r] >= 0:
+                        x = (load[resource[links[j], r]] + share[links[j], r]) / scale
+                        x *= x
+                        x *= x
+                        cost += x * x
+            if cost < lowest:
+                lowest, best = cost, k
+        choice[p] = best
+        for j in range(begin[best], begin[best + 1]):
+            for r in range(resource.shape[1]):
+                if resource[links[j], r] >= 0:
+                    load[resource[links[j], r]] += share[links[j], r]
+
+
+_ENTRIES = 40_000_000
+"""Links of all paths that are kept, at most."""
+_GATEWAYS, _DETOURS = 16, 4_000_000
+"""Links between two parts of a network that detours use, and detours, at most."""
+
+
+class KnownPaths(NamedTuple):
+    """Some paths between every two terminals of a network, for exchanges that differ in counts alone.
+
+    Attributes
+    ----------
+    first : int64[T * T + 1]
+        The paths from terminal u to v are those from ``first[u * T + v]`` up to the next; none from u to u.
+    begin : int64[K + 1]
+    link : int32[]
+        Path k crosses ``link[begin[k]:begin[k + 1]]``.
+    """
+
+    first: Longs
+    begin: Longs
+    link: IntArray
+
+    @classmethod
+    def of(cls, links: Links) -> KnownPaths | None:
+        """Return up to 12 shortest paths between every two terminals, and detours; None if these are too many.
+
+        A detour leaves a server, or a rack, by another of its terminals: by each link to the other server that is as
+        good as the best, so that what one terminal has to send is not held up by its own NIC.
+
+        >>> import gossamer
+        >>> known = KnownPaths.of(Case(gossamer.network("ring:4"), gossamer.task("alltoall")).links)
+        >>> np.diff(known.first).tolist()[:4], known.begin.tolist()[:4], known.link.tolist()[:4]
+        ([0, 1, 2, 1], [0, 1, 3, 5], [0, 1, 4, 0])
+        """
+        size = links.terminal_count
+        longest = _longest_way(links)
+        if size * size * longest > _ENTRIES:
+            return None
+        away = np.array([links.turned.travel(np.array([v])).usable for v in range(size)])
+        away = np.minimum(away, np.iinfo(np.int32).max // 2).astype(np.int32)
+        delay = (links.occupancy + links.latency).astype(np.int32)
+        columns = links.first, links.target.astype(np.int32), delay, min(_CHOICES, _ENTRIES // (size * size * longest))
+        room = np.empty(longest, np.int32), *np.empty((2, longest + 1), np.int64)
+        count, none = np.empty(size * size, np.int64), np.empty(0, np.int32)
+        used = _ways_of_pairs(away, *columns, *room, count, np.empty(0, np.int64), none)
+        begin, link = np.empty(int(count.sum()) + 1, np.int64), np.empty(used, np.int32)
+        _ways_of_pairs(away, *columns, *room, count, begin, link)
+        begin[-1] = used
+        found = cls(np.append(0, np.cumsum(count)), begin, link)
+        for part in links.partitions:
+            found = found._with_detours(part[:size], away, links)
+        return found
+
+    def _with_detours(self, part: Longs, away: Times, links: Links) -> KnownPaths:
+        """Return the paths with those that leave the part of their terminal by another terminal of it."""
+        size = part.size
+        members = [np.flatnonzero(part == k) for k in np.unique(part)]
+        rows: list[npt.NDArray[np.int64]] = []
+        if len(members) < 2 or len(members) == size or len(members) ** 2 > _DETOURS // _GATEWAYS:
+            return self
+        for here in members:
+            for there in members:
+                if here is there or here.size * there.size == 1:
+                    continue
+                between = away[np.ix_(there, here)]
+                b, a = (found[:_GATEWAYS] for found in np.nonzero(between == between.min()))
+                u, v, k = (x.reshape(-1) for x in np.meshgrid(here, there, np.arange(a.size), indexing="ij"))
+                rows.append(np.stack([u, here[a[k]], there[b[k]], v]))
+        u, a, b, v = np.concatenate(rows, axis=1)
+        time = away[a, u].astype(np.int64) + away[b, a] + away[v, b]
+        longer = np.flatnonzero((time > away[v, u]) & (time < np.iinfo(np.int32).max // 2))
+        if not longer.size or longer.size > _DETOURS:
+            return self
+        u, a, b, v = u[longer], a[longer], b[longer], v[longer]
+        legs = self.first[np.stack([u * size + a, a * size + b, b * size + v], axis=1)]  # the first path of each
+        still = np.stack([u == a, a == b, b == v], axis=1)
+        low, high = self.begin[legs], np.where(still, self.begin[legs], self.begin[np.minimum(legs + 1, self.paths)])
+        which, place = index_ranges(low.reshape(-1), high.reshape(-1))
+        path, link = which // 3, self.link[place]
+        twice = np.sort(path * links.node_count + links.target[link])  # a path that comes to a node twice is none
+        good = np.ones(u.size, np.bool_)
+        good[twice[1:][twice[1:] == twice[:-1]] // links.node_count] = False
+        good[path[links.target[link] == u[path]]] = False
+        path, link, pair = path[good[path]], link[good[path]], (u * size + v)[good]
+        length = np.bincount(path, minlength=u.size)[good]
+        pairs = np.append(np.repeat(np.arange(size * size), np.diff(self.first)), pair)
+        low = np.append(self.begin[:-1], self.begin[-1] + np.cumsum(length) - length)
+        order = np.argsort(pairs, kind="stable")
+        high = (low + np.append(np.diff(self.begin), length))[order]
+        all_links = np.append(self.link, link)[index_ranges(low[order], high)[1]]
+        first = np.append(0, np.cumsum(np.bincount(pairs, minlength=size * size)))
+        return KnownPaths(first, np.append(0, np.cumsum(high - low[order])), all_links)
+
+    @property
+    def paths(self) -> int:
+        """How many there are."""
+        return self.begin.size - 1
+
+
+def _longest_way(links: Links) -> int:
+    """Return the most links that a shortest way can have: those of the slowest way, if all were the fastest."""
+    ways = (links.travel(np.array([v])).usable[: links.terminal_count] for v in range(links.terminal_count))
+    far = max(int(way[way < FAR].max()) for way in ways)
+    return max(1, far // int((links.occupancy + links.latency).min(initial=FAR)))
+
+
+def _resources(roads: LinkResources) -> tuple[Longs, npt.NDArray[np.float64]]:
+    """Return which links and ports a hop over each link uses, -1 for none, and for how long: int64[L, R], float64."""
+    count, nodes = roads.source.size, roads.cut.size
+    columns: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.floating[Any]]]] = [
+        (np.arange(count), roads.occupancy / roads.capacity)
+    ]
+    for limited, ends, below in ((roads.send_limited, roads.source, count), (roads.receive_limited, roads.target, 0)):
+        if limited:
+            columns.append((below + (0 if below else count + nodes) + ends.astype(np.int64), roads.occupancy * 1.0))
+    if roads.ports.hold.size:
+        for side in (roads.ports.sending, roads.ports.receiving):
+            number = np.where(side < 0, -1, count + 2 * nodes + side)
+            columns.append((number, np.append(roads.ports.shares, 0.0)[side]))
+    kinds, shares = zip(*columns, strict=True)
+    return np.stack(kinds, axis=1).astype(np.int64), np.stack(shares, axis=1).astype(np.float64)
+
+
+_NEAR = 1.025
+"""Times the least: a schedule so short is not shortened."""
+
+
+def exchanged_on(case: Case, known: KnownPaths, roads: LinkResources, least: int) -> Schedule:
+    """Build the schedule of an exchange on paths that are known, for networks whose switches store.
+
+    Each packet takes the path whose links and ports carry least. The packets of a pair are spread evenly over the time
+    that their busiest link is busy, from a moment of its own on; who is latest by that goes first. What is not close to
+    `least`, slots that any schedule takes, is scheduled again from its end.
+
+    Raises NetworkError if some target cannot be reached.
+
+    O(packets times the links of their paths, and H log H) for H hops.
+
+    >>> import gossamer
+    >>> case = Case(gossamer.network("ring:4"), gossamer.task("alltoallv", counts=[[0, 0, 4, 0], *[[0] * 4] * 3]))
+    >>> exchanged_on(case, KnownPaths.of(case.links), LinkResources.of(case.network, case.rules), 3).completion_time
+    Fraction(3, 1)
+    """
+    demand, draw, size = demand_of(case), np.random.default_rng(case.seed), case.network.terminal_count
+    pair = demand.origin.astype(np.int64) * size + demand.target
+    if pair.size and int((known.first[pair + 1] - known.first[pair]).min()) == 0:
+        raise NetworkError("some packet cannot get to its target")
+    resource, share = _resources(roads)
+    load = np.zeros(max(int(resource.max(initial=0)) + 1, 1))
+    choice = np.full(pair.size, -1)
+    scale = float(max(least, 1))
+    # Step 1: each packet takes the path whose links and ports are least loaded, three times
+    for _ in range(_ROUNDS):
+        _take(draw.permutation(pair.size), pair, *known, resource, share, load, scale, choice)
+        top = float(load.max())
+        if top <= least:
+            break
+        scale = max(top, 1.0)
+    begin, end = known.begin[choice], known.begin[choice + 1]
+    packet, place = index_ranges(begin, end)
+    link = known.link[place]
+    # Step 2: who has gone less far, of the share that its busiest link has carried by then, goes first
+    last = np.append(np.diff(packet) > 0, True)[: packet.size]
+    first = np.append(0, np.cumsum(~last))
+    graph = HopGraph(link, packet.astype(np.int32), first, np.flatnonzero(~last).astype(np.int32) + np.int32(1))
+    busy = np.maximum.reduceat(load[resource[link]].max(axis=1), np.cumsum(end - begin) - (end - begin))
+    order = np.argsort(-busy * (1.0 - _spread_evenly(pair, draw)), kind="stable")
+    length = end - begin
+    ahead = np.empty(pair.size, np.int64)
+    ahead[order] = np.cumsum(length[order]) - length[order]
+    rank = np.arange(link.size) + np.repeat(ahead - (np.cumsum(length) - length), length)
+    starts = in_turn(graph, roads, rank, int(max(least * _NEAR, top)))
+    return timed(case, starts, graph.link, graph.packet)
+
+
+def _spread_evenly(pair: Longs, draw: np.random.Generator) -> npt.NDArray[np.float64]:
+    """Return for each packet, those of a pair in a row, its moment in 0..1: evenly spaced, from a random one on."""
+    start = np.flatnonzero(np.diff(pair, prepend=-1))
+    count = np.diff(np.append(start, pair.size))
+    moment = np.arange(pair.size) - np.repeat(start, count) + np.repeat(draw.random(start.size), count)
+    spaced: npt.NDArray[np.float64] = moment / np.repeat(count, count)
+    return spaced
 
 
 _SLACK = 2
@@ -282,6 +573,48 @@ SHARED_SHORTEST_WAYS = Algorithm(
     networks="any with switches that store, in which the targets can be reached",
     source="gossamer; no promised time",
     summary="shortest paths that share the loads; what must get through a bottleneck is sent first",
+    passes_on=True,
+    timed=True,
+)
+
+
+def propose_detours(case: Case) -> Offer[Schedule] | Refusal:
+    """Offer paths between all terminals, detours among them, for what is moved."""
+    found = propose_at_once(case)
+    if isinstance(found, Refusal):
+        return found
+    if case.network.terminal_count > _MOST_KNOWN:
+        return Refusal(f"keeps the paths between at most {_MOST_KNOWN} terminals")
+    return Offer(lambda: exchanged_with_detours(case), effort="search", least=Fraction(0), hop_seconds=1e-6)
+
+
+def exchanged_with_detours(case: Case) -> Schedule:
+    """Build a schedule of shortest paths and detours by the other terminals of a server, each packet on the best.
+
+    Raises NetworkError if some target cannot be reached.
+
+    >>> import gossamer
+    >>> case = Case(gossamer.network("ring:4"), gossamer.task("alltoallv", counts=[[0, 0, 4, 0], *[[0] * 4] * 3]))
+    >>> exchanged_with_detours(case).completion_time
+    Fraction(3, 1)
+    """
+    # Step 1: shortest paths between all terminals, and ways by which a packet leaves its server from another terminal
+    known = KnownPaths.of(case.links)
+    if known is None:
+        raise NetworkError(f"the paths between the terminals of {case.network.spec} are too many to keep")
+    roads = LinkResources.of(case.network, case.rules)
+    return exchanged_on(case, known, roads, int(-(-case.floor // 1)))
+
+
+_MOST_KNOWN = 512
+
+LOAD_BALANCED_DETOURS = Algorithm(
+    name="load-balanced-detours",
+    tasks=(UnevenExchange, DemandTable, Grouped),
+    propose=propose_detours,
+    networks="any with switches that store, in which the targets can be reached",
+    source="gossamer; no promised time",
+    summary="shortest paths and detours by other terminals of a server share the loads; pairs take turns evenly",
     passes_on=True,
     timed=True,
 )

@@ -23,6 +23,7 @@ from gossamer.graphs.precedence_scheduling import LinkResources, StartTimes, sch
 from gossamer.graphs.priced_trees import Forest, PacketDemand, TreeGrowth, charge, cost_of, toll
 from gossamer.jit import njit
 from gossamer.jit.heap import pop_node, rise
+from gossamer.jit.intrinsics import lowest
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions import tasks
 from gossamer.questions.cases import Case, Offer, Refusal
@@ -173,6 +174,60 @@ def _forest(source, owner, target, trees, tail, choice, begin, end, link, parent
     return used
 
 
+@njit(cache=True, nogil=True, _nrt=False, small=100_000)
+def _lengths(source, owner, target, trees, tail, choice, length):
+    """Write the number of links of the path of each packet, int16[P]."""
+    for p in range(owner.size):
+        x, hops = target[p], 0
+        while x != source[owner[p]]:
+            x = tail[trees[choice[p], owner[p], x]]
+            hops += 1
+        length[p] = hops
+
+
+@njit(cache=True, nogil=True, _nrt=False, small=100_000)
+def _first_fit(order, source, owner, target, trees, choice, tail, taken, way, place, slot, link, packet):
+    """Let each packet of `order` leave over each link of its path in the first slot that is free; return the slots.
+
+    * `source`, `owner`, `target`, `trees`, `choice`, `tail`: as for `_choose`.
+    * `taken`, uint64[L, W]: a bit for each slot of each link; none set.
+    * `way`, int32[]: room for the longest path.
+    * `place`, int64[64 W]: where `slot` has room, the place of the next hop of each slot in the columns; else how many
+      hops begin in it, written.
+    * `slot`, `link`, `packet`, int32[H]: written, by slots, or without room.
+
+    Returns -1 if 64 W slots are not enough.
+    """
+    last, words = 0, taken.shape[1]
+    for p in order:
+        i, x, hops = owner[p], target[p], 0
+        while x != source[i]:
+            way[hops] = trees[choice[p], i, x]
+            x = tail[way[hops]]
+            hops += 1
+        t = 0
+        for k in range(hops - 1, -1, -1):
+            e = way[k]
+            w = t >> 6
+            if w >= words:
+                return -1
+            free = ~taken[e, w] & (np.uint64(0xFFFFFFFFFFFFFFFF) << np.uint64(t & 63))
+            while free == np.uint64(0):
+                w += 1
+                if w >= words:
+                    return -1
+                free = ~taken[e, w]
+            bit = lowest(free)
+            taken[e, w] |= np.uint64(1) << np.uint64(bit)
+            t = w * 64 + bit
+            if slot.size:
+                slot[place[t]], link[place[t]], packet[place[t]] = t, e, p
+            place[t] += 1
+            t += 1
+        last = max(last, t)
+    return last
+
+
 # Paths for exchanges: packets of one origin are routed together, and then choose among a few paths each.
 
 _SWEEPS = 8
@@ -205,6 +260,30 @@ def bundled(growth: TreeGrowth, demand: PacketDemand, depth_cost: float, seed: i
     >>> bundled(growth, PacketDemand(pairs[:, 0], np.arange(13), pairs[:, 1]), 0.01, 0).hops, growth.congestion
     (16, 2.0)
     """
+    found, packets = chosen_paths(growth, demand, depth_cost, seed), demand.origin.size
+    begin, end = np.empty(packets, np.int64), np.empty(packets, np.int64)
+    shared = found.source, found.owner, demand.target, found.trees, growth.roads.source, found.choice, begin, end
+    hops = _forest(*shared, np.empty(0, np.int32), np.empty(0, np.int32))
+    link, parent = np.empty(hops, np.int32), np.empty(hops, np.int32)
+    _forest(*shared, link, parent)
+    return Forest(begin, end, link, parent)
+
+
+class ChosenPaths(NamedTuple):
+    """The path of each packet, in a tree of its origin.
+
+    `source`, int32[S]: the origins. `owner`, int32[P]: which of them is that of each packet. `trees`, int32[R, S, N]:
+    the link by which each node is reached in tree r of origin i. `choice`, int32[P]: the tree of each packet.
+    """
+
+    source: IntArray
+    owner: IntArray
+    trees: IntArray
+    choice: IntArray
+
+
+def chosen_paths(growth: TreeGrowth, demand: PacketDemand, depth_cost: float, seed: int) -> ChosenPaths:
+    """Return the paths of `bundled` as trees, which take 4 bytes a packet instead of those of its hops."""
     roads, draw = growth.roads, np.random.default_rng(seed)
     start = np.flatnonzero(np.diff(demand.origin, prepend=-1))
     source, packets = demand.origin[start], demand.origin.size
@@ -234,15 +313,23 @@ def bundled(growth: TreeGrowth, demand: PacketDemand, depth_cost: float, seed: i
     for power in np.geomspace(12.0, 60.0, _CHOICES if kept > 1 else 0):
         scale = max(growth.congestion, 1.0)
         _choose(
-            draw.permutation(packets), source, owner, demand.target, trees, *ends, *costs, growth.loads,
+            _in_turn(draw, owner), source, owner, demand.target, trees, *ends, *costs, growth.loads,
             growth.prices(scale, power), scale, power, *limits, choice,
         )  # fmt: skip
-    begin, end = np.empty(packets, np.int64), np.empty(packets, np.int64)
-    shared = source, owner, demand.target, trees, roads.source, choice, begin, end
-    hops = _forest(*shared, np.empty(0, np.int32), np.empty(0, np.int32))
-    link, parent = np.empty(hops, np.int32), np.empty(hops, np.int32)
-    _forest(*shared, link, parent)
-    return Forest(begin, end, link, parent)
+    return ChosenPaths(source, owner, trees, choice)
+
+
+_BLOCKED = 100_000
+"""Packets from which on those of an origin choose in a row: all trees of the origin stay near at hand."""
+
+
+def _in_turn(draw: np.random.Generator, owner: IntArray) -> npt.NDArray[np.int64]:
+    """Return an order of packets at random, of very many one of their origins and then of the packets of each."""
+    order = draw.permutation(owner.size)
+    if owner.size < _BLOCKED:
+        return order
+    turn = draw.permutation(int(owner[-1]) + 1).astype(np.int32)
+    return order[np.argsort(turn[owner[order]], kind="stable")]
 
 
 MANY = 256
@@ -346,6 +433,69 @@ def _tried(case: Case, moved: bool, depth_cost: float, least: int) -> _Tried:
     return best
 
 
+def routed_by_origins(case: Case) -> Schedule:
+    """Build a schedule of paths for very many packets that are moved, in the memory of the schedule and little more.
+
+    Each origin has a few trees of cheapest paths, as `routed` grows them for exchanges, and its packets choose among
+    them. The packets with the longest paths go first; each leaves over every link of its path in the first slot in
+    which the link is free, so that of the others no time is kept.
+
+    Parameters
+    ----------
+    case : Case
+        A task whose packets are moved, each to one node, on plain links between all-port nodes.
+
+    Raises
+    ------
+    NetworkError
+        If some target cannot be reached.
+
+    Notes
+    -----
+    O(S (L + N) log N) time for S origins and O(1) for each hop; one bit for each link and slot.
+
+    References
+    ----------
+    Gossamer.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> case = Case(gossamer.network("array:3x3"), gossamer.task("alltoall"))
+    >>> routed_by_origins(case).completion_time
+    Fraction(6, 1)
+    """
+    demand, growth = demand_of(case), TreeGrowth(LinkResources.of(case.network, case.rules))
+    # Step 1: trees of cheapest paths from each origin, of which packets choose
+    found = chosen_paths(growth, demand, _DEPTH_COST, case.seed)
+    length = np.empty(demand.origin.size, np.int16)
+    paths = found.source, found.owner, demand.target, found.trees
+    _lengths(*paths, growth.roads.source, found.choice, length)
+    # Step 2: who has furthest to go takes the first free slots, the packets of an origin in a row
+    order = _in_turn(np.random.default_rng(case.seed), found.owner)
+    order = order[np.argsort(-length[order], kind="stable")]
+    words = int(growth.congestion) // 32 + 4
+    way, none = np.empty(int(length.max(initial=0)) + 1, np.int32), np.empty(0, np.int32)
+    columns = *paths, found.choice, growth.roads.source
+    while True:
+        count = np.zeros(64 * words, np.int64)
+        taken = np.zeros((case.network.link_count, words), np.uint64)
+        slots = _first_fit(order, *columns, taken, way, count, none, none, none)
+        if slots >= 0:
+            break
+        words *= 2
+    # Step 3: the same once more, each hop to its place by slots
+    hops = int(count.sum())
+    slot, link, packet = (np.empty(hops, np.int32) for _ in range(3))
+    taken[:] = 0
+    _first_fit(order, *columns, taken, way, np.cumsum(count) - count, slot, link, packet)
+    del taken, found, paths, columns, order, length
+    return Schedule.of(case, slot, link, packet, phases=[Phase(case.task.name, int(slots))])
+
+
+_DEPTH_COST = 0.03
+
+
 def forests(
     case: Case, demand: PacketDemand, moved: bool, depth_cost: float, least: int
 ) -> Iterator[tuple[Forest, float]]:
@@ -438,7 +588,8 @@ def _powers(demand: PacketDemand, roads: LinkResources) -> list[float]:
 
 def timed(case: Case, starts: StartTimes, link: IntArray, packet: IntArray) -> Schedule:
     """Return the schedule of hops with their starts."""
-    order = np.argsort(starts.start, kind="stable")
+    start = starts.start  # below 2**31, as slots are: sorting one number for each hop is faster than stably
+    order = np.argsort(start * start.size + np.arange(start.size))
     phases = [Phase(case.task.name, starts.slots)]
     return Schedule.of(case, starts.start[order].astype(np.int32), link[order], packet[order], phases=phases)
 
@@ -449,7 +600,7 @@ def refusal(case: Case, moved: bool) -> Refusal | None:
         return Refusal("does not limit the packets that a node holds")
     looks = case.task.most_messages(case.network) * case.network.link_count
     if looks > _MOST_WORK:  # by arithmetic: so many messages are not even listed
-        return Refusal(f"would look at up to {looks:,} links for its packets; at most {_MOST_WORK:,} are allowed")
+        return Refusal(_too_much(case, looks, moved))
     kinds = case.messages.discipline
     if case.messages.waits:
         return Refusal("does not plan collectives that wait for others")
@@ -462,11 +613,34 @@ def refusal(case: Case, moved: bool) -> Refusal | None:
     return None
 
 
+def _too_much(case: Case, looks: int, moved: bool) -> str:
+    """Return how much too large a case is, and what would make it fit."""
+    nodes, packets = case.network.terminal_count, tasks.packets_of(case.task)
+    several = packets * _MOST_WORK // looks
+    if 1 <= several < packets:
+        fits = f"{several:,} packets a message would fit"
+    else:  # packets grow with the square of the nodes where each sends to each, and links with the nodes
+        root = 3 if isinstance(case.task, tasks.TotalExchange) else 2
+        fits = f"about {int(nodes * (_MOST_WORK / looks) ** (1 / root)):,} nodes of this degree would fit"
+    if moved and isinstance(case.task, tasks.TotalExchange) and not case.network.plain:
+        fits += ", and more on links that are all alike (a cost in steps)"
+    return f"would look at up to {looks:,} links for its packets; at most {_MOST_WORK:,} are allowed: {fits}"
+
+
 def _many(case: Case) -> Refusal | None:
     """Refuse messages of so many packets that trees for each of them gain nothing; None for others."""
     if tasks.packets_of(case.task) > MANY:
         return Refusal(f"leaves messages of more than {MANY} packets to periodic-trees")
     return None
+
+
+def _very_many(case: Case) -> bool:
+    """Return whether an exchange on plain links has so many packets that its paths are chosen origin by origin."""
+    looks = case.task.most_messages(case.network) * case.network.link_count
+    if looks <= _MOST_WORK or case.network.terminal_count * case.network.link_count > _MOST_WORK:
+        return False
+    plain = case.network.plain and case.whole and not case.limited and case.rules.buffer is None
+    return plain and isinstance(case.task, tasks.TotalExchange)
 
 
 def propose_trees(case: Case) -> Offer[Schedule] | Refusal:
@@ -477,6 +651,8 @@ def propose_trees(case: Case) -> Offer[Schedule] | Refusal:
 
 def propose_moves(case: Case) -> Offer[Schedule] | Refusal:
     """Offer paths for what is moved."""
+    if _very_many(case):
+        return Offer(lambda: routed_by_origins(case), effort="search", hop_bytes=32, hop_seconds=2e-6)
     found = _many(case) or refusal(case, moved=True)
     return found or Offer(lambda: routed(case), effort="search", hop_bytes=150, hop_seconds=1e-5)
 

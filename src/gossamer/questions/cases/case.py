@@ -88,6 +88,7 @@ class Case:
         self.tries = ALONE
         self._floor = Fraction(0)
         self._turned: Case | None = None
+        self._reached = False
         self.whole = not self.rules.segmented
         self.send_limited = self.rules.send_limited
         self.receive_limited = self.rules.receive_limited
@@ -171,6 +172,23 @@ class Case:
         other._known, other._cost = {}, cost
         return other
 
+    def again(self, task: Task, reached: bool = False) -> Case:
+        """Return the case of another task on the same network, which shares what is known of its links and distances.
+
+        Unlike `related` it is not kept, so that any number of tasks may follow one another. `reached`: whether all
+        targets are known to be reached, so that nobody looks whether they are.
+
+        >>> import gossamer
+        >>> case = Case(gossamer.network("ring:5"), gossamer.task("alltoall"))
+        >>> case.again(gossamer.task("allgather")).links is case.links
+        True
+        """
+        other = Case(self.network, task, self.rules, self._cost, seed=self.seed)
+        vars(other).update(links=self.links, metric=self.metric, _reached=reached)
+        rules = replace(self.rules, segmented=False)
+        other._known[links_of, (self.network, rules), ()] = self.once(links_of, self.network, rules)
+        return other
+
     def related(self, network: Network | None = None, task: Task | None = None, rules: Rules | None = None) -> Case:
         """Return the case that differs in what is given: the same object each time, sharing what is known.
 
@@ -184,7 +202,7 @@ class Case:
         if key not in self._known:
             other = Case(*asked, self._cost, seed=self.seed)
             other.budget, other.tries = self.budget, self.tries
-            other._known = self._known
+            other._known, other._reached = self._known, self._reached and asked[:2] == (self.network, self.task)
             self._known[key] = other
         found: Case = self._known[key]
         return found
@@ -212,7 +230,8 @@ class Case:
         Raises NetworkError if a message has no path to a target.
         """
         demands = demands_of(self.network, self.task)
-        if self.network.group is None and self.network.grid is None and self.network.levels is None:
+        net = self.network
+        if net.group is None and net.grid is None and net.levels is None and not self._reached:
             for demand in demands:
                 self._check_paths(demand)
         return demands

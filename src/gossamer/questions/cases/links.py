@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -129,6 +129,17 @@ FAR = 1 << 60
 _KINDS = 16
 """The most occupancies that are told apart on the way through a switch; of more, none is, which is never too late."""
 
+_LEVELS = 3
+"""Speeds, and heights of switches, at which a network is taken apart."""
+
+
+def _few(values: npt.NDArray[Any]) -> list[Any]:
+    """Return a few of some values, evenly spread."""
+    places = np.linspace(0, values.size - 1, min(values.size, _LEVELS)).astype(np.int64)
+    some: list[Any] = values[places].tolist()
+    return some
+
+
 _REMEMBERED = 40_000
 """Numbers that all answers of `travel` may have together that are remembered."""
 
@@ -230,6 +241,40 @@ class Links:
                 share = self.ports.capacity / self.ports.occupancy / np.maximum(wanted[1:], 1e-300)
                 rate = np.minimum(rate, self.rate * np.append(np.minimum(share, 1.0), 1.0)[side])
         return rate
+
+    @cached_property
+    def partitions(self) -> list[Counts]:
+        """The part of each node, int64[N], where the slower links or the higher switches are left out: servers, racks.
+
+        Of several speeds and levels a few are taken. A switch is as high as it is far from the nearest terminal.
+        """
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        n, kept = self.node_count, list[npt.NDArray[np.bool_]]()
+        for slow in (self.occupancy / self.capacity, (self.hold + self.latency).astype(np.float64)):
+            kept += [slow <= value for value in _few(np.unique(slow)[:-1])]
+        height = self._heights
+        for level in _few(np.unique(height)[1:-1]):
+            kept.append(np.maximum(height[self.source], height[self.target]) <= level)
+        found: dict[bytes, Counts] = {}
+        for links in kept:
+            ends = self.source[links], self.target[links]
+            graph = coo_array((np.ones(int(links.sum())), ends), shape=(n, n))
+            parts, part = connected_components(graph, directed=False)
+            if 1 < parts < n:
+                found[part.tobytes()] = part.astype(np.int64)
+        return list(found.values())
+
+    @cached_property
+    def _heights(self) -> Counts:
+        """How many links each node is away from the nearest terminal, int64[N]; -1 if it is joined to none."""
+        height = np.where(np.arange(self.node_count) < self.terminal_count, 0, -1)
+        step = 0
+        while (new := self.source[(height[self.target] == step) & (height[self.source] < 0)]).size:
+            step += 1
+            height[new] = step
+        return height
 
     @cached_property
     def hold(self) -> Counts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -136,6 +137,12 @@ def _counts(values: Any, what: str) -> tuple[int, ...]:
     return counts
 
 
+def _plain(counts: npt.NDArray[np.integer[Any]]) -> bool:
+    """Return whether a table of counts has nothing to complain of."""
+    square = counts.shape[0] == counts.shape[1] > 0
+    return square and counts.min() >= 0 and counts.max() <= _MOST and not counts.diagonal().any()
+
+
 @dataclass(frozen=True)
 class UnevenExchange(Pairs):
     """Every node sends ``counts[u][v]`` packets to node v (alltoallv). Message number: ``origin*n + destination``.
@@ -158,7 +165,11 @@ class UnevenExchange(Pairs):
     summary = "every node sends a number of packets of its own choice to each other"
 
     def __post_init__(self) -> None:
-        given = listed(self.counts, "the counts")
+        given: Any = self.counts
+        if isinstance(given, np.ndarray) and given.ndim == 2 and given.dtype.kind in "iu" and _plain(given):
+            object.__setattr__(self, "counts", tuple(map(tuple, given.tolist())))
+            return
+        given = listed(given, "the counts")
         rows = tuple(_counts(row, f"the counts, row {u}") for u, row in enumerate(given))
         for u, row in enumerate(rows):
             if len(row) != len(rows):
@@ -167,6 +178,24 @@ class UnevenExchange(Pairs):
                 raise TaskError(f"the counts, row {u}: node {u} sends {row[u]} packets to itself; it must be 0")
         object.__setattr__(self, "counts", rows)
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.counts)
+
+    @cached_property
+    def table(self) -> npt.NDArray[np.int64]:
+        """The counts, int64[n, n], read-only."""
+        found = np.array(self.counts, np.int64).reshape(len(self.counts), -1)
+        found.flags.writeable = False
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what goes to another process: the counts."""
+        return {"counts": self.counts}
+
     def check(self, network: Network) -> None:
         """Raise TaskError if there is not one row for each terminal of `network`."""
         if len(self.counts) != network.terminal_count:
@@ -174,14 +203,16 @@ class UnevenExchange(Pairs):
 
     def messages(self, network: Network, origins: npt.ArrayLike | None = None) -> Messages:
         """Return one message for each pair with a count, of so many packets."""
-        counts = np.array(self.counts, np.int64).reshape(len(self.counts), -1)
-        origin, target = np.nonzero(counts)
-        size = counts[origin, target]
-        return _moved(origin * network.terminal_count + target, origin, target, size)
+        return self._messages
+
+    @cached_property
+    def _messages(self) -> Messages:
+        origin, target = np.nonzero(self.table)
+        return _moved(origin * len(self.counts) + target, origin, target, self.table[origin, target])
 
     def most_messages(self, network: Network) -> int:
         """Return the number of packets."""
-        return sum(map(sum, self.counts))
+        return int(self.table.sum())
 
     def dual(self, network: Network) -> Task:
         """Return the exchange of the transposed counts."""
@@ -191,14 +222,14 @@ class UnevenExchange(Pairs):
         """Rename origins and destinations."""
         names = by(np.arange(len(self.counts), dtype=np.int64))
         counts = np.zeros((len(self.counts),) * 2, np.int64)
-        counts[np.ix_(names, names)] = np.array(self.counts, np.int64).reshape(len(self.counts), -1)
+        counts[np.ix_(names, names)] = self.table
         return UnevenExchange(tuple(map(tuple, counts.tolist())))
 
     def describe(self) -> str:
         """Return the name with the packets, for people."""
-        used = [count for row in self.counts for count in row if count]
-        span = f", {min(used)} to {max(used)} a pair" if used else ""
-        return f"{self.word} ({quantity(sum(used), 'packet')}{span})"
+        used = self.table[self.table > 0]
+        span = f", {used.min()} to {used.max()} a pair" if used.size else ""
+        return f"{self.word} ({quantity(int(used.sum()), 'packet')}{span})"
 
 
 def _moved(ids: Ids, origin: Ids, target: Ids, size: Ids) -> Messages:

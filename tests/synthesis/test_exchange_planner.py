@@ -1,0 +1,171 @@
+"""Exchanges planned one after the other on a network that is known."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import gossamer
+from gossamer.algorithms.any_network.alltoallv import KnownPaths
+from gossamer.bounds import bounds
+from gossamer.errors import GossamerError
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import UnevenExchange
+
+SERVERS = "dgx-h100:4"
+
+
+def skewed(n, seed, packets=32):
+    draw = np.random.default_rng(seed)
+    table = np.array([draw.multinomial(packets, draw.dirichlet(np.full(n, 0.3))) for _ in range(n)])
+    np.fill_diagonal(table, 0)
+    return table
+
+
+def bound_in_seconds(outcome):
+    return float(outcome.case.cost.seconds(outcome.bound))
+
+
+@pytest.fixture(scope="module")
+def servers():
+    return gossamer.planner_for(SERVERS)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_skewed_tables_are_near_the_bound_and_another_plan_is_no_shorter_than_it(servers, seed):
+    table = skewed(32, seed)
+    found = servers.plan(table)
+    assert gossamer.verify(found.schedule).ok
+    assert found.completion_time <= found.bound * Fraction(112, 100)
+    other = gossamer.plan(SERVERS, UnevenExchange(table.tolist()), algorithm="load-balanced-shortest-paths")
+    assert bound_in_seconds(found) <= other.seconds
+    assert bound_in_seconds(found) >= bound_in_seconds(other) * 0.99  # the cuts that are kept are those that bind
+
+
+def test_what_one_gpu_sends_to_one_leaves_its_server_by_all_nics(servers):
+    table = np.zeros((32, 32), np.int64)
+    table[3, 11] = 400
+    found = servers.plan(table)
+    shortest = gossamer.plan(SERVERS, UnevenExchange(table.tolist()), algorithm="load-balanced-shortest-paths")
+    assert found.seconds * 7 < shortest.seconds
+    assert found.completion_time <= found.bound * Fraction(106, 100)
+
+
+def test_bytes_are_all_sent_and_the_bound_is_of_the_bytes(servers):
+    table = skewed(32, 9) * 1_000_003
+    found = servers.plan_bytes(table, packets=20_000)
+    clock, counts = found.case.cost, np.array(found.case.task.counts)
+    assert (counts * clock.packet_bytes >= table).all()
+    assert ((counts - 1) * clock.packet_bytes < table)[table > 0].all()
+    assert counts.sum() <= 20_000
+    # what leaves one server over its 8 NICs of 50 GB/s, worked out here
+    out = max(table[8 * s : 8 * s + 8].sum() - table[8 * s : 8 * s + 8, 8 * s : 8 * s + 8].sum() for s in range(4))
+    seconds = float(clock.seconds(found.bound))
+    assert seconds >= out / 400e9
+    assert found.bound <= found.completion_time <= found.bound * Fraction(112, 100)
+    assert found.bound_scope == ""
+
+
+def test_the_same_table_gives_the_same_plan(servers):
+    first, again = (servers.plan(skewed(32, 3)).schedule for _ in range(2))
+    assert np.array_equal(first.slot, again.slot)
+    assert np.array_equal(first.link, again.link)
+
+
+def test_a_failed_link_is_gone_around(servers):
+    network = gossamer.network(SERVERS)
+    cable = [(int(network.link_source[0]), int(network.link_target[0]))]
+    planner = servers.without(links=cable)
+    found = planner.plan(skewed(32, 4))
+    assert gossamer.verify(found.schedule).ok
+    assert planner.network.link_count == network.link_count - 2
+    # the bound is that of the damaged network
+    assert found.bound >= servers.plan(skewed(32, 4)).bound
+
+
+def test_networks_without_times_and_rules_are_planned():
+    for spec, rules in (("torus:4x4", None), ("torus:4x4", gossamer.Rules(ports="one")), ("hypercube:4", None)):
+        planner = gossamer.planner_for(spec, rules=rules)
+        table = skewed(planner.network.terminal_count, 1, packets=12)
+        found = planner.plan(table)
+        assert gossamer.verify(found.schedule).ok
+        assert found.bound <= found.completion_time <= 1.5 * found.bound
+
+
+def test_what_has_no_kept_paths_is_planned_as_by_plan():
+    planner = gossamer.planner_for("ring:4", rules=gossamer.Rules(segmented=True))
+    table = [[0, 2, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0], [1, 0, 0, 0]]
+    assert (
+        planner.plan(table).completion_time
+        == gossamer.plan("ring:4", UnevenExchange(table), rules=gossamer.Rules(segmented=True)).completion_time
+    )
+    assert planner.plan("allgather").completion_time == Fraction(3, 2)
+
+
+def test_nothing_to_send_takes_no_time(servers):
+    assert servers.plan(np.zeros((32, 32), np.int64)).completion_time == 0
+    assert servers.plan_bytes(np.zeros((32, 32), np.int64)).completion_time == 0
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (np.zeros((3, 3), np.int64), "3 rows"),
+        (np.zeros((3, 4), np.int64), "two terminals"),
+        (np.zeros((16, 16)), "whole number"),
+        (-np.ones((16, 16), np.int64), "row 0"),
+        (np.ones((16, 16), np.int64), "to itself"),
+    ],
+)
+def test_a_wrong_table_is_refused(table, said):
+    with pytest.raises(GossamerError, match=said):
+        gossamer.planner_for("torus:4x4").plan(table)
+
+
+def test_bytes_need_speeds():
+    with pytest.raises(GossamerError, match="give a cost"):
+        gossamer.planner_for("torus:4x4").plan_bytes(np.zeros((16, 16), np.int64))
+
+
+def test_a_target_that_is_cut_off_is_named():
+    network = gossamer.networks.Network("one way", 3, [0, 1], [1, 2], links_only=True)
+    with pytest.raises(GossamerError, match="no path from node 2 to node 0"):
+        gossamer.planner_for(network).plan([[0, 1, 0], [0, 0, 0], [1, 0, 0]])
+
+
+@pytest.mark.parametrize("spec", ["torus:4x4", "dgx-h100:2", "leaf-spine:leaves=3,spines=2,hosts=4"])
+def test_known_paths_lead_from_end_to_end_without_coming_back(spec):
+    network = gossamer.network(spec)
+    n = network.terminal_count
+    known = KnownPaths.of(Case(network, gossamer.task("alltoall")).links)
+    assert known.first.size == n * n + 1
+    assert known.first[-1] == known.paths
+    for pair in range(n * n):
+        u, v = divmod(pair, n)
+        paths = range(known.first[pair], known.first[pair + 1])
+        assert (len(paths) > 0) == (u != v)
+        kept = set()
+        for k in paths:
+            links = known.link[known.begin[k] : known.begin[k + 1]]
+            nodes = [u, *network.link_target[links].tolist()]
+            assert network.link_source[links].tolist() == nodes[:-1]
+            assert nodes[-1] == v
+            assert len(set(nodes)) == len(nodes)
+            kept.add(tuple(links.tolist()))
+        assert len(kept) == len(paths)
+
+
+def test_racks_bind_where_all_links_are_as_fast():
+    """Four racks of eight hosts with two uplinks each: what enters one rack takes as long as its uplinks need."""
+    network = gossamer.network("leaf-spine:leaves=4,spines=2,hosts=8")
+    listed = gossamer.networks.Network(
+        "racks", network.node_count, network.link_source, network.link_target, terminal_count=32, links_only=True
+    )
+    table = np.zeros((32, 32), np.int64)
+    table[8:, :8] = 3
+    least = 3 * 24 * 8 / 2
+    assert bounds(Case(listed, UnevenExchange(table)))[0].value >= least
+    found = gossamer.planner_for(listed).plan(table)
+    assert least <= found.bound <= found.completion_time <= 1.05 * least
