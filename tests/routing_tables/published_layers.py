@@ -62,8 +62,8 @@ def _fits(layer: nx.DiGraph, arcs: list[tuple[Pair, Pair]]) -> bool:
 def dfsssp(network: Network) -> int:
     """Count the layers of DFSSSP: all paths in one layer; of each circle the edge of fewest paths moves to the next.
 
-    J. Domke, T. Hoefler and W. Nagel, IPDPS (2011). Paths by Dijkstra from one destination after the other, where a
-    cable weighs as many paths as it has.
+    J. Domke, T. Hoefler and W. Nagel, IPDPS (2011). Paths by Dijkstra from one destination after the other,
+    where a cable weighs as many paths as it has.
     """
     passes, count = _passed_on(network), network.terminal_count
     into = [[e for e in range(network.link_count) if network.link_target[e] == v] for v in range(network.node_count)]

@@ -22,14 +22,16 @@ Floats = npt.NDArray[np.float64]
 
 _POWERS = (2.0, 4.0, 8.0, 8.0, 16.0, 16.0, 32.0, 32.0, 64.0, 64.0, 128.0, 128.0, 256.0, 256.0)
 """Exponents of the prices, round by round: the larger, the more the most loaded cables alone count."""
-_WORK = 2e9
+_WORK = 5e8
 """Looks at cables that all rounds together may take."""
 _SWEEPS, _VAIN = 60, 24
 """Times that every node may change its ways, and how many of these without a lower load are the last."""
 _MOST_ARCS = 400_000_000
 _ORDERS = 24
 """Orders of paths that are tried for few layers."""
-_ORDER_WORK = 6e8
+_LARGE = 2_000_000
+"""Steps along paths of an order from which on further orders only count that need fewer layers."""
+_ORDER_WORK = 4e7
 """Steps along paths that all orders together may take."""
 
 
@@ -524,27 +526,51 @@ def layered(network: Network, table: IntArray, *, most: int = 16, seed: int = 0)
     length = np.zeros(t * t, np.int64)
     _lengths(t, table, cables.target, length)
     rng = np.random.default_rng(seed)
-    every = np.flatnonzero(length > 1)
+    every, like = _told_apart(network, cables, table, length)
     seen, stack, tried = (
         np.zeros(out.size, np.int64),
         np.empty(out.size + 1, np.int64),
         np.empty(out.size + 1, np.int64),
     )
     best: npt.NDArray[np.uint8] | None = None
-    used = most + 1
-    budget = max(1, min(_ORDERS, int(_ORDER_WORK / max(1, int(length.sum())))))
+    used, work = most + 1, max(1, int(length[every].sum()))
+    budget, large = max(1, min(_ORDERS, int(_ORDER_WORK / work))), work > _LARGE
     for k in range(budget):
         key = _key(k, every, t, length, best, rng)
         visit = every[np.argsort(key, kind="stable")]
         layer = np.zeros(t * t, np.uint8)
-        state = np.zeros((min(most, used), arcs), np.uint8)
+        state = np.zeros((min(most, used - 1 if large else used), arcs), np.uint8)
         seen[:] = 0
         count = _first_fit(visit, t, table, cables.first, cables.target, first_arc, state, layer, seen, stack, tried)
         if 0 <= count <= used:
             used, best = count, layer
         if used <= 1:
             break
-    return None if best is None else best.reshape(t, t)
+    return None if best is None else best[like].reshape(t, t)
+
+
+def _told_apart(network: Network, cables: Cables, table: IntArray, length: Ints) -> tuple[Ints, Ints]:
+    """Return the paths that need a layer of their own, and for each path the one whose layer it takes.
+
+    Paths that leave the same node for the same destination are alike. Where terminals pass nothing on, the cables by
+    which they send wait for others, and none for them, so that only what lies behind them counts.
+    """
+    t = network.terminal_count
+    path = np.arange(t * t)
+    source, target = np.divmod(path, t)
+    if t == network.node_count or _through_terminals(cables, table, t):
+        return np.flatnonzero(length > 1), path
+    behind = np.where(length > 0, cables.target[table[source, target]], source)
+    _, first, which = np.unique(behind.astype(np.int64) * t + target, return_index=True, return_inverse=True)
+    like = first[which.reshape(-1)]
+    return np.unique(like[length > 1]), like
+
+
+def _through_terminals(cables: Cables, table: IntArray, terminals: int) -> bool:
+    """Return whether some route goes on from a terminal that it is not for."""
+    node, target = np.nonzero(table >= 0)
+    ends = cables.target[table[node, target]]
+    return bool(((ends < terminals) & (ends != target)).any())
 
 
 def _key(
@@ -613,8 +639,8 @@ def routing_table(
     best: RoutingTable | None = None
     for table in close[:_LAYERED]:
         say("finding layers")
-        layer = layered(network, table, most=layers if best is None else best.layers, seed=seed)
-        if layer is not None and (best is None or int(layer.max(initial=0)) + 1 < best.layers):
+        layer = layered(network, table, most=layers if best is None else best.layers - 1, seed=seed)
+        if layer is not None:
             best = RoutingTable(network, table, layer, "balanced routes by destination")
         if best is not None and best.layers == 1:
             break

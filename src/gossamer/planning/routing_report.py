@@ -177,7 +177,7 @@ def routes(
     network : Network or what `gossamer.network` reads
         With at least two terminals.
     table : RoutingTable or path, optional
-        A table, or a dump of forwarding tables (see `gossamer.networks.read_routing_table`). Default: one is made,
+        A table, or a dump of forwarding tables (see `read_routing_table`). Default: one is made,
         balanced for alltoall and free of deadlocks.
     levels : path, optional
         Service levels of a table from a file, as OpenSM's ``opensm-path-records.dump``. Default: all are 0.
