@@ -12,7 +12,7 @@ from __future__ import annotations
 from gossamer.networks.butterflies import butterfly, cube_connected_cycles
 from gossamer.networks.cable_orbits import FreeGroup
 from gossamer.networks.cayley import cayley
-from gossamer.networks.circulants import circulant, complete, extended_ring
+from gossamer.networks.circulants import circulant, complete, extended_ring, generalized_hypercube, hypercycle
 from gossamer.networks.clos import folded_clos, generalized_fat_tree, k_ary_n_tree, leaf_spine
 from gossamer.networks.de_bruijn import de_bruijn, generalized_de_bruijn, generalized_kautz, kautz
 from gossamer.networks.derived import Renumbered, half_duplex, renumbered, transposed
@@ -48,7 +48,6 @@ from gossamer.networks.finite_groups import (
 )
 from gossamer.networks.gpu_servers import dgx_1, dgx_a100, servers
 from gossamer.networks.grids import array, hypercube, linear_array, ring, torus
-from gossamer.networks.hypercycles import generalized_hypercube, hypercycle
 from gossamer.networks.hyperx import flattened_butterfly, hyperx
 from gossamer.networks.network import MAX_LINKS, BreadthFirst, Factors, Failed, Network, has_speeds
 from gossamer.networks.networkx_conversion import from_networkx, to_networkx

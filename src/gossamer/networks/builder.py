@@ -300,8 +300,8 @@ class NetworkFormat:
 def path_and(*names: str) -> Form:
     """Return the form ``PATH,name=value,...`` of a spec: the path, and the values of those names that stand behind it.
 
-    >>> from gossamer.networks.families import FAMILIES
-    >>> path_and("link", "latency")(FAMILIES["edges"], "four, five.json, link=5GB/s,latency=1us")
+    >>> from gossamer.networks.files import FILE_FAMILIES
+    >>> path_and("link", "latency")(FILE_FAMILIES[0], "four, five.json, link=5GB/s,latency=1us")
     ['four, five.json', {'latency': '1us', 'link': '5GB/s'}]
     """
     option = re.compile(rf"(.*\S)\s*,\s*({'|'.join(names)})=([^,]*)", re.DOTALL)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gossamer.networks.butterflies import BUTTERFLY, CCC
 from gossamer.networks.cayley import CAYLEY
-from gossamer.networks.circulants import CIRCULANT, COMPLETE, EXTENDED_RING
+from gossamer.networks.circulants import CIRCULANT, COMPLETE, EXTENDED_RING, GENERALIZED_HYPERCUBE, HYPERCYCLE
 from gossamer.networks.clos import FOLDED_CLOS, GENERALIZED_FAT_TREE, K_ARY_N_TREE, LEAF_SPINE
 from gossamer.networks.de_bruijn import DE_BRUIJN, GENERALIZED_DE_BRUIJN, GENERALIZED_KAUTZ, KAUTZ
 from gossamer.networks.derived import TRANSPOSED
@@ -15,7 +15,6 @@ from gossamer.networks.fat_trees import FAT_TREE
 from gossamer.networks.files import FILE_FAMILIES
 from gossamer.networks.gpu_servers import DGX_1, DGX_A100, SERVERS
 from gossamer.networks.grids import ARRAY, HYPERCUBE, RING, TORUS
-from gossamer.networks.hypercycles import GENERALIZED_HYPERCUBE, HYPERCYCLE
 from gossamer.networks.hyperx import FLATTENED_BUTTERFLY, HYPERX
 from gossamer.networks.lifts import LIFT
 from gossamer.networks.machine_tori import TORI

@@ -9,9 +9,9 @@ import numpy as np
 
 from gossamer.errors import NetworkError
 from gossamer.networks import spec_parameters
+from gossamer.networks.circulants import generalized_hypercube
 from gossamer.networks.family import Family, Size, is_list, one_or_each, whole_number
 from gossamer.networks.finite_groups import AbelianGroup
-from gossamer.networks.hypercycles import generalized_hypercube
 from gossamer.networks.network import Network
 from gossamer.networks.product import product
 from gossamer.networks.router_networks import router_network, router_size

@@ -512,6 +512,7 @@ def test_entities_of_xml_are_refused(tmp_path, read):
 @pytest.mark.parametrize(
     ("read", "text"),
     [
+        (read_network, '[{"ssh": "a", "ips": ["10.0.0.1"]}, {"ssh": "b", "ips": ["10.0.0.2"]}]'),
         (read_host_file, "[" * 100_000),
         (read_host_file, '[["' + "a" * 65_000_000 + '"]]'),
         (read_host_file, "[" + "[null], " * 5000 + "[null]]"),

@@ -318,7 +318,7 @@ HOST_FILE = NetworkFormat(
     suffixes=(".hosts", ".json"),
     read=lambda path, words=None: read_host_file(path, **(words or {})),
     write=_write_host_file,
-    recognizes=lambda text: bool(re.search(r'(?s)^\s*(?:\[\s*\[\s*null\b|[\[{].*"rdma"\s*:)', text)),
+    recognizes=lambda text: bool(re.search(r'(?s)^\s*(?:\[\s*\[\s*null\b|[\[{].*"(?:rdma|ips)"\s*:)', text)),
     form=path_and("link", "latency"),
     parameters="PATH[,link=10GB/s][,latency=10us]",
 )

@@ -12,12 +12,11 @@ import numpy.typing as npt
 
 from gossamer.errors import NetworkError
 from gossamer.networks.butterflies import butterfly, cube_connected_cycles
-from gossamer.networks.circulants import circulant, complete, extended_ring
+from gossamer.networks.circulants import circulant, complete, extended_ring, generalized_hypercube
 from gossamer.networks.de_bruijn import de_bruijn, kautz
 from gossamer.networks.derived import Renumbered
 from gossamer.networks.fat_trees import fat_tree
 from gossamer.networks.grids import array, hypercube, linear_array, ring, torus
-from gossamer.networks.hypercycles import generalized_hypercube
 from gossamer.networks.network import Network
 from gossamer.networks.permutation_networks import bubble_sort, pancake, star
 from gossamer.networks.product import product
