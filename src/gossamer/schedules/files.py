@@ -121,7 +121,7 @@ def save(schedule: Stored, path: str | os.PathLike[str]) -> None:
     >>> path.read_text().splitlines()[-2:]
     ['slot 0: 0 -> 1 packet 0', 'slot 0: 0 -> 2 packet 0']
     """
-    if Path(path).suffix.lower() not in SUFFIXES:
+    if Path(path).suffix.lower() not in SUFFIXES and not Path(path).is_dir():
         raise FileFormatError(f"{str(path)!r} is of no known kind; a schedule is {' or '.join(SUFFIXES)}")
     header, tables = schedule.file_form.describe(schedule, is_text(path))
     write_tables(path, schedule.switching, header, tables)
