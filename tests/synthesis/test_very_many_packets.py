@@ -54,6 +54,6 @@ def test_what_is_too_much_is_said_with_what_would_fit(monkeypatch):
 def test_packets_of_an_origin_choose_in_a_row(monkeypatch):
     draw, owner = np.random.default_rng(0), np.repeat(np.arange(5, dtype=np.int32), 7)
     monkeypatch.setattr(priced_routing, "_BLOCKED", 35)
-    order = priced_routing._in_turn(draw, owner)
+    order = priced_routing._in_turn(draw, owner, 1)
     assert sorted(order.tolist()) == list(range(35))
     assert np.count_nonzero(np.diff(owner[order])) == 4

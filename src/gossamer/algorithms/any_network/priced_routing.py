@@ -310,25 +310,28 @@ def chosen_paths(growth: TreeGrowth, demand: PacketDemand, depth_cost: float, se
     if kept == 1:
         trees[0] = now
     choice = np.full(packets, (_SWEEPS - 1) % kept, np.int32)
+    near = _NEAR // (trees.itemsize * kept * nodes)
     for power in np.geomspace(12.0, 60.0, _CHOICES if kept > 1 else 0):
         scale = max(growth.congestion, 1.0)
         _choose(
-            _in_turn(draw, owner), source, owner, demand.target, trees, *ends, *costs, growth.loads,
+            _in_turn(draw, owner, near), source, owner, demand.target, trees, *ends, *costs, growth.loads,
             growth.prices(scale, power), scale, power, *limits, choice,
         )  # fmt: skip
     return ChosenPaths(source, owner, trees, choice)
 
 
 _BLOCKED = 100_000
-"""Packets from which on those of an origin choose in a row: all trees of the origin stay near at hand."""
+"""Packets from which on those of some origins choose in a row, so that the trees of these stay near at hand."""
+_NEAR = 1 << 20
+"""Bytes of the trees that are near."""
 
 
-def _in_turn(draw: np.random.Generator, owner: IntArray) -> npt.NDArray[np.int64]:
-    """Return an order of packets at random, of very many one of their origins and then of the packets of each."""
+def _in_turn(draw: np.random.Generator, owner: IntArray, origins: int) -> npt.NDArray[np.int64]:
+    """Return an order of packets at random, of very many those of a few origins at a time."""
     order = draw.permutation(owner.size)
     if owner.size < _BLOCKED:
         return order
-    turn = draw.permutation(int(owner[-1]) + 1).astype(np.int32)
+    turn = (draw.permutation(int(owner[-1]) + 1) // max(1, origins)).astype(np.int32)
     return order[np.argsort(turn[owner[order]], kind="stable")]
 
 
@@ -472,7 +475,7 @@ def routed_by_origins(case: Case) -> Schedule:
     paths = found.source, found.owner, demand.target, found.trees
     _lengths(*paths, growth.roads.source, found.choice, length)
     # Step 2: who has furthest to go takes the first free slots, the packets of an origin in a row
-    order = _in_turn(np.random.default_rng(case.seed), found.owner)
+    order = _in_turn(np.random.default_rng(case.seed), found.owner, 1)
     order = order[np.argsort(-length[order], kind="stable")]
     words = int(growth.congestion) // 32 + 4
     way, none = np.empty(int(length.max(initial=0)) + 1, np.int32), np.empty(0, np.int32)
