@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 FAR = 10**30  # the time of what never happens
-MUCH = 10**10  # more than this is too much to check
+MUCH, MANY = 10**10, 4 * 10**6  # more bits of contributions, or uses and ends that no row tells, are too much to check
 
 # -- the form of a file: a range, a pattern of texts, a type, [of each], {key: of its value}, (one, or another); keys
 # -- with "?" may be left out
@@ -265,7 +265,7 @@ def read_task(task: dict[str, Any], net: Net) -> tuple[str, list[Item]]:
     if "root" in task:
         need(task["root"] < net.ranks and net.order == 1, "the root is no rank, or has images")
         roots, words = [task["root"]], f"{words}, root {task['root']}"
-    need(len(roots) * net.ranks < MUCH // 100, "so many ends are too much to check")
+    need(len(roots) * net.ranks < MANY, "so many ends are too much to check")
     if name == "allreduce":
         need(packets % net.order == 0, "packets of an allreduce do not come in orbits")
         return words, [Item("sum", list(ranks), list(ranks), packets // net.order)]
@@ -292,8 +292,9 @@ def never_more(spans: list[tuple[int, Any, int]], room: Any, period: int, genera
     generation; later ones find no more in use.
     """
     length = max((leave for _, _, leave in spans), default=0) - min((come for come, _, _ in spans), default=0)
-    shifts = [period * g for g in range(min(generations, -(-length // period), 1 + MUCH // 1000))]
-    need(len(shifts) * len(spans) < MUCH // 1000, "so many generations at once are too much to check")
+    copies = min(generations, -(-length // period))
+    need((copies - 1) * len(spans) < MANY, "so many generations at once are too much to check")
+    shifts = [period * g for g in range(copies)]
     leaves: dict[Any, list[int]] = {}
     for come, resource, leave in sorted(
         (come + s, resource, leave + s) for s in shifts for come, resource, leave in spans
@@ -570,7 +571,8 @@ class Bound:
                     both = [a + b for a, b in zip(*self.near)]
                     away = self.shortest(dict.fromkeys(x.sources, 0), both, self.pays)
                 tree = sorted((away[u] + pay + away[v], u, v) for pay, u, v in zip(self.pays, net.source, net.target))
-                held, root = [v in x.sources for v in range(net.nodes)], list(range(net.nodes))
+                members, root = set(x.sources), list(range(net.nodes))
+                held = [v in members for v in root]
                 for pay, u, v in tree:
                     u, v = self.top(root, u), self.top(root, v)
                     if u != v:
@@ -618,7 +620,7 @@ class Bound:
         furthest = max((here[v] for v in flow.leaves), default=0)
         if furthest > time or (furthest == time and not self.whole):
             return True
-        if far is None or len(flow.root) > 1 or not self.whole:
+        if far is None or len(flow.root) > 1 or not flow.leaves or not self.whole:
             return False
         count, found = sum(here[v] >= far for v in flow.leaves), []
         takes = [o + a for o, a in zip(net.occupancy, net.latency)]
@@ -657,7 +659,7 @@ class Bound:
         No sum is at its root before `collect` slots, and nothing comes from a root to all others in less than `tell`.
         """
         net, found = self.net, list[Item]()
-        need(min(len(collect), len(tell)) == net.ranks, "collect and tell must have a number for each rank")
+        need(len(collect) == len(tell) == net.ranks, "collect and tell must have a number for each rank")
         for x in self.items:
             if x.kind == "copy" or x.sources != x.targets:
                 found.append(x)
@@ -725,7 +727,7 @@ def check(content: bytes) -> list[str]:
     task, items = read_task(data["task"], net)
     unit, slot = data["time"]["unit"], Fraction(data["time"]["slot"])
     need(slot, "a slot takes time")
-    took, least = (None if text is None else Fraction(text) for text in data["claim"].values())
+    took, least = (None if (text := data["claim"][x]) is None else Fraction(text) for x in ("time", "bound"))
     lines = ["accepted", f"task             {task}"]
     lines.append(f"network          {net.nodes} nodes, {net.ranks} of them ranks, {len(net.links)} links")
     need(("schedule" in data) == (took is not None), "a schedule has a time, and only a schedule")

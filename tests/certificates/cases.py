@@ -726,6 +726,9 @@ def of_buffers() -> Iterator[tuple[str, Data]]:
     stays = cert(line, [copied(0, [1], 2)], "0:0:0 1:0:1", 2)
     yield "delivered ones stay", but(stays, rules__buffer=1, **every)
     yield "delivered ones do not count", but(stays, rules__buffer=1)
+    meet_there = cert(LINE, [copied(0, [1]), copied(2, [1])], "0:0:0 1:3:1", 2)
+    yield "two delivered ones stay", but(meet_there, rules__buffer=1, **every)
+    yield "two delivered ones stay where there is room", but(meet_there, rules__buffer=2, **every)
     yield (
         "delivered ones that go on",
         but(cert(line, [copied(0, [1, 2], 2)], "0:0:0 1:0:1 2:1:0 3:1:1", 4), rules__buffer=1),
@@ -835,6 +838,44 @@ def of_bounds() -> Iterator[tuple[str, Data]]:
     yield "an unknown witness", but(b, bound={"kind": "belief"}, claim__bound="2")
 
 
+def of_growth() -> Iterator[tuple[str, Data]]:
+    """Yield bounds by how many nodes can be told something in a time, each met and one more."""
+    full = network(" ".join(f"{u}-{v}" for u in range(5) for v in range(5) if u != v))
+    deep = network("0-1 1-0 0-2 2-0 1-3 3-1 2-4 4-2 1-5 5-1 2-6 6-2")
+    hub = network("0-4 4-0 1-4 4-1 2-4 4-2 3-4 4-3", 4)
+    two = network("0-5 5-0 1-5 5-1 2-5 5-2 3-5 5-3 4-5 5-4 5-6 6-5", 5, capacity=2)
+    one, once = {"send": 1, "receive": 1}, {"switches_copy": False}
+    tell, add = copied(0, "all"), summed("all", [0])
+    for name, net, item, rules, far, slots in (
+        ("one port", full, tell, one, 0, 3),
+        ("one port, sums", full, add, one, 0, 3),
+        ("one port, three packets a time", full, tell, {"send": 3}, 0, 2),
+        ("no port", full, tell, {}, 0, 1),
+        ("no port, wide links", {**full, "capacity": 2}, tell, {}, 0, 1),
+        ("one port, slowly", {**full, "occupancy": 2, "latency": 1}, tell, one, 0, 7),
+        ("one port, links of two kinds", {**full, "occupancy": [1, 2] * 10, "latency": [0, 3] * 10}, tell, one, 0, 5),
+        ("one port, two hops away", deep, tell, one, 2, 3),
+        ("one port, two slow hops away", {**deep, "occupancy": 3}, tell, one, 4, 9),
+        ("one port, two slow hops away, sums", {**deep, "occupancy": 3}, add, one, 4, 9),
+        ("a switch that does not copy", hub, tell, once, 0, 4),
+        ("a switch that does not add", hub, add, once, 0, 4),
+        ("a switch that does not copy, one port", hub, tell, once | one, 0, 4),
+        ("a switch that cuts through and does not copy", hub, tell, once | {"cut_through": True}, 0, 2),
+        ("a switch that cuts through", hub, tell, {"cut_through": True}, 0, 1),
+        ("a switch that cuts through, one port", hub, tell, {"cut_through": True} | one, 0, 1),
+        ("a switch that copies", hub, tell, {}, 0, 2),
+        ("a switch that copies, one port", hub, tell, one, 0, 2),
+        ("wide links to a switch", two, tell, once, 0, 3),
+        ("wide links to a switch, as far as can be", two, tell, once, 2, 3),
+        ("one port, of no node so far", full, tell, one, 9, 1),
+    ):
+        law = {"kind": "reach", "far": far, "whole": True, "blocks": None}
+        given = but(cert(net, [item], "", 0, rules), schedule=...)
+        for more in (0, 1):
+            claim = {"time": None, "bound": str(slots + more)}
+            yield f"told by {name}" + ", one slot more" * more, but(given, claim=claim, bound=law)
+
+
 def of_laws() -> Iterator[tuple[str, Data]]:
     """Yield certificates that claim too large a bound, so that what their witness proves is told."""
     lines = (Path(__file__).parent / "bounds.jsonl").read_text(encoding="utf-8").splitlines()
@@ -844,7 +885,7 @@ def of_laws() -> Iterator[tuple[str, Data]]:
 
 PARTS = (
     written, of_laws, of_networks, of_rules, of_symmetry, of_tasks, of_schedules, of_sums, of_switches, of_generations,
-    of_buffers, of_bounds,
+    of_buffers, of_bounds, of_growth,
 )  # fmt: skip
 
 CASES: dict[str, bytes] = {

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 import os
 import resource
 import signal
@@ -62,7 +61,7 @@ def changes(tree: ast.Module) -> Iterator[tuple[ast.AST, str, object]]:
                 yield node, "value", node.value + 1
                 yield node, "value", node.value - 1
             elif isinstance(node.value, str):
-                yield node, "value", "?" + node.value
+                yield node, "value", "!" + node.value
         elif isinstance(node, (ast.If, ast.While, ast.IfExp)):
             yield node, "test", ast.UnaryOp(ast.Not(), node.test)
         elif isinstance(node, (ast.Break, ast.Continue, ast.Raise, ast.AugAssign)):
@@ -97,8 +96,9 @@ def noticed(code: types.CodeType, expected: dict[str, str]) -> bool:
 
 def name_of(statement: Any) -> str:
     """The function, class or constant that a statement defines."""
-    targets = getattr(statement, "targets", [statement])
-    return getattr(targets[0], "name", getattr(targets[0], "id", ""))
+    if isinstance(statement, ast.Assign):
+        return ast.unparse(statement.targets[0]).strip("()")
+    return getattr(statement, "name", "")
 
 
 def alive(first: int = 0, last: int = 10**9) -> Iterator[str]:
@@ -106,7 +106,7 @@ def alive(first: int = 0, last: int = 10**9) -> Iterator[str]:
     tree = ast.parse(Path(gossamer_check.__file__).read_text(encoding="utf-8"))
     expected = {name: said(gossamer_check, CASES[name]) for name in sorted(CASES, key=lambda name: len(CASES[name]))}
     of = {id(x): f"{name_of(n)}: " for n in tree.body for x in ast.walk(n)}
-    skip = {n for f in tree.body if name_of(f) in ("main", "FAR", "MUCH", "") for n in map(id, ast.walk(f))}
+    skip = {n for f in tree.body if name_of(f) in ("main", "FAR", "MUCH, MANY", "") for n in map(id, ast.walk(f))}
     skip |= {id(n) for s in tree.body for d in getattr(s, "decorator_list", []) for n in ast.walk(d)}
     for k, (node, name, value) in enumerate(changes(tree)):
         if not first <= k < last or id(node) in skip:
@@ -114,7 +114,7 @@ def alive(first: int = 0, last: int = 10**9) -> Iterator[str]:
         old, before = getattr(node, name), " ".join(ast.unparse(node).split())
         setattr(node, name, value)
         try:
-            code = compile(ast.fix_missing_locations(copy.deepcopy(tree)), "changed", "exec")
+            code = compile(ast.fix_missing_locations(tree), "changed", "exec")
             now = " ".join(ast.unparse(node).split())
         except (TypeError, ValueError, SyntaxError):
             continue
