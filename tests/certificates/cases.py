@@ -458,6 +458,9 @@ def of_schedules() -> Iterator[tuple[str, Data]]:
     yield "a time without unit", but(b, time__unit=...)
     yield "another claim", but(b, claim__time="1")
     yield "a claim that is a number", but(b, claim__time=2)
+    order = {"bound": "2", "time": "2"}
+    yield "a claim in another order", but(b, claim=order, bound={"kind": "search"})
+    yield "a claim in another order, too early", but(b, claim=order | {"time": "1"}, bound={"kind": "search"})
     yield "a claim without bound", but(b, claim__bound=...)
     yield "a transfer too few", but(b, schedule__slot=[0], schedule__link=[0], schedule__packet=[0],
                                        schedule__carries=[-1])  # fmt: skip
@@ -865,6 +868,7 @@ def of_growth() -> Iterator[tuple[str, Data]]:
         ("a switch that cuts through, one port", hub, tell, {"cut_through": True} | one, 0, 1),
         ("a switch that copies", hub, tell, {}, 0, 2),
         ("a switch that copies, one port", hub, tell, one, 0, 2),
+        ("a switch that copies, one port, two hops away", hub, tell, one, 2, 3),
         ("wide links to a switch", two, tell, once, 0, 3),
         ("wide links to a switch, as far as can be", two, tell, once, 2, 3),
         ("one port, of no node so far", full, tell, one, 9, 1),
@@ -876,6 +880,64 @@ def of_growth() -> Iterator[tuple[str, Data]]:
             yield f"told by {name}" + ", one slot more" * more, but(given, claim=claim, bound=law)
 
 
+def of_names() -> Iterator[tuple[str, Data]]:
+    """Yield certificates whose task is a usual collective by its name."""
+    full = network("0-1 0-2 1-0 1-2 2-0 2-1")
+    others = [copied(u, [v for v in range(3) if v != u]) for u in range(3)]
+    pairs = [copied(u, [v]) for u in range(3) for v in range(3) if v != u]
+    sums = [summed("all", [v]) for v in range(3)]
+    for name, items, root in (
+        ("broadcast", others[1:2], 1), ("scatter", pairs[2:4], 1), ("gather", [pairs[0], pairs[5]], 1),
+        ("reduce", sums[1:2], 1), ("allgather", others, None), ("alltoall", pairs, None),
+        ("reduce-scatter", sums, None), ("allreduce", [summed("all", "all")], None),
+    ):  # fmt: skip
+        ends = {(u, v): e for e, (u, v) in enumerate(zip(full["source"], full["target"], strict=True))}
+        rows = [(ends[u, v], p) for p, x in enumerate(items) for u in listed(x, 3)["from"]
+                for v in listed(x, 3)["to"] if u != v]  # fmt: skip
+        given = cert(full, items, " ".join(f"0:{e}:{p}" for e, p in rows), 1)
+        task: Data = {"name": name, "packets": 1, **({} if root is None else {"root": root})}
+        yield f"{name} by name", but(given, task=task)
+        yield f"{name} by name, of two packets", but(given, task=task | {"packets": 2})
+        yield f"{name} by name, another root", but(given, task=task | {"root": 2})
+        yield f"{name} by name, no such root", but(given, task=task | {"root": 3})
+        turn = {"generators": [[1, 2, 0]], "commuting": [[1, 2, 0]]}
+        yield f"{name} by name, with a symmetry", but(given, task=task, symmetry=turn)
+        alone = but(given, task=task | {"packets": 6}, symmetry=turn, schedule=..., claim__time=None)
+        yield f"{name} by name, with a symmetry, of six packets", alone
+    only = cert(full, sums[:1], "0:2:0 0:4:0", 1)
+    for column in ("packet", "node", "carries"):
+        yield f"results without {column}", but(only, **{f"schedule__results__{column}": []})
+    yield "results of no packet", but(only, schedule__results__packet=[1])
+    yield "results of no node", but(only, schedule__results__node=[3])
+    yield "results of a row to come", but(only, schedule__results__carries=[[-1, 0, 2]])
+    yield "results of its own twice", but(only, schedule__results__carries=[[-1, -1, 0, 1]])
+    yield "results of half", but(only, schedule__results__carries=[[-1, 0]])
+    yield "no results", but(only, schedule__results=...)
+    six = network(" ".join(f"{u}-{v}" for u in range(6) for v in range(6) if u != v))
+    law = {"kind": "reach", "far": 0, "whole": True, "blocks": None}
+    for slots in ("2", "3"):
+        given = cert(six, [copied(0, [2, 3, 4, 5]) | {"from": [0, 1]}], "", 0, {"send": 1, "receive": 1})
+        claim = {"time": None, "bound": slots}
+        yield f"told by two, {slots} slots", but(given, schedule=..., bound=law, claim=claim)
+
+
+def of_trees() -> Iterator[tuple[str, Data]]:
+    """Yield bounds of an allreduce by trees, through a switch, and of one rank alone."""
+    hub = network("0-4 4-0 1-4 4-1 2-4 4-2 3-4 4-3", 4)
+    law = {"kind": "load", "price": {"link": 1}, "groups": [{"serve": "trees"}], "whole": False, "blocks": None}
+    for name, rules in (
+        ("does nothing", {"switches_copy": False}), ("copies", {}), ("copies and adds", {"switches_add": True}),
+        ("adds", {"switches_copy": False, "switches_add": True}),
+    ):  # fmt: skip
+        given = but(cert(hub, [summed("all", "all")], "", 0, rules), schedule=..., bound=law)
+        for value in ("3/4", "1", "3/2", "2"):
+            yield f"trees where a switch {name}, {value}", but(given, claim={"time": None, "bound": value})
+    one: Data = {"collect": [1], "tell": [0]}
+    alone = cert({**LINE, "nodes": 1, "ranks": 1, "source": [], "target": []}, [summed([0], [0])], "", 0)
+    reach = {"kind": "reach", "whole": True, "blocks": one}
+    yield "blocks of one rank", but(alone, schedule=..., bound=reach, claim={"time": None, "bound": "1"})
+
+
 def of_laws() -> Iterator[tuple[str, Data]]:
     """Yield certificates that claim too large a bound, so that what their witness proves is told."""
     lines = (Path(__file__).parent / "bounds.jsonl").read_text(encoding="utf-8").splitlines()
@@ -885,7 +947,7 @@ def of_laws() -> Iterator[tuple[str, Data]]:
 
 PARTS = (
     written, of_laws, of_networks, of_rules, of_symmetry, of_tasks, of_schedules, of_sums, of_switches, of_generations,
-    of_buffers, of_bounds, of_growth,
+    of_buffers, of_bounds, of_growth, of_names, of_trees,
 )  # fmt: skip
 
 CASES: dict[str, bytes] = {

@@ -34,7 +34,7 @@ NETWORKS = (
     "leaf-spine:leaves=2,spines=2,hosts=2", "leaf-spine:leaves=3,spines=1,hosts=2", "dragonfly:a=2,h=1,g=2,p=1",
     "servers:s=2,g=2,inside=2", "array:8", "array:3x3,capacity=2x1", "torus:2x3,occupancy=2x1,latency=1x0",
     "torus:4x3,occupancy=1x2", "array:2x2x2", "ring:5", "ring:6", "array:5", "array:2x4", "torus:3x4", "complete:4",
-    "circulant:9,1,2", "circulant:8,1,3", "hypercube:2", "ring:8", "dgx-a100:1",
+    "circulant:9,1,2", "circulant:8,1,3", "hypercube:2", "ring:8",
 )  # fmt: skip
 KINDS = ("plain", "timed", "grouped", "steady")
 

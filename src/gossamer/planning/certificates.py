@@ -6,6 +6,7 @@ schedule that it cannot judge gets no certificate, and of the bounds the largest
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import math
@@ -347,21 +348,23 @@ def _named(found: dict[str, Any]) -> dict[str, Any] | None:
     items = found["task"]["items"]
     if not items:
         return None
-    net, first = gossamer_check.Net(found), items[0]
-    packets = first["packets"]
-    single = {"broadcast": "from", "scatter": "from", "gather": "to", "reduce": "to"}
-    tasks = [{"name": name, "root": first[end][0], "packets": packets} for name, end in single.items()]
-    tasks += [{"name": name, "packets": packets} for name in ("allgather", "alltoall", "reduce-scatter")]
-    tasks.append({"name": "allreduce", "packets": packets * net.order})
-    told = [tuple(item.values()) for item in items]
-    kinds = {"copy": {"broadcast", "scatter", "gather", "allgather", "alltoall"}}
-    for task in tasks:
-        usual = task["name"] in kinds["copy"]
-        if usual != (first["kind"] == "copy") or ("root" in task and net.order > 1):
+    net, first, ranks = gossamer_check.Net(found), items[0], found["network"]["ranks"]
+    roots, root_of = len({net.orbit[v] for v in range(ranks)}), {"gather": "to", "reduce": "to"}
+    for name, kind, count in (
+        ("broadcast", "copy", 1), ("scatter", "copy", ranks - 1), ("gather", "copy", ranks - 1), ("reduce", "sum", 1),
+        ("allgather", "copy", roots), ("alltoall", "copy", roots * (ranks - 1)), ("reduce-scatter", "sum", roots),
+        ("allreduce", "sum", 1),
+    ):  # fmt: skip
+        rooted = name in ("broadcast", "scatter", "gather", "reduce")
+        if (kind, count) != (first["kind"], len(items)) or (rooted and net.order > 1):
             continue
-        same = gossamer_check.read_task(task, net)[1]
-        if [(x.kind, x.sources, x.targets, x.packets) for x in same] == told:
-            return task
+        task = {"name": name, "packets": first["packets"] * (net.order if name == "allreduce" else 1)}
+        if rooted:
+            task["root"] = first[root_of.get(name, "from")][0]
+        with contextlib.suppress(gossamer_check.Refused):  # it may be too large to be told by its name
+            same = gossamer_check.read_task(task, net)[1]
+            if [(x.kind, x.sources, x.targets, x.packets) for x in same] == [tuple(x.values()) for x in items]:
+                return task
     return None
 
 
