@@ -921,6 +921,36 @@ def of_names() -> Iterator[tuple[str, Data]]:
         yield f"told by two, {slots} slots", but(given, schedule=..., bound=law, claim=claim)
 
 
+def of_cuts() -> Iterator[tuple[str, Data]]:
+    """Yield bounds by cuts of links and slots, and by prices, each met and one more."""
+    line = network("0-1 1-0 1-2 2-1 2-3 3-2")
+    slow = {**line, "occupancy": 2, "latency": 1}
+    away, home = [copied(0, [v]) for v in (1, 2, 3)], [copied(v, [0]) for v in (1, 2, 3)]
+    cut: Data = {"kind": "cut", "price": {"link": 1}, "back": False, "whole": True, "blocks": None}
+    load: Data = {"kind": "load", "price": {"link": 1}, "whole": True, "blocks": None}
+    hops: Data = {"groups": [{"serve": "distance"}]}
+    for name, net, items, law, slots in (
+        ("a scatter", line, away, cut | {"since": [0, 3, 3, 3]}, 3),
+        ("a gather", line, home, cut | {"since": [0, 3, 3, 3], "back": True}, 3),
+        ("four to one", line, [copied(0, [2], 4)], cut | {"since": [0, 4, 5, 5]}, 5),
+        ("four to one, slowly", slow, [copied(0, [2], 4)], cut | {"since": [0, 9, 12, 12]}, 12),
+        ("a sum", line, [summed("all", [0], 3)], cut | {"since": [0, 4, 4, 4], "back": True}, 3),
+        ("a sum at the other end", line, [summed("all", [3], 3)], cut | {"since": [0, 3, 4, 5]}, 5),
+        ("of two sources", line, [copied(0, [3], 3) | {"from": [0, 1]}], cut | {"since": [0, 0, 4, 5]}, 3),
+        ("hops", line, away, load | hops | {"whole": False}, 1),
+        ("hops over two links", line, away, load | hops | {"only": [0, 2]}, 3),
+        ("hops, slowly", slow, away, load | hops | {"only": [0, 2]}, 8),
+        ("a price on one link", line, away, load | hops | {"price": {"link": [2, 0, 0, 0, 0, 0]}}, 3),
+        ("of some", line, [*away, *home], load | {"only": [0], "groups": [{"serve": "distance", "from": [0]}]}, 3),
+        ("of sums", line, [*away, summed("all", [0])],
+         load | {"only": [1], "groups": [{"serve": "distance", "of": "sum"}]}, 1),
+    ):  # fmt: skip
+        given = but(cert(net, items, "", 0), schedule=...)
+        for more in (0, 1):
+            claim = {"time": None, "bound": str(slots + more)}
+            yield f"bound of {name}" + ", one slot more" * more, but(given, claim=claim, bound=law)
+
+
 def of_trees() -> Iterator[tuple[str, Data]]:
     """Yield bounds of an allreduce by trees, through a switch, and of one rank alone."""
     hub = network("0-4 4-0 1-4 4-1 2-4 4-2 3-4 4-3", 4)
@@ -935,6 +965,12 @@ def of_trees() -> Iterator[tuple[str, Data]]:
     one: Data = {"collect": [1], "tell": [0]}
     alone = cert({**LINE, "nodes": 1, "ranks": 1, "source": [], "target": []}, [summed([0], [0])], "", 0)
     reach = {"kind": "reach", "whole": True, "blocks": one}
+    both = [summed("all", "all", 3), copied(0, [2]), summed("all", [1])]
+    beside = cert(LINE, both, "", 0, symmetry={"generators": [], "commuting": [[1, 2, 0]]})
+    far: Data = {"kind": "reach", "whole": True, "blocks": {"collect": [2, 1, 2], "tell": [2, 1, 2]}}
+    for value in ("4", "5"):
+        claim = {"time": None, "bound": value}
+        yield f"blocks beside other items, {value}", but(beside, schedule=..., bound=far, claim=claim)
     yield "blocks of one rank", but(alone, schedule=..., bound=reach, claim={"time": None, "bound": "1"})
 
 
@@ -947,7 +983,7 @@ def of_laws() -> Iterator[tuple[str, Data]]:
 
 PARTS = (
     written, of_laws, of_networks, of_rules, of_symmetry, of_tasks, of_schedules, of_sums, of_switches, of_generations,
-    of_buffers, of_bounds, of_growth, of_names, of_trees,
+    of_buffers, of_bounds, of_growth, of_names, of_cuts, of_trees,
 )  # fmt: skip
 
 CASES: dict[str, bytes] = {

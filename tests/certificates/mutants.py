@@ -124,7 +124,16 @@ def alive(first: int = 0, last: int = 10**9) -> Iterator[str]:
             yield f"{of[id(node)]}{before[:150]}   ->   {now[:150]}"
 
 
-EQUIVALENT: set[str] = set()
+EQUIVALENT = {
+    # links between the same nodes have different numbers, whichever
+    "Net: seen[ends] += 1   ->   seen[ends] -= 1",
+    "Net: 1   ->   2",
+    # what is too much to check, by one
+    "read_task: len(roots) * net.ranks < MANY   ->   len(roots) * net.ranks <= MANY",
+    "never_more: (copies - 1) * len(spans) < MANY   ->   (copies - 1) * len(spans) <= MANY",
+    # more than enough is enough
+    "Bound: count < enough   ->   count <= enough",
+}
 """Changes that change no verdict."""
 
 UNNOTICED: set[str] = set()
