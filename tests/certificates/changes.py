@@ -18,7 +18,7 @@ if __name__ == "__main__":
     sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parent)]
 
 import gossamer_check
-from certificates.judge import NotComparableError, judged
+from certificates.judge import NotComparableError, items_of, judged
 from certificates.samples import sample
 from gossamer.errors import ScheduleError
 from gossamer.planning.certificates import certificate, certificate_text
@@ -32,15 +32,15 @@ def near(rng: random.Random, value: int) -> int:
 
 
 def change_row(rng: random.Random, data: Data) -> None:
-    """Change one number of a row, or two of them, or a row."""
+    """Change one number of a row, or two of them, or a row, or what it carries."""
     plan = data["schedule"]
-    columns = ["slot", "link", "packet", *(["carries"] if "carries" in plan else [])]
+    columns = ["slot", "link", "packet", "carries"]
     count = len(plan["slot"])
     if not count:
         return
-    row, how = rng.randrange(count), rng.choice(["value"] * 4 + ["swap", "drop", "double", "carry"])
+    row, how = rng.randrange(count), rng.choice(["value"] * 4 + ["swap", "drop", "double", "carry", "carry"])
     if how == "value":
-        name = rng.choice(columns)
+        name = rng.choice(columns[:3])
         plan[name][row] = near(rng, plan[name][row])
     elif how == "swap":
         name, other = rng.choice(columns), rng.randrange(count)
@@ -50,16 +50,24 @@ def change_row(rng: random.Random, data: Data) -> None:
             del plan[name][row]
     elif how == "double":
         for name in columns:
-            plan[name].insert(row, plan[name][row])
+            plan[name].insert(row, copy.deepcopy(plan[name][row]))
     else:
-        plan.setdefault("carries", [-1] * count)[row] = rng.randint(-3, row)
-    if rng.random() < 0.7 and not ("carries" in plan and how in ("drop", "double")):
-        order = sorted(range(len(plan["slot"])), key=lambda i: plan["slot"][i])
-        place = {old: new for new, old in enumerate(order)}
-        for name in columns:
-            plan[name] = [plan[name][i] for i in order]
-        if "carries" in plan:
-            plan["carries"] = [place.get(c, c) if c >= 0 else c for c in plan["carries"]]
+        parts = plan["carries"][row]
+        parts = list(parts) if isinstance(parts, list) else [parts]
+        if rng.random() < 0.4:
+            parts[rng.randrange(len(parts))] = rng.randint(-1, row)
+        elif rng.random() < 0.5:
+            parts.append(rng.randint(-1, row))
+        else:
+            parts.pop(rng.randrange(len(parts)))
+        plan["carries"][row] = parts[0] if len(parts) == 1 else parts
+    if how in ("drop", "double") and rng.random() < 0.8:  # rows behind it have other numbers now
+        shift = -1 if how == "drop" else 1
+
+        def moved(k: int) -> int:
+            return k + shift if k >= row + (how == "drop") else k
+
+        plan["carries"] = [list(map(moved, c)) if isinstance(c, list) else moved(c) for c in plan["carries"]]
 
 
 def change_network(rng: random.Random, data: Data) -> None:
@@ -98,7 +106,15 @@ def change_rules(rng: random.Random, data: Data) -> None:
 
 def change_task(rng: random.Random, data: Data) -> None:
     """Change an item, leave one out, or ask for one twice."""
-    items, ranks = data["task"]["items"], data["network"]["ranks"]
+    if "name" in data["task"] and rng.random() < 0.4:
+        name = rng.choice(["packets", *(["root"] if "root" in data["task"] else [])])
+        data["task"][name] = near(rng, data["task"][name])
+        return
+    try:
+        items, ranks = copy.deepcopy(items_of(data)), data["network"]["ranks"]
+    except (LookupError, TypeError, ZeroDivisionError):  # what was changed before makes no sense
+        return
+    data["task"] = {"items": items}
     if not items:
         return
     item, how = rng.choice(items), rng.choice(["kind", "from", "to", "from", "to", "packets", "drop", "double"])
@@ -111,8 +127,6 @@ def change_task(rng: random.Random, data: Data) -> None:
     elif how == "double":
         items.append(copy.deepcopy(item))
     else:
-        if item[how] == "all":
-            item[how] = [v for v in range(ranks) if item["kind"] == "sum" or str(v) not in map(str, item["from"])]
         if rng.random() < 0.5 and item[how]:
             item[how][rng.randrange(len(item[how]))] = rng.randrange(max(ranks, 1))
         elif rng.random() < 0.5 and item[how]:
@@ -122,22 +136,15 @@ def change_task(rng: random.Random, data: Data) -> None:
 
 
 def change_time(rng: random.Random, data: Data) -> None:
-    """Change the length of slots, their number, the claim, or how the schedule repeats."""
-    plan, how = data["schedule"], rng.choice(["slots", "length", "claim", "slot", "again"])
+    """Change the length of slots, the claim, or how the schedule repeats."""
+    plan, how = data["schedule"], rng.choice(["claim", "slot", "again"])
     if how == "claim":
-        data["claim"]["time"] = str(Fraction(data["claim"]["time"]) + rng.choice([Fraction(-1, 2), -1, 1]))
+        data["claim"]["time"] = str(abs(Fraction(data["claim"]["time"]) + rng.choice([Fraction(-1, 2), -1, 1])))
     elif how == "slot":
         data["time"]["slot"] = str(Fraction(data["time"]["slot"]) * rng.choice([Fraction(1, 2), 2]))
-    elif how == "again":
-        again = plan.setdefault("repetition", {"period": 1, "generations": 1})
+    else:
         name = rng.choice(["period", "generations"])
-        again[name] = near(rng, again[name])
-    elif plan["phases"]:
-        phase = rng.choice(plan["phases"])
-        if how == "slots":
-            phase["slots"] = near(rng, phase["slots"])
-        else:
-            phase["length"] = str(Fraction(phase["length"]) * rng.choice([Fraction(1, 2), 2]))
+        plan[name] = near(rng, plan.get(name, 1))
 
 
 def change_symmetry(rng: random.Random, data: Data) -> None:
@@ -173,8 +180,15 @@ def changed(seed: int, data: Data) -> Data:
     for _ in range(rng.choice([1, 1, 2, 3])):
         rng.choice(CHANGES)(rng, data)
     if rng.random() < 0.6:
-        phases = data["schedule"]["phases"]
-        data["claim"]["time"] = str(sum((p["slots"] * Fraction(p["length"]) for p in phases), Fraction(0)))
+        plan, net = data["schedule"], data["network"]
+        takes = [[x] * len(net["source"]) if isinstance(x, int) else x for x in (net["occupancy"], net["latency"])]
+        ends = [
+            t + sum(each[e] for each in takes)
+            for t, e in zip(plan["slot"], plan["link"], strict=True)
+            if 0 <= e < len(takes[0]) and e < len(takes[1])
+        ]
+        last = max(ends, default=0) + (plan.get("generations", 1) - 1) * plan.get("period", 1)
+        data["claim"]["time"] = str(max(last, 0) * Fraction(data["time"]["slot"]))
     return data
 
 

@@ -107,34 +107,104 @@ def images(data: dict[str, Any]) -> list[tuple[list[int], list[int]]]:
     return list(zip(map(list, found), links, strict=True))
 
 
-def explicit(data: dict[str, Any]) -> tuple[list[dict[str, Any]], list[tuple[int, int, int, int]]]:
-    """Return each packet that travels as an item, and all transfers: slot, link, packet, and what they carry."""
-    ranks, plan = data["network"]["ranks"], data["schedule"]
-    again = plan.get("repetition", {"period": 1, "generations": 1})
-    carries = plan.get("carries", [-1] * len(plan["slot"]))
-    rows = list(zip(plan["slot"], plan["link"], plan["packet"], carries, strict=True))
+def items_of(data: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the items of a certificate; of a named collective, those of one root of each orbit."""
+    task, ranks = data["task"], range(data["network"]["ranks"])
+    if "items" in task:
+        return list(task["items"])
+    orbits = {min(nodes[v] for nodes, _ in images(data)) for v in ranks}
+    roots, name = [task["root"]] if "root" in task else sorted(orbits), task["name"]
+    packets = task["packets"] // (len(ranks) // len(orbits) if name == "allreduce" else 1)
+    if name == "allreduce":
+        return [{"kind": "sum", "from": list(ranks), "to": list(ranks), "packets": packets}]
+    if name in ("reduce", "reduce-scatter"):
+        return [{"kind": "sum", "from": list(ranks), "to": [r], "packets": packets} for r in roots]
+    if name in ("broadcast", "allgather"):
+        return [{"kind": "copy", "from": [r], "to": [v for v in ranks if v != r], "packets": packets} for r in roots]
+    pairs = [(v, r) if name == "gather" else (r, v) for r in roots for v in ranks if v != r]
+    return [{"kind": "copy", "from": [u], "to": [v], "packets": packets} for u, v in pairs]
+
+
+def explicit(data: dict[str, Any]) -> tuple[list[dict[str, Any]], list[tuple[int, int, int, Any]], list[Any]]:
+    """Return each packet that travels as an item, all transfers: slot, link, packet, what they carry, and results."""
+    plan = data["schedule"]
+    generations, period = plan.get("generations", 1), plan.get("period", 1)
+    rows = list(zip(plan["slot"], plan["link"], plan["packet"], plan["carries"], strict=True))
     group = images(data)
-    if len(group) * again["generations"] * len(rows) > MOST:
+    if len(group) * generations * len(rows) > MOST:
         raise NotComparableError("too many transfers")
     packets = []
-    for item in data["task"]["items"]:
-        ends = {name: list(range(ranks)) if item[name] == "all" else item[name] for name in ("from", "to")}
-        if item["kind"] == "copy":
-            ends["to"] = [v for v in ends["to"] if v not in ends["from"]]
-        packets += [{"kind": item["kind"], **ends}] * (item["packets"] // again["generations"])
-    every, hops = [], []
+    for item in items_of(data):
+        packets += [item] * (item["packets"] // generations)
+    every, hops, results = [], [], []
+    of_sums = plan.get("results", {"packet": [], "node": [], "carries": []})
+
+    def rows_from(first: int, carried: Any) -> list[int]:
+        return [k + first if k >= 0 else -1 for k in (carried if isinstance(carried, list) else [carried])]
+
     for nodes, links in group:
-        for g in range(again["generations"]):
+        for g in range(generations):
             first, row = len(every), len(hops)
             every += [
                 {"kind": p["kind"], **{name: [nodes[v] for v in p[name]] for name in ("from", "to")}} for p in packets
             ]
-            shift = g * again["period"]
-            hops += [
-                (t + shift, links[e], first + p, c + row if c >= 0 else c - shift if c < -1 else -1)
-                for t, e, p, c in rows
-            ]
-    return every, hops
+            for t, e, p, c in rows:
+                hops.append((t + g * period, links[e], first + p, rows_from(row, c)))
+            ends = zip(*(of_sums[name] for name in ("packet", "node", "carries")), strict=True)
+            results += [(first + p, nodes[v], rows_from(row, c)) for p, v, c in ends]
+    return every, hops, results
+
+
+def repeats_of(data: dict[str, Any], items: list[dict[str, Any]], hops: list[Any], results: list[Any]) -> list[int]:
+    """Return what transfers carry as gossamer's checker knows it: what is there, a row, or what was there in a slot.
+
+    Of copies always what is there.
+    """
+    net, switches_cut = data["network"], data["rules"]["cut_through"]
+
+    def of(name: str, e: int) -> int:
+        return int(net[name] if isinstance(net[name], int) else net[name][e])
+
+    sets: list[set[int]] = []
+    came: dict[tuple[int, int], list[tuple[int, set[int]]]] = {}
+    found = []
+
+    def there(p: int, v: int, slot: int) -> set[int]:
+        has = {v} & set(items[p]["from"])
+        for when, new in sorted(came.get((p, v), []), key=lambda each: (each[0], -len(each[1]))):
+            if when <= slot:
+                has = has | new if not has & new else new if has < new else has
+        return has
+
+    for t, e, p, parts in hops:
+        u, v = net["source"][e], net["target"][e]
+        own = {u} & set(items[p]["from"])
+        added = [sets[k] if k >= 0 else own for k in parts]
+        carried: set[int] = set().union(*added)
+        assert items[p]["kind"] == "copy" or sum(map(len, added)) == len(carried)
+        sets.append(carried)
+
+        slots = [s for s in range(t, -1, -1) if there(p, u, s) == carried]
+        passes = u >= net["ranks"] and not data["rules"]["switches_add"]
+        if items[p]["kind"] == "copy" or len(items[p]["from"]) == 1:
+            found.append(-1)
+        elif slots and not passes:
+            found.append(-1 if slots[0] == t else -2 - slots[0])
+        elif len(parts) == 1 and parts[0] >= 0:
+            found.append(parts[0])
+        else:
+            raise NotComparableError("a sum that was never there")
+        usable = t + of("latency", e) + (0 if switches_cut and v >= net["ranks"] else of("occupancy", e))
+        came.setdefault((p, v), []).append((usable, carried))
+    for p, v, parts in results:
+        own = {v} & set(items[p]["from"])
+        added = [sets[k] if k >= 0 else own for k in parts]
+        assert sum(map(len, added)) == len(set().union(*added))
+        assert all(k < 0 or (hops[k][2] == p and net["target"][hops[k][1]] == v) for k in parts)
+        came[p, v] = [(0, set().union(*added))]
+    for p, item in enumerate(items):
+        assert all(there(p, v, 10**18) == set(item["from"]) for v in item["to"] if item["kind"] == "sum")
+    return found
 
 
 def judged(data: dict[str, Any]) -> str | None:
@@ -145,29 +215,21 @@ def judged(data: dict[str, Any]) -> str | None:
     NotComparableError
         If it cannot be said to that checker.
     """
-    plan, rules = data["schedule"], data["rules"]
-    length = Fraction(data["time"]["slot"])
-    time = sum((p["slots"] * Fraction(p["length"]) for p in plan["phases"]), Fraction(0))
-    if Fraction(data["claim"]["time"]) != time:
+    rules = data["rules"]
+    slots = Fraction(data["claim"]["time"]) / Fraction(data["time"]["slot"])
+    if slots.denominator > 1:
         return "another completion time"
-    first = 0
-    for phase in plan["phases"]:
-        if Fraction(phase["length"]) < length and any(first <= t < first + phase["slots"] for t in plan["slot"]):
-            return "a short slot"
-        first += phase["slots"]
     ports = (rules["send"], rules["receive"])
     if ports not in PORTS:
         raise NotComparableError("several packets in a port")
     try:
         net, number = network_of(data)
-        items, hops = explicit(data)
+        items, hops, results = explicit(data)
         order = sorted(range(len(hops)), key=lambda i: hops[i][0])
         place = {old: new for new, old in enumerate(order)}
         sums = [items[hops[i][2]]["kind"] == "sum" and len(items[hops[i][2]]["from"]) > 1 for i in order]
-        repeats = [
-            -1 if not of_sum else place[hops[i][3]] if hops[i][3] >= 0 else hops[i][3]
-            for i, of_sum in zip(order, sums, strict=True)
-        ]
+        carries = repeats_of(data, items, hops, results)
+        repeats = [place[carries[i]] if carries[i] >= 0 else carries[i] for i in order]
         columns = [[hops[i][0] for i in order], number[[hops[i][1] for i in order]], [hops[i][2] for i in order]]
         given = Rules(
             ports=PORTS[ports], buffer=rules["buffer"], buffer_counts=rules["buffer_counts"],
@@ -176,13 +238,17 @@ def judged(data: dict[str, Any]) -> str | None:
         goals = max((len(i["to"]) for i in items if i["kind"] == "sum" and set(i["from"]) != set(i["to"])), default=1)
         for k in range(goals):
             schedule = Schedule(
-                net, Packets(items, k), given, *columns, phases=[Phase("all", first)],
+                net, Packets(items, k), given, *columns, phases=[Phase("all", int(slots))],
                 repeats=None if set(repeats) <= {-1} else repeats,
             )  # fmt: skip
             found = verify(schedule)
             copies = [v for v in found.violations if v.kind == "duplicate" and not any(sums)]
             if set(found.counts) == {"buffer"} and any(sums):
                 raise NotComparableError("a sum that is replaced leaves the buffer")
+            if set(found.counts) == {"duplicate"} and any(sums):
+                raise NotComparableError("a sum that comes to a node that ignores it")
+            if set(found.counts) <= {"duplicate", "delivery"} and max(repeats, default=-1) >= 0:
+                raise NotComparableError("a sum that a node both keeps and sends on alone")
             if not found and len(copies) < sum(found.counts.values()):
                 return str(found)
     except GossamerError as error:

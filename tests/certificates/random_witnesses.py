@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-import gossamer_check
 from gossamer.bounds.allreduce_any_form import sums_of
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Demand, HubDemand
-from gossamer_check import Item, Net, Shared
+from gossamer_check import Item, Net
 
 Witness = dict[str, Any]
 
@@ -25,12 +24,19 @@ def network_of(case: Case, parts: int = 1) -> Net:
         for p in range(ports.count):
             links = np.flatnonzero(side == p).tolist()
             if links:
-                shared.append(Shared(links, int(ports.capacity[p]), int(ports.occupancy[p]), receiving))
-    limits = (1 if limited else None for limited in (rules.send_limited, rules.receive_limited))
-    own = gossamer_check.Rules(*limits, rules.cut_through, rules.replication, rules.reduction, None, "transit")
-    columns = (net.link_source, net.link_target, net.link_capacity, net.link_occupancy)
-    latency = [int(a) * parts for a in net.link_latency]
-    return Net(net.node_count, net.terminal_count, *(c.tolist() for c in columns), latency, shared, own)
+                held = {"capacity": int(ports.capacity[p]), "occupancy": int(ports.occupancy[p])}
+                shared.append({"links": links, **held, "receiving": receiving})
+    given: dict[str, Any] = {
+        "nodes": net.node_count, "ranks": net.terminal_count, "source": net.link_source.tolist(),
+        "target": net.link_target.tolist(), "capacity": net.link_capacity.tolist(),
+        "occupancy": net.link_occupancy.tolist(), "latency": [int(a) * parts for a in net.link_latency],
+    }  # fmt: skip
+    own = {
+        "send": 1 if rules.send_limited else None, "receive": 1 if rules.receive_limited else None,
+        "cut_through": rules.cut_through, "switches_copy": rules.replication, "switches_add": rules.reduction,
+        "buffer": None, "buffer_counts": "transit",
+    }  # fmt: skip
+    return Net({"network": {**given, "shared": shared} if shared else given, "rules": own})
 
 
 def items_of(case: Case, parts: int = 1) -> list[Item]:
@@ -61,43 +67,36 @@ def _items(demand: Demand, ranks: int, parts: int) -> list[Item]:
 
 def random_witness(rng: random.Random, net: Net, whole: bool, blocks: bool) -> Witness:
     """A witness of any law, with any numbers."""
-    kind = rng.choice(
-        ["load"] * 8 + ["travel", "growth", "growth", "ranks", "time-cut", "time-cut", "quickest", "late"]
-    )
-    found: Witness = {"kind": kind, "whole": whole, "blocks": blocks}
+    kind = rng.choice(["load"] * 8 + ["reach"] * 3 + ["cut"] * 2)
+    found: Witness = {"kind": kind, "whole": whole, "blocks": None}
+    if blocks and whole:
+        found["blocks"] = {name: [rng.randint(0, 4) for _ in range(net.ranks)] for name in ("collect", "tell")}
     if kind == "load":
         found["price"] = _price(rng, net)
-        if rng.random() < 0.5 and not net.group:
+        if rng.random() < 0.5 and net.order == 1:
             found["only"] = rng.sample(range(len(net.source)), rng.randint(1, len(net.source)))
-        found["fastest"] = rng.random() < 0.4
         found["groups"] = _groups(rng, net)
-    elif kind == "time-cut":
+    elif kind == "cut":
         slots = rng.randint(0, 8)
         since = [rng.choice([0, 0, slots + 1, slots + 1, rng.randint(0, slots + 1)]) for _ in range(net.nodes)]
-        found.update(slots=slots, back=rng.random() < 0.5, since=since)
-    elif kind == "late":
-        found.update(set=rng.sample(range(net.nodes), rng.randint(1, net.nodes - 1)), back=rng.random() < 0.5)
-    elif kind == "quickest":
-        start, end = rng.sample(range(net.ranks), 2)
-        found.update({"from": [start], "to": [end], "price": _price(rng, net), "fastest": rng.random() < 0.3})
+        found.update(price=_price(rng, net), back=rng.random() < 0.5, since=since)
+        _ends(rng, net, found)
     else:
         _ends(rng, net, found)
-        if kind == "growth":
+        if rng.random() < 0.7:
             found["far"] = rng.choice([0, 0, 1, 2, 3, 4])
     return found
 
 
 def _price(rng: random.Random, net: Net) -> dict[str, Any]:
-    kinds = ["link"] * 3 + ["send"] * 2 * bool(net.rules.send) + ["receive"] * 2 * bool(net.rules.receive)
+    kinds = ["link"] * 3 + ["send"] * 2 * bool(net.rules["send"])
+    kinds += ["receive"] * 2 * bool(net.rules["receive"])
     kinds += ["shared"] * 2 * bool(net.shared)
     price: dict[str, Any] = {}
     for name in sorted(set(rng.choices(kinds, k=rng.choice([1, 1, 2, 3])))):
-        size = {"link": len(net.source), "shared": len(net.shared)}.get(name, net.nodes)
+        size = {"link": len(net.source), "shared": net.shared}.get(name, net.nodes)
         some = rng.choice([(1,), (0, 1), (0, 1, 1, 2, 3, 6)])
         price[name] = rng.choice([1, 2]) if some == (1,) else [rng.choice(some) for _ in range(size)]
-        if net.group and isinstance(price[name], list):
-            orbit = net.group.link_orbit if name == "link" else net.group.orbit
-            price[name] = [price[name][low] for low in orbit]
     return price
 
 
@@ -110,14 +109,14 @@ def _ends(rng: random.Random, net: Net, found: Witness) -> None:
 
 
 def _group(rng: random.Random, net: Net) -> Witness:
-    serve = rng.choice(["distance"] * 2 + ["sets"] * 3 + ["trees", "calls"])
+    serve = rng.choice(["distance"] * 2 + ["sets"] * 3 + ["trees"])
     group: Witness = {"serve": serve}
-    if serve in ("distance", "sets"):
+    if serve != "trees":
         _ends(rng, net, group)
-    if serve in ("sets", "calls"):
-        group["sets"], group["across"] = _sets(rng, net), rng.random() < 0.4
-        if rng.random() < 0.3 and group["sets"] != "ranks":
-            group["weights"] = [rng.choice([0, 1, 1, 2]) for _ in group["sets"]]
+    if serve == "sets":
+        group["sets"] = _sets(rng, net)
+        count = net.ranks if group["sets"] == "ranks" else len(group["sets"])
+        group["weights"] = rng.choice([0, 1, 1, [rng.choice([0, 1, 1, 2]) for _ in range(count)]])
     return group
 
 
@@ -138,7 +137,7 @@ def _groups(rng: random.Random, net: Net) -> list[Witness]:
 
 def _sets(rng: random.Random, net: Net) -> Any:
     kind = rng.random()
-    if kind < 0.3 or net.group:
+    if kind < 0.3 or net.order > 1:
         return "ranks"
     nodes = range(net.nodes)
     if kind < 0.8:  # disjoint

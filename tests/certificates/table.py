@@ -1,8 +1,7 @@
 """Every task on networks of all kinds: which schedules have certificates, and how many of their bounds are certified.
 
 ``python tests/certificates/table.py [FIRST LAST]`` prints, for these of the networks, the share of bounds that the
-checker counts again, and a list of the others. Networks with times in seconds are left out: of them a certificate takes
-bounds of all schedules, not the largest ones of messages in packets.
+checker counts again, and a list of the others.
 """
 
 from __future__ import annotations
@@ -60,23 +59,26 @@ class Row(NamedTuple):
 def task_of(name: str, ranks: int) -> Task:
     """A task of the table for so many ranks, some of them active."""
     table: dict[str, Any] = TASKS
-    some = list(range(0, ranks, 2))
+    some = tuple(range(0, ranks, 2))
     counts = [1 + v % 2 for v in range(ranks)]
+    made: Task
     if name == "demands":
-        return DemandTable.of([(0, [1, ranks - 1], 2), (ranks - 1, [1], 1)], contributions=[([0, 1], [ranks - 1], 1)])
-    if name == "one-to-many-routing":
-        return OneToManyRouting([[1, 2], [0], *([[]] * (ranks - 2))])
-    if name == "permutation":
-        return Permutation([ranks - 1 - v for v in range(ranks)])
-    if name == "uneven-exchange":
-        return UnevenExchange([[(u + 2 * v) % 3 * (u != v) for v in range(ranks)] for u in range(ranks)])
-    if name in ("multiple-broadcast", "multiple-reduce"):
-        return table[name](counts)
-    if name in ("uneven-gather", "uneven-scatter"):
-        return table[name](counts, 0)
-    if ("partial-" in name and name != "partial-sum-allreduce") or name == "group-multinode-broadcast":
-        return table[name](some)
-    return gossamer.task(name)
+        made = DemandTable.of([(0, [1, ranks - 1], 2), (ranks - 1, [1], 1)], contributions=[([0, 1], [ranks - 1], 1)])
+    elif name == "one-to-many-routing":
+        made = OneToManyRouting(((1, 2), (0,), *(((),) * (ranks - 2))))
+    elif name == "permutation":
+        made = Permutation(tuple(ranks - 1 - v for v in range(ranks)))
+    elif name == "uneven-exchange":
+        made = UnevenExchange(tuple(tuple((u + 2 * v) % 3 * (u != v) for v in range(ranks)) for u in range(ranks)))
+    elif name in ("multiple-broadcast", "multiple-reduce"):
+        made = table[name](counts)
+    elif name in ("uneven-gather", "uneven-scatter"):
+        made = table[name](counts, 0)
+    elif ("partial-" in name and name != "partial-sum-allreduce") or name == "group-multinode-broadcast":
+        made = table[name](list(some))
+    else:
+        made = gossamer.task(name)
+    return made
 
 
 def planned(kind: str, network: Network, name: str) -> Schedule:

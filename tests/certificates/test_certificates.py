@@ -59,14 +59,7 @@ def test_all_is_said_of_small_certificates_that_there_are():
     assert list(SAID) == list(CASES)
 
 
-SOUNDER = ("equal heads at once, tails not",)
-"""Of two equal sums that come at once, gossamer's checker takes the one of the earlier row, ours the one that is whole
-first: a node may ignore the other."""
-
-
-@pytest.mark.parametrize(
-    "name", [name for name, line in SAID.items() if line.startswith("accepted") and name not in SOUNDER]
-)
+@pytest.mark.parametrize("name", [name for name, line in SAID.items() if line.startswith("accepted")])
 def test_a_small_certificate_that_is_accepted_is_valid_to_gossamer(name):
     data = json.loads(CASES[name])
     if "schedule" not in data or data["network"]["nodes"] > 1000:
@@ -123,7 +116,8 @@ def test_every_task_of_the_table_has_a_certificate(network, task):
 @pytest.mark.parametrize("seed", range(20 * (TODAY % 100), 20 * (TODAY % 100) + 20))
 def test_schedules_of_all_kinds_have_certificates(seed):
     data = json.loads(certificate_text(certificate(sample(seed), [])))
-    assert verdict(data) in ("accepted", "not comparable: a sum that is replaced leaves the buffer")
+    told = verdict(data)
+    assert told == "accepted" or (told.startswith("not comparable: a sum ") and "sum" in json.dumps(data["task"]))
 
 
 def test_samples_are_of_all_kinds():
@@ -256,7 +250,7 @@ def test_the_program_refuses_with_status_1_and_a_wrong_command_line_with_2(tmp_p
     (tmp_path / "false.cert.json").write_bytes(certificate_text(but(BROADCAST, claim__time="1")))
     done = alone(tmp_path, "false.cert.json")
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "refused: the time of the claim is not that of the schedule\n"
+    assert done.stderr == "refused: row 1 ends after the last slot\n"
     done = alone(tmp_path, "none.json")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "refused: the file cannot be read: No such file or directory\n"
@@ -294,7 +288,7 @@ def test_what_cannot_be_checked_is_not_written():
         certificate(gossamer.plan("ring:4", both).schedule)
     good = gossamer.plan("ring:4", "broadcast").schedule
     late = good.replace(slot=[0, 0, 0])
-    with pytest.raises(ScheduleError, match="the schedule has no certificate: in slot 0 node"):
+    with pytest.raises(ScheduleError, match="the schedule has no certificate: row 2 carries nothing"):
         certificate(late)
 
 
@@ -334,7 +328,7 @@ def test_a_schedule_file_is_certified_and_its_certificate_verified(capsys, tmp_p
 def test_a_false_certificate_has_status_1(capsys, tmp_path):
     false = tmp_path / "false.cert.json"
     false.write_bytes(certificate_text(but(BROADCAST, claim__time="1")))
-    reason = "the time of the claim is not that of the schedule"
+    reason = "row 1 ends after the last slot"
     assert command(capsys, "verify", false) == (1, "", f"refused: {reason}\n")
     status, told, _ = command(capsys, "verify", false, "--json")
     assert (status, json.loads(told)["refused"]) == (1, reason)
@@ -405,8 +399,33 @@ def test_the_schema_takes_what_the_checker_takes():
     assert refused > 60
 
 
-def test_the_page_has_every_key():
-    page = (ROOT / "docs" / "reference" / "certificates.md").read_text(encoding="utf-8")
+def schema_of(form: Any) -> Any:
+    """The JSON schema of a form of the checker."""
+    if isinstance(form, tuple):
+        return {"anyOf": [schema_of(each) for each in form]}
+    if isinstance(form, list):
+        return {"type": "array", "items": schema_of(form[0])}
+    if isinstance(form, dict):
+        needed = [key for key in form if "?" not in key]
+        known = {key.strip("?"): schema_of(value) for key, value in form.items()}
+        return {"type": "object", "required": needed, "additionalProperties": False, "properties": known}
+    if isinstance(form, range):
+        return {"type": "integer", "minimum": form.start, "maximum": form.stop - 1}
+    if isinstance(form, str):
+        words = {"pattern": f"^{form}$"} if "[" in form else {"enum": form.split("|")}
+        return {"type": "string", **words}
+    return {bool: {"type": "boolean"}, type(None): {"type": "null"}, object: True}[form]
+
+
+def test_the_schema_is_the_form_that_the_checker_looks_for():
+    schema = json.loads((ROOT / "docs" / "reference" / "certificate.schema.json").read_text(encoding="utf-8"))
+    assert {key: schema.pop(key) for key in ("$schema", "title")}
+    assert schema == schema_of(gossamer_check.CERTIFICATE)
+
+
+def test_the_pages_have_every_key():
+    pages = ("reference/certificates.md", "explanation/certified_bounds.md")
+    page = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in pages)
     text = (ROOT / "docs" / "reference" / "certificate.schema.json").read_text(encoding="utf-8")
     keys = {
         key
@@ -415,3 +434,9 @@ def test_the_page_has_every_key():
         for key in _at(json.loads(text), path)
     }
     assert {key for key in keys if f"`{key}`" not in page} == set()
+
+
+def test_the_example_of_the_page_is_accepted_and_prints_what_is_shown():
+    page = (ROOT / "docs" / "reference" / "certificates.md").read_text(encoding="utf-8")
+    example, told = re.findall(r"```(?:json|text)\n(.*?)\n```", page, re.DOTALL)
+    assert gossamer_check.check(example.encode()) == told.splitlines()

@@ -21,14 +21,12 @@ from gossamer.bounds.proofs import (
     CallPrices,
     Chain,
     Cut,
-    LateCopies,
     Load,
     OfTask,
     Partition,
     PortPrices,
     Prices,
     Proof,
-    QuickestFlow,
     Region,
     Separator,
     TimeCut,
@@ -79,7 +77,7 @@ def _even(law: Witness, nodes: list[int], links: list[int]) -> Iterator[Witness]
     Paths cost no less under the mean of all images of prices than they cost on average.
     """
     law = {name: value for name, value in law.items() if name not in ("from", "to")}
-    if law["kind"] in ("travel", "growth", "ranks"):
+    if law["kind"] == "reach":
         yield law
     if law["kind"] != "load" or "shared" in law["price"]:
         return
@@ -91,7 +89,7 @@ def _even(law: Witness, nodes: list[int], links: list[int]) -> Iterator[Witness]
         own = np.broadcast_to(np.array(values), orbit.shape) * (only if name == "link" else 1)
         price[name] = np.bincount(orbit, own, orbit.size)[orbit].astype(np.int64)
     serves = {group["serve"] for group in law["groups"]}
-    for serve in serves - {"sets", "calls"}:
+    for serve in serves - {"sets"}:
         yield {**law, "price": _named(price), "groups": [{"serve": serve}]}
     if "sets" in serves:
         yield {**law, "price": _named(price), "groups": [{"serve": "sets", "sets": "ranks"}]}
@@ -122,23 +120,20 @@ class _Laws:
             case CallPrices():
                 groups = [{"serve": "trees"}]
                 yield {"kind": "load", "price": self.priced(proof.each, False), "groups": groups}
-            case LateCopies():
-                yield {"kind": "late", "set": proof.nodes.tolist(), "back": proof.enter}
             case PortPrices():
                 yield self.ports(proof)
             case Separator():
                 yield from self.separator(proof)
             case Load():
                 yield from self.load(proof)
-            case QuickestFlow():
-                yield self.quickest(proof)
             case TimeCut():
+                price = next(self.even(np.ones(self.links.source.size, bool)))["price"]
                 for back in (False, True):
-                    yield {"kind": "time-cut", "slots": proof.slots, "back": back, "since": proof.since.tolist()}
+                    yield {"kind": "cut", "price": price, "back": back, "since": proof.since.tolist()}
             case Growth() | ClosedForm() | LevelGrowth() | DegreeGrowth():
-                yield {"kind": "growth", "far": proof.distance}
+                yield {"kind": "reach", "far": proof.distance}
             case DelayedGrowth():
-                yield {"kind": "ranks"}
+                yield {"kind": "reach", "far": 0}
             case Chain():
                 yield from self.chain(proof)
 
@@ -205,7 +200,7 @@ class _Laws:
                 whole_ = int(np.lcm.reduce(fastest[used]))
                 each = np.zeros(network.node_count, np.int64)
                 each[used] = whole_ // fastest[used]
-                yield {"kind": "load", "price": _named({name: each}), **only, "fastest": True}
+                yield {"kind": "load", "price": _named({name: each}), **only}
         yield {"kind": "load", "price": _named({"link": price}), **only}
         ports = links.ports
         if ports is None:
@@ -255,20 +250,20 @@ class _Laws:
     def chain(self, proof: Chain) -> Iterator[Witness]:
         """Yield what takes time before or after something, or both."""
         if self.name == "two furthest nodes":
-            yield {"kind": "growth", "far": int(proof.value) - 1}
+            yield {"kind": "reach", "far": int(proof.value) - 1}
             return
         if proof.node is not None:
             yield from self.between(proof.node, self.name.startswith("node receives"))
-        yield {"kind": "travel"}
+        yield {"kind": "reach"}
         if self.name == "reduce, then broadcast":
-            yield from ({"kind": "growth", "far": 0, "of": kind} for kind in ("sum", "copy"))
+            yield from ({"kind": "reach", "far": 0, "of": kind} for kind in ("sum", "copy"))
         for part in proof.parts:
             if isinstance(part, Bound):
                 for law in _Laws(self.case, part.name).of(part.proof):
                     for some in ({}, {"of": "sum"}, {"of": "copy"}):
                         if "groups" in law:
                             yield {**law, "groups": [{**group, **some} for group in law["groups"]]}
-                        elif law["kind"] in ("travel", "growth", "ranks"):
+                        elif law["kind"] == "reach":
                             yield {**law, **some}
             elif not isinstance(part, Fraction):
                 yield from self.of(part)
@@ -303,22 +298,18 @@ class _Laws:
         sets = [np.flatnonzero(part == k).tolist() for k in np.unique(part[part >= 0])]
         there, here = part[links.target], part[links.source]
         if self.name == "parts in any form":
-            for across, ends in ((False, there), (True, here)):
-                crossed = (here != there) & (ends >= 0)
-                for price in self.even(crossed):
-                    yield {**price, "groups": [{"serve": "calls", "sets": sets, "across": across}]}
+            for ends in (there, here):
+                for price in self.even((here != there) & (ends >= 0)):
+                    yield {**price, "groups": [{"serve": "trees"}]}
             return
         if proof.leaves is not None and proof.enters is not None:
             yield from self.regions(part, proof.leaves, proof.enters)
             return
         for enter, ends in ((True, there), (False, here)):
             crossed = (here != there) & (ends >= 0)
-            groups = [
-                {"serve": "sets", "sets": sets, "of": "copy", "across": not enter},
-                {"serve": "sets", "sets": sets, "of": "sum", "across": enter},
-            ]
+            group = {"serve": "sets", "sets": sets, "of": "copy" if enter else "sum"}
             for price in self.even(crossed):
-                yield {**price, "groups": groups}
+                yield {**price, "groups": [group]}
                 yield {**price, "groups": [{"serve": "distance"}]}
 
     def regions(self, part: Counts, leaves: Counts, enters: Counts) -> Iterator[Witness]:
@@ -386,10 +377,8 @@ class _Laws:
             "serve": "sets", "of": "copy" if sends else "sum", "sets": [each.tolist() for each in proof.sets],
             "weights": proof.weight.tolist(),
         }  # fmt: skip
-        return {
-            "kind": "load", "price": _named({"send" if sends else "receive": proof.price}), "fastest": True,
-            "groups": [group],
-        }  # fmt: skip
+        price = _named({"send" if sends else "receive": proof.price})
+        return {"kind": "load", "price": price, "groups": [group]}
 
     def separator(self, proof: Separator) -> Iterator[Witness]:
         """Yield what must pass nodes between parts, or the neighbors of others."""
@@ -411,10 +400,9 @@ class _Laws:
             across = between[near]
         only["only"] = np.flatnonzero(_by_number(links.number, across)).tolist()
         group = {"serve": "sets", "sets": sets}
-        several = {"across": (not proof.send), "of": "copy"}, {"across": proof.send, "of": "sum"}
-        for groups in ([group], [{**group, **some} for some in several], [{"serve": "distance"}]):
+        for groups in ([group], [{**group, "of": "copy" if proof.send else "sum"}], [{"serve": "distance"}]):
             for extra in (only, {}):
-                yield {"kind": "load", "price": _named(price), "fastest": True, **extra, "groups": groups}
+                yield {"kind": "load", "price": _named(price), **extra, "groups": groups}
 
     def port(self, receives: bool) -> Iterator[Witness]:
         """Yield what the shared port must pass that is the last, or first, of most nodes."""
@@ -430,24 +418,7 @@ class _Laws:
             price = {"shared": self.shared(each)}
             if sets:
                 yield {"kind": "load", "price": _named(price), "groups": [{"serve": "sets", "sets": sets}]}
-                groups = [
-                    {"serve": "sets", "sets": sets, "of": "copy", "across": not receives},
-                    {"serve": "sets", "sets": sets, "of": "sum", "across": receives},
-                ]
-                yield {"kind": "load", "price": _named(price), "groups": groups}
                 yield {"kind": "load", "price": _named(price), "groups": [{"serve": "distance"}]}
-
-    def quickest(self, proof: QuickestFlow) -> Witness:
-        """Return the prices of a quickest flow."""
-        links, n = self.links, self.case.network.node_count
-        price = {"link": proof.each[: links.source.size]}
-        at = links.source.size
-        for limited, name in ((links.send_limited, "send"), (links.receive_limited, "receive")):
-            if limited:
-                price[name] = proof.each[at : at + n]
-                at += n
-        ends = {"from": [proof.source], "to": [proof.target]}
-        return {"kind": "quickest", "price": _named(price), "fastest": True, **ends}
 
 
 def _of_task(case: Case, name: str, proof: Proof, task: Task) -> Iterator[Witness]:

@@ -6,7 +6,10 @@ schedule that it cannot judge gets no certificate, and of the bounds the largest
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
+import math
 import os
 from collections.abc import Iterable
 from fractions import Fraction
@@ -36,6 +39,7 @@ from gossamer.version import __version__
 __all__ = ["bound_certificate", "certificate", "certificate_text", "write_certificate"]
 
 Rows = npt.NDArray[np.integer[Any]]
+Carried = int | list[int]
 
 
 def certificate(schedule: Schedule, known: Iterable[Bound] | None = None) -> dict[str, Any]:
@@ -121,11 +125,9 @@ def bound_certificate(case: Case, known: Iterable[Bound] | None = None) -> dict[
 
 
 def _prove(found: dict[str, Any], case: Case, known: Iterable[Bound], slot: Fraction) -> None:
-    """Add to a certificate the largest bound that has a witness, if any has."""
-    net = gossamer_check.read_network(found["network"], found["rules"])
-    if "symmetry" in found:
-        net.group = gossamer_check.read_group(found["symmetry"], net)
-    most, text, witness = _proved(case, net, gossamer_check.read_items(found["task"], net), slot, known)
+    """Add to a certificate the largest bound that has a witness, if any has; a slot is of so many steps."""
+    net = gossamer_check.Net(found)
+    most, text, witness = _proved(case, net, gossamer_check.read_task(found["task"], net)[1], slot, known)
     if witness is not None:
         found["about"]["bound"] = text
         found["claim"]["bound"], found["bound"] = str(most / slot * Fraction(found["time"]["slot"])), witness
@@ -137,27 +139,138 @@ def _proved(
 ) -> tuple[Fraction, str, dict[str, Any] | None]:
     """Return the largest time that a witness of a known bound proves to the checker, with the bound in words.
 
-    Where the cutting of messages is left open, only bounds of all schedules count, if there is any.
+    Of witnesses that prove as much, the one of the widest scope.
     """
-    orbits = None if net.group is None else (net.group.orbit, net.group.link_orbit)
-    order = sorted(known, key=lambda b: -b.value)
-    for wide in (True, False) if isinstance(case.cost, Clock) or not case.whole else (False,):
-        best: tuple[Fraction, str, dict[str, Any] | None] = Fraction(0), "", None
-        for bound in order:
-            for witness in witnesses_of(case, bound, orbits) if bound.value > best[0] else ():
-                if wide and (witness["whole"] or witness["blocks"]):
-                    break
-                try:
-                    value = gossamer_check.lower_bound(net, items, witness)[0] * slot
-                except gossamer_check.Refused:
-                    continue
-                if value > best[0]:
-                    best = value, bound.text, witness
-                if value >= bound.value:
-                    break
-        if best[0]:
-            break
+    best: tuple[Fraction, str, dict[str, Any] | None] = Fraction(0), "", None
+    orbits = (net.orbit, net.link_orbit) if net.order > 1 else None
+    for bound in sorted(known, key=lambda b: -b.value):
+        for proposal in witnesses_of(case, bound, orbits) if bound.value > best[0] else ():
+            value, witness = strongest(net, items, proposal, bound.value / slot)
+            if value * slot > best[0]:
+                best = value * slot, bound.text, witness
+            if value * slot >= bound.value:
+                break
     return best
+
+
+def strongest(
+    net: gossamer_check.Net, items: list[gossamer_check.Item], proposal: dict[str, Any], most: Fraction
+) -> tuple[Fraction, dict[str, Any]]:
+    """Return the largest number of slots that a proposal proves to the checker, perhaps `most`, and its witness.
+
+    0 if it proves nothing. A proposal leaves open when blocks begin, and weights of sets.
+    """
+    law = dict(proposal)
+    try:
+        law["blocks"] = _blocks(net, items, law["whole"]) if law["blocks"] else None
+        if "groups" in law:
+            law["groups"] = [_weighted(net, law, group) for group in law["groups"]]
+        proved = _proves(net, items, law, most)
+        if not law["whole"]:
+            if law["kind"] != "load":
+                return (most if proved else Fraction(0)), law
+            found = _least(net, items, law, most)
+            return (found if found > 0 and _proves(net, items, law, found) else Fraction(0)), law
+        low, high = (math.ceil(most), 2 * math.ceil(most)) if proved else (0, math.ceil(most))
+        while proved and _proves(net, items, law, Fraction(low + 1)):
+            low, proved = low + 1, low < high
+        while not proved and high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if _proves(net, items, law, Fraction(middle)) else (low, middle)
+    except gossamer_check.Refused:
+        return Fraction(0), law
+    return Fraction(low), law
+
+
+def _weighted(net: gossamer_check.Net, law: dict[str, Any], group: dict[str, Any]) -> dict[str, Any]:
+    """Return a group whose sets, if they are disjoint, count as much as a packet pays at least that crosses them."""
+    if group["serve"] != "sets" or "weights" in group:
+        return group
+    bound = gossamer_check.Bound(net, False, Fraction(0))
+    bound.prices(law)
+    sets = [[v] for v in range(net.ranks)] if group["sets"] == "ranks" else group["sets"]
+    inside = np.full(net.nodes, -1)
+    for k, nodes in enumerate(sets):
+        inside[nodes] = k
+    source, target, pays = inside[net.source], inside[net.target], np.array(bound.pays)
+    most = np.full(len(sets), np.iinfo(np.int64).max)
+    for kind, near, far in (("copy", source, target), ("sum", target, source)):
+        if group.get("of", kind) == kind:
+            crossed = (near != far) & (far >= 0)
+            np.minimum.at(most, far[crossed], pays[crossed])
+    if group["sets"] == "ranks":
+        np.minimum.at(most, np.array(net.orbit[: net.ranks]), most)
+    return {**group, "weights": np.where(most == np.iinfo(np.int64).max, 0, most).tolist()}
+
+
+def _proves(net: gossamer_check.Net, items: list[gossamer_check.Item], law: dict[str, Any], goal: Fraction) -> bool:
+    """Return whether a witness proves so many slots; raise `Refused` if it never does."""
+    try:
+        gossamer_check.prove(net, items, law, goal)
+    except gossamer_check.Refused as reason:
+        if "does not prove" in str(reason):
+            return False
+        raise
+    return True
+
+
+def _least(net: gossamer_check.Net, items: list[gossamer_check.Item], law: dict[str, Any], most: Fraction) -> Fraction:
+    """Return the time in which resources are worth what parts of packets pay, about `most`; 0 if none is found.
+
+    What they are worth grows with time, and so does the rate at which it grows: Newton's method ends.
+    """
+    time, step = most, Fraction(1, 10**12)
+    for _ in range(100):
+        if _spare(net, items, law, time) >= 0:
+            break
+        time *= 2
+    for _ in range(100):
+        spare, before = (_spare(net, items, law, each) for each in (time, time - step))
+        if spare == 0 or spare == before:
+            break
+        time -= spare * step / (spare - before)
+    return time if spare == 0 else Fraction(0)
+
+
+def _spare(net: gossamer_check.Net, items: list[gossamer_check.Item], law: dict[str, Any], goal: Fraction) -> Fraction:
+    """Return what resources are worth more than what is paid for them."""
+    bound = gossamer_check.Bound(net, False, goal)
+    bound.items = items
+    if law["blocks"] is not None:
+        bound.blocks(**law["blocks"])
+    return bound.spare(law)
+
+
+def _blocks(net: gossamer_check.Net, items: list[gossamer_check.Item], whole: bool) -> dict[str, list[int]]:
+    """Return for each rank when a sum can be complete there, and how long its results take to all others."""
+    bound = gossamer_check.Bound(net, whole, Fraction(0))
+    found: dict[str, dict[int, int]] = {"collect": {}, "tell": {}}
+    for x in items:
+        if x.kind == "sum" and x.sources == x.targets:
+            for root in sorted({net.orbit[v] for v in x.sources}):
+                others = [v for v in x.sources if v != root]
+                for name, flow in (
+                    ("collect", gossamer_check.Item("sum", others, [root], 1)),
+                    ("tell", gossamer_check.Item("copy", [root], others, 1)),
+                ):
+                    least = _first(bound, flow) if others else 0
+                    found[name][root] = min(least, found[name].get(root, least))
+    return {name: [each.get(v, 0) for v in range(net.ranks)] for name, each in found.items()}
+
+
+def _first(bound: gossamer_check.Bound, flow: gossamer_check.Item) -> int:
+    """Return a number of slots within which a flow cannot come to all its ends but in the last one."""
+    away = bound.travel(dict.fromkeys(flow.root, 0), flow.kind == "sum")
+    low = max(away[v] for v in flow.leaves)
+    if not bound.whole or not bound.late(flow, 0, Fraction(low)):
+        return low
+    high = 2 * low + 1
+    while bound.late(flow, 0, Fraction(high)):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if bound.late(flow, 0, Fraction(middle)) else (low, middle)
+    return high
 
 
 def write_certificate(found: dict[str, Any], path: str | os.PathLike[str]) -> None:
@@ -185,19 +298,19 @@ def _checked(found: dict[str, Any]) -> list[str]:
 def _described(schedule: Schedule, length: Fraction) -> dict[str, Any]:
     """Return all of a certificate but the claim and the bound."""
     network, rules, symmetry = schedule.network, schedule.rules.on(schedule.network), schedule.symmetry
-    items, of_packet = _items(schedule)
-    keep, carries = _rows(schedule, of_packet)
-    new = np.append(of_packet, 0)[schedule.packet[keep]]
+    slot, scale, begins = _clock(schedule, length)
+    task, of_packet = _task(schedule)
+    keep, carries, results = _rows(schedule, of_packet, task)
     transfers: dict[str, Any] = {
-        "phases": [{"slots": p.slots, "length": str(p.slot_length * length)} for p in schedule.phases if p.slots],
-        "slot": schedule.slot[keep].tolist(),
+        "slot": begins[schedule.slot[keep]].tolist(),
         "link": schedule.link[keep].tolist(),
-        "packet": new.tolist(),
+        "packet": np.append(of_packet, 0)[schedule.packet[keep]].tolist(),
+        "carries": carries,
     }
-    if (carries != -1).any():
-        transfers["carries"] = carries.tolist()
+    if results["packet"]:
+        transfers["results"] = results
     if schedule.repetition is not None:
-        transfers["repetition"] = {"period": schedule.repetition.period, "generations": schedule.generations}
+        transfers.update(period=schedule.repetition.period * scale, generations=schedule.generations)
     found = {
         "format": "gossamer-certificate",
         "version": 1,
@@ -205,21 +318,57 @@ def _described(schedule: Schedule, length: Fraction) -> dict[str, Any]:
             "network": network.spec, "task": schedule.task.describe(), "algorithm": schedule.algorithm,
             "written by": f"gossamer {__version__}",
         },
-        "network": _network(network, schedule.parts),
+        "network": _network(network, schedule.parts, scale),
         "rules": _rules(rules),
-        "time": {
-            "unit": "second" if isinstance(schedule.cost, Clock) else "step",
-            "slot": str(length / schedule.parts),
-        },
-        "task": {"items": items},
+        "time": {"unit": "second" if isinstance(schedule.cost, Clock) else "step", "slot": str(slot)},
+        "task": {"items": task},
         "schedule": transfers,
     }  # fmt: skip
     if symmetry is not None:
         found["symmetry"] = _symmetry(symmetry)
-    return found
+    name = _named(found)
+    return {**found, "task": name} if name else found
 
 
-def _network(network: Network, parts: int) -> dict[str, Any]:
+def _clock(schedule: Schedule, length: Fraction) -> tuple[Fraction, int, Rows]:
+    """Return the length of a slot of the certificate, how many the schedule's make, and where its slots begin.
+
+    A slot of the certificate divides all slots of the schedule, and those that a transfer needs.
+    """
+    slot = length / schedule.parts
+    lengths = [phase.slot_length * length for phase in schedule.phases for _ in range(bool(phase.slots))]
+    over = math.lcm(slot.denominator, *(each.denominator for each in lengths))
+    unit = Fraction(math.gcd(int(slot * over), *(int(each * over) for each in lengths)), over)
+    ticks = np.repeat([int(each / unit) for each in lengths], [phase.slots for phase in schedule.phases if phase.slots])
+    return unit, int(slot / unit), np.concatenate([[0], np.cumsum(ticks)]).astype(np.int64)
+
+
+def _named(found: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the usual collective that the items of a certificate are, if they are one."""
+    items = found["task"]["items"]
+    if not items:
+        return None
+    net, first, ranks = gossamer_check.Net(found), items[0], found["network"]["ranks"]
+    roots, root_of = len({net.orbit[v] for v in range(ranks)}), {"gather": "to", "reduce": "to"}
+    for name, kind, count in (
+        ("broadcast", "copy", 1), ("scatter", "copy", ranks - 1), ("gather", "copy", ranks - 1), ("reduce", "sum", 1),
+        ("allgather", "copy", roots), ("alltoall", "copy", roots * (ranks - 1)), ("reduce-scatter", "sum", roots),
+        ("allreduce", "sum", 1),
+    ):  # fmt: skip
+        rooted = name in ("broadcast", "scatter", "gather", "reduce")
+        if (kind, count) != (first["kind"], len(items)) or (rooted and net.order > 1):
+            continue
+        task = {"name": name, "packets": first["packets"] * (net.order if name == "allreduce" else 1)}
+        if rooted:
+            task["root"] = first[root_of.get(name, "from")][0]
+        with contextlib.suppress(gossamer_check.Refused):  # it may be too large to be told by its name
+            same = gossamer_check.read_task(task, net)[1]
+            if [(x.kind, x.sources, x.targets, x.packets) for x in same] == [tuple(x.values()) for x in items]:
+                return task
+    return None
+
+
+def _network(network: Network, parts: int, scale: int) -> dict[str, Any]:
     def of_links(values: Rows) -> Any:
         return int(values[0]) if values.size and bool((values == values[0]).all()) else values.tolist()
 
@@ -229,8 +378,8 @@ def _network(network: Network, parts: int) -> dict[str, Any]:
         "source": network.link_source.tolist(),
         "target": network.link_target.tolist(),
         "capacity": of_links(network.link_capacity),
-        "occupancy": of_links(network.link_occupancy),
-        "latency": of_links(network.link_latency.astype(np.int64) * parts),
+        "occupancy": of_links(network.link_occupancy.astype(np.int64) * scale),
+        "latency": of_links(network.link_latency.astype(np.int64) * parts * scale),
     }
     ports = network.shared_ports
     if ports is not None:
@@ -238,7 +387,7 @@ def _network(network: Network, parts: int) -> dict[str, Any]:
             {
                 "links": np.flatnonzero(side == p).tolist(),
                 "capacity": int(np.asarray(ports.capacity)[p]),
-                "occupancy": int(np.asarray(ports.occupancy)[p]),
+                "occupancy": int(np.asarray(ports.occupancy)[p]) * scale,
                 "receiving": receiving,
             }
             for side, receiving in ((ports.sending, False), (ports.receiving, True))
@@ -260,14 +409,14 @@ def _rules(rules: Rules) -> dict[str, Any]:
     }
 
 
-def _items(schedule: Schedule) -> tuple[list[dict[str, Any]], Rows]:
+def _task(schedule: Schedule) -> tuple[list[dict[str, Any]], Rows]:
     """Return the items of a certificate, and for each packet of the schedule its number there.
 
     What is sent on once another message is complete at its origin is of one item with that: its sum goes to all who
     get either. What a node has for itself alone is of no item, number -1.
     """
     messages, table = schedule.messages, schedule.packets
-    everyone = list(range(schedule.network.terminal_count))
+    everyone = schedule.network.terminal_count
     after = np.full(messages.count, -1) if messages.after is None else messages.after
     first = after < 0
     if (~first[after[~first]]).any() or (messages.discipline[after[~first]] != COMBINE).any():
@@ -282,9 +431,12 @@ def _items(schedule: Schedule) -> tuple[list[dict[str, Any]], Rows]:
     total = 0
     for m in np.flatnonzero(first).tolist():
         item = _item(messages, m, onward.get(m), everyone, int(each[m]) * schedule.generations)
-        if item["to"] == [] or (item["from"] == item["to"] and len(messages.targets_of(m, len(everyone))) == 1):
+        if item["to"] == [] or (item["from"] == item["to"] and len(item["to"]) == 1):
             continue
-        items.append(item)
+        if items and {**items[-1], "packets": 0} == {**item, "packets": 0}:
+            items[-1]["packets"] += item["packets"]
+        else:
+            items.append(item)
         begins[m] = total
         total += int(each[m])
     for m, n in onward.items():
@@ -295,31 +447,27 @@ def _items(schedule: Schedule) -> tuple[list[dict[str, Any]], Rows]:
     return items, np.where(begins[rows] < 0, -1, begins[rows] + table.part)
 
 
-def _item(messages: Messages, m: int, n: int | None, everyone: list[int], packets: int) -> dict[str, Any]:
+def _item(messages: Messages, m: int, n: int | None, ranks: int, packets: int) -> dict[str, Any]:
     """Return the item of a message m, and of n that sends on its sum."""
 
     def ends(row: int) -> list[int]:
-        return [int(v) for v in messages.targets_of(row, len(everyone))]
-
-    def short(nodes: list[int]) -> Any:
-        return "all" if len(nodes) == len(everyone) else nodes
+        return [int(v) for v in messages.targets_of(row, ranks)]
 
     origin, kind = int(messages.origin[m]), messages.discipline[m]
     if kind == ALLCOMBINE:
-        return {"kind": "sum", "from": short(ends(m)), "to": short(ends(m)), "packets": packets}
+        return {"kind": "sum", "from": ends(m), "to": ends(m), "packets": packets}
     if kind == COMBINE:
         goals = sorted({origin, *(() if n is None else ends(n))})
-        return {"kind": "sum", "from": short(ends(m)), "to": short(goals), "packets": packets}
-    goals = [v for v in ends(m) if v != origin]
-    everybody = len(goals) == len(everyone) - 1 and len(goals) > 1
-    return {"kind": "copy", "from": [origin], "to": "all" if everybody else goals, "packets": packets}
+        return {"kind": "sum", "from": ends(m), "to": goals, "packets": packets}
+    return {"kind": "copy", "from": [origin], "to": [v for v in ends(m) if v != origin], "packets": packets}
 
 
-def _rows(schedule: Schedule, of_packet: Rows) -> tuple[Rows, Rows]:
-    """Return the rows of the certificate, each after what it carries on, and what each carries, as rows of these.
+def _rows(
+    schedule: Schedule, of_packet: Rows, items: list[dict[str, Any]]
+) -> tuple[Rows, list[Carried], dict[str, list[Any]]]:
+    """Return the rows of the certificate, each after what it carries on, what each carries, as rows of these, and sums.
 
-    Control packets, and packets of no item, are left out. A row that goes on from a switch that does not copy, or does
-    not add, names what it carries on.
+    Control packets, and packets of no item, are left out.
     """
     network, rules = schedule.network, schedule.rules.on(schedule.network)
     switches = network.terminal_count < network.node_count
@@ -340,7 +488,104 @@ def _rows(schedule: Schedule, of_packet: Rows) -> tuple[Rows, Rows]:
         keep = _in_order(schedule, keep, carries)
     place = np.full(schedule.stored_hops, -1)
     place[keep] = np.arange(keep.size)
-    return keep, np.where(carries >= 0, place[carries], carries)[keep]
+    held = _Held(schedule, keep, np.append(of_packet, 0)[schedule.packet[keep]], items)
+    return keep, held.parts(np.where(carries >= 0, place[carries], carries)[keep].tolist()), held.results(items)
+
+
+Part = tuple[int, int, int]  # the set of contributions in what a row brought, when all of it is there, and the row
+
+
+class _Held:
+    """What nodes have of packets, as sets of contributions and the rows that brought them.
+
+    A node adds what comes to what it has if they have nothing in common. What contains all that was there takes its
+    place, and what is contained in it is ignored.
+    """
+
+    def __init__(self, schedule: Schedule, rows: Rows, packet: Rows, items: list[dict[str, Any]]) -> None:
+        network, rules = schedule.network, schedule.rules.on(schedule.network)
+        ends, heads = _arrivals(schedule)
+        link = schedule.link[rows]
+        self.slot, self.packet = schedule.slot[rows].tolist(), packet.tolist()
+        self.ends, self.heads = ends[rows].tolist(), heads[rows].tolist()
+        self.source, self.target = network.link_source[link].tolist(), network.link_target[link].tolist()
+        self.item = [i for i, x in enumerate(items) for _ in range(x["packets"] // schedule.generations)]
+        self.own = [{v: 1 << (k if x["kind"] == "sum" else 0) for k, v in enumerate(x["from"])} for x in items]
+        self.ranks, self.copies = network.terminal_count, rules.replication
+        self.held: dict[tuple[int, int], list[Part]] = {}
+        self.was: dict[tuple[int, int], list[tuple[int, list[Part]]]] = {}
+        self.coming: dict[tuple[int, int], list[tuple[int, Part]]] = {}
+
+    def parts(self, carries: list[int]) -> list[Carried]:
+        """Return the rows, -1 for the node's own contribution, that each row adds up.
+
+        It carries what is there (-1), or was there in slot s (-2 - s), or what row k brought to its node or took there.
+        """
+        found: list[list[int]] = []
+        sets: list[int] = []
+        self.was = {(self.packet[row], self.source[row]): [] for row, c in enumerate(carries) if c < -1}
+        passed = {c for row, c in enumerate(carries) if c >= 0 and self.target[c] == self.source[row]}
+        for row, c in enumerate(carries):
+            key = self.packet[row], self.source[row]
+            if c >= 0:
+                rows, has = ([c] if c in passed and self.target[c] == key[1] else found[c]), sets[c]
+            else:
+                now = self.slot[row] if c == -1 else -2 - c
+                there = self.settled(key, now)
+                if c < -1:
+                    there = [each for time, each in self.was[key] if time <= now][-1]
+                rows, has = [k for _, _, k in there], sum(part for part, _, _ in there)
+                if key[1] >= self.ranks and not self.copies:
+                    self.held[key] = []
+            found.append(rows)
+            sets.append(has)
+            if row not in passed:
+                part = has, self.ends[row], row
+                self.coming.setdefault((key[0], self.target[row]), []).append((self.heads[row], part))
+        return [rows[0] if len(rows) == 1 else rows for rows in found]
+
+    def results(self, items: list[dict[str, Any]]) -> dict[str, list[Any]]:
+        """Return what makes up each sum at each of its targets in the end."""
+        found: dict[str, list[Any]] = {"packet": [], "node": [], "carries": []}
+        for packet, i in enumerate(self.item):
+            for node in items[i]["to"] if items[i]["kind"] == "sum" else ():
+                rows = [row for _, _, row in self.settled((packet, node), 2**62)]
+                for column, value in zip(
+                    found.values(), (packet, node, rows[0] if len(rows) == 1 else rows), strict=True
+                ):
+                    column.append(value)
+        return found
+
+    def settled(self, key: tuple[int, int], until: int) -> list[Part]:
+        """Return what a node has of a packet once everything that is usable by slot `until` is added to it."""
+        if key not in self.held:
+            has = self.own[self.item[key[0]]].get(key[1], 0)
+            self.held[key] = [(has, -1, -1)] if has else []
+            if key in self.was:
+                self.was[key].append((-1, self.held[key]))
+        coming = sorted(self.coming.pop(key, ()), key=lambda each: (each[0], -each[1][0].bit_count(), each[1][1]))
+        for time, together in itertools.groupby((each for each in coming if each[0] <= until), lambda each: each[0]):
+            self.held[key] = _added(self.held[key], [part for _, part in together])
+            if key in self.was:
+                self.was[key].append((time, self.held[key]))
+        later = [each for each in coming if each[0] > until]
+        if later:
+            self.coming[key] = later
+        return self.held[key]
+
+
+def _added(held: list[Part], arrivals: list[Part]) -> list[Part]:
+    """Return what a node has when parts come to it at one time, the largest sets first."""
+    new: list[Part] = []
+    for part in arrivals:
+        if not any(part[0] | other == other for other, _, _ in new):
+            new.append(part)
+    has, union = sum(part[0] for part in held), sum(part[0] for part in new)
+    if union == has:
+        return held if max(part[1] for part in held) <= max(part[1] for part in new) else new
+    if union | has == union:
+        return new
+    return held + [part for part in new if part[0] | has != has]
 
 
 def _carry_copies(schedule: Schedule, rows: Rows, carries: npt.NDArray[np.int64]) -> None:
