@@ -141,6 +141,8 @@ _FORWARD: tuple[_Line, ...] = (
     _line("total_exchange.products:TWO_PHASE_PRODUCT", TotalExchange),
     _line("total_exchange.busiest_node_first:BUSIEST_FIRST", TotalExchange),
     _line("total_exchange.orbit_paths:ORBIT_PATHS", TotalExchange),
+    _line("any_network.hierarchical_collectives:HIERARCHICAL_EXCHANGE", TotalExchange),
+    _line("any_network.hierarchical_collectives:HIERARCHICAL_ALLGATHER", MultinodeBroadcast, Chunked),
     _line("any_network.mpi_library_algorithms:EXCHANGES", TotalExchange, Chunked),
     _line("any_network.mpi_library_algorithms:HALVING_SCATTER", Scatter, Chunked),
     _line("any_network.mpi_library_algorithms:BROADCASTS", Broadcast, Chunked),
