@@ -178,7 +178,9 @@ class Hierarchy:
         outward = list(reversed(self.levels))
         for i, level in enumerate(outward):
             for c in level:
-                names[c] = ("server" if self._faster_inside else "leaf group") if i == 0 else "pod" if i == 1 else "group"
+                names[c] = (
+                    ("server" if self._faster_inside else "leaf group") if i == 0 else "pod" if i == 1 else "group"
+                )
         return names
 
     @cached_property
@@ -364,9 +366,7 @@ class _Coordinates:
         return found
 
     @staticmethod
-    def _by_block(
-        values: dict[int, Numbers], tiers: Sequence[int], block: dict[int, Numbers]
-    ) -> Numbers | None:
+    def _by_block(values: dict[int, Numbers], tiers: Sequence[int], block: dict[int, Numbers]) -> Numbers | None:
         """Return the value of each block, as the tiers that have one tell it; None if nodes of a block differ."""
         own = [t for t in tiers if t in values]
         if not own:

@@ -36,7 +36,7 @@ from gossamer.planning.allreduce_variants import (
 from gossamer.planning.chunk_counts import NEAR, Planned, best_counts, count_words, open_to_choice
 from gossamer.planning.offer_search import Bounding, ProgressCallback, Search, asked_case, best_of, stopped_text, within
 from gossamer.planning.outcome import Comparison, Expense, Outcome, peak_memory
-from gossamer.planning.plan_resizing import best_repetition, promised
+from gossamer.planning.plan_resizing import MOST_HOPS, best_repetition, promised
 from gossamer.planning.switching import SWITCHINGS, named
 from gossamer.planning.switching.resource_limits import FittingCandidates, ResourceLimits, limits
 from gossamer.processes.search_trials import MOST, Trials
@@ -412,7 +412,7 @@ def _as_parts(found: Iterable[_Found]) -> Iterator[_Part]:
     """Yield plans as what may be repeated, as far as they can be."""
     for each in found:
         schedule = each.outcome.schedule
-        if getattr(schedule, "repetition", None) is None:
+        if getattr(schedule, "repetition", None) is None and schedule.hop_count <= MOST_HOPS:
             with suppress(ScheduleError):
                 yield _Part(each.form, each.search, Generation(schedule), each.outcome.offer, each.outcome.expense)
 

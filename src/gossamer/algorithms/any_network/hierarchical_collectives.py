@@ -1,4 +1,4 @@
-"""Allgather and total exchange on hierarchies: composed of groups inside each other, the same for all alike.
+"""Allgather, allreduce and total exchange on hierarchies: composed of groups inside each other, the same for all alike.
 
 The ranks of a hierarchy (`gossamer.networks.hierarchy`) are groups inside groups, such as GPUs in servers in pods. A
 block goes to one rank of each other group, from there to one of each group inside, and at last to all of a smallest
@@ -24,10 +24,26 @@ from gossamer.jit import njit
 from gossamer.networks.hierarchy import Hierarchy, hierarchy
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.cases import Case, Offer, Refusal
-from gossamer.questions.tasks import Chunked, MultinodeBroadcast, Task, TotalExchange, packets_of
-from gossamer.schedules import Packets, Phase, Schedule, Symmetry
+from gossamer.questions.tasks import (
+    Allreduce,
+    Chunked,
+    MultinodeBroadcast,
+    ReduceScatter,
+    Task,
+    TotalExchange,
+    in_packets,
+    packets_of,
+)
+from gossamer.schedules import Packets, Phase, Schedule, Symmetry, then
 
-__all__ = ["HIERARCHICAL_ALLGATHER", "HIERARCHICAL_EXCHANGE", "hierarchical_allgather", "hierarchical_exchange"]
+__all__ = [
+    "HIERARCHICAL_ALLGATHER",
+    "HIERARCHICAL_ALLREDUCE",
+    "HIERARCHICAL_EXCHANGE",
+    "hierarchical_allgather",
+    "hierarchical_allreduce",
+    "hierarchical_exchange",
+]
 
 Longs = npt.NDArray[np.int64]
 
@@ -35,6 +51,8 @@ _MOST_HOPS, _MOST_ROWS = 60_000_000, 300_000_000
 """Hops that are stored at the most, and distances from one rank of each orbit."""
 _ROUNDS, _POWER = 3, 12.0
 """How often the paths of an exchange are chosen, and how steeply the price of a link rises with its load."""
+_TRIES = ((20_000, 40, 8), (200_000, 6, 4), (1_000_000, 3, 2), (2**62, 1, 0))
+"""Orders in which hops are scheduled, and rounds back and forth, by the number of hops."""
 _NEVER = 2**62
 
 
@@ -277,11 +295,9 @@ class _Plane:
         """Return the schedule of hops that wait for each other: the busiest link is what takes the time."""
         graph = HopGraph.of_parents(self.of[link].astype(np.int32), packet, parent)
         load = np.bincount(graph.link, minlength=self.use.size) * self.use
-        large = link.size > 1_000_000
-        found = scheduled(
-            graph, self.roads, least=int(load.max(initial=0)), tries=1 if large else 3, rounds=0 if large else 2,
-            seed=self.case.seed,
-        )  # fmt: skip
+        tries, rounds = next(each for most, *each in _TRIES if link.size <= most)
+        least = int(np.ceil(load.max(initial=0)))
+        found = scheduled(graph, self.roads, least=least, tries=tries, rounds=rounds, seed=self.case.seed)
         order = np.argsort(found.start, kind="stable")
         return Schedule.of(
             self.case, found.start[order].astype(np.int32), link[order], packet[order], packets=packets,
@@ -456,6 +472,35 @@ def hierarchical_allgather(case: Case) -> Schedule:
     return plane.schedule(link[order], packet[order], parent, Packets.of(messages))
 
 
+def hierarchical_allreduce(case: Case) -> Schedule:
+    """Build an allreduce that combines each block inside the groups first, and then sends it out the same way.
+
+    Parameters
+    ----------
+    case : Case
+        An allreduce of blocks, on a network that `hierarchical_allgather` covers.
+
+    Returns
+    -------
+    Schedule
+        Its reversal, and then it.
+
+    References
+    ----------
+    Gossamer; reduce-scatter, then allgather: Chan, Heimlich, Purkayastha and van de Geijn 2007.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> case = Case(gossamer.network("leaf-spine:leaves=4,spines=2,hosts=4"), gossamer.task("allreduce"))
+    >>> hierarchical_allreduce(case).symmetry.order
+    8
+    """
+    chunks = packets_of(case.task)
+    halves = [case.related(task=in_packets(each, chunks)) for each in (ReduceScatter(), MultinodeBroadcast())]
+    return then(hierarchical_allgather(halves[0].dual).reverse(), hierarchical_allgather(halves[1]))
+
+
 def hierarchical_exchange(case: Case) -> Schedule:
     """Build a total exchange on a hierarchy: quickest paths for one rank of each orbit, which load links evenly.
 
@@ -534,6 +579,18 @@ def _propose_allgather(case: Case) -> Offer[Schedule] | Refusal:
     )
 
 
+def _propose_allreduce(case: Case) -> Offer[Schedule] | Refusal:
+    task: Task = case.task.task if isinstance(case.task, Chunked) else case.task
+    if not isinstance(task, Allreduce):
+        return Refusal("is for allreduce")
+    refusal, order, _ = _refusal(case, 6)
+    if refusal is None and not case.once(_carriers, case.network):
+        refusal = Refusal("needs groups whose ranks are joined through switches")
+    return refusal or Offer(
+        lambda: hierarchical_allreduce(case), effort="search", orbit=order, hop_bytes=200, hop_seconds=1.6e-5
+    )
+
+
 def _propose_exchange(case: Case) -> Offer[Schedule] | Refusal:
     refusal, order, _ = _refusal(case, 6)
     return refusal or Offer(
@@ -548,6 +605,17 @@ HIERARCHICAL_ALLGATHER = Algorithm(
     networks="hierarchies: leaves and spines, fat trees, servers with rails",
     source="gossamer; no promised time",
     summary="each block enters every group of ranks once, at a rank in its owner's place; the rest is translated",
+    passes_on=True,
+    timed=True,
+)
+
+HIERARCHICAL_ALLREDUCE = Algorithm(
+    name="hierarchical-reduce-scatter-allgather",
+    tasks=(Allreduce, Chunked),
+    propose=_propose_allreduce,
+    networks="hierarchies: leaves and spines, fat trees, servers with rails",
+    source="gossamer; no promised time",
+    summary="combines each block inside the groups first, and sends it out as hierarchical-trees does",
     passes_on=True,
     timed=True,
 )
