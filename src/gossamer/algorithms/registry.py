@@ -167,7 +167,7 @@ _ONE_WAY: tuple[_Line, ...] = (
     _line("any_network.mpi_library_algorithms:ALLGATHERS", MultinodeBroadcast, Chunked),
     _line("any_network.hierarchical_collectives:HIERARCHICAL_ALLGATHER", MultinodeBroadcast, Chunked),
 )
-"""Algorithms of which no allreduce is made here: one-port nodes receive freely, sums are exchanged, or it has its own."""
+"""Algorithms that no allreduce runs backwards: one-port nodes receive freely, or allreduce has one of its own."""
 
 _TREES: tuple[_Line, ...] = (
     _line("any_network.priced_routing:PRICED_TREES", *_COPIED, *_GENERAL),

@@ -175,12 +175,10 @@ class Hierarchy:
             has = [t for t, own in enumerate(self.coordinates) if c in own]
             ranks = set(has) & set(self.terminal_tiers)
             names[c] = ("rail" if ranks else "plane") if len(has) > 1 else "place"
-        outward = list(reversed(self.levels))
-        for i, level in enumerate(outward):
+        outward = ["server" if self._faster_inside else "leaf group", "pod"]
+        for i, level in enumerate(reversed(self.levels)):
             for c in level:
-                names[c] = (
-                    ("server" if self._faster_inside else "leaf group") if i == 0 else "pod" if i == 1 else "group"
-                )
+                names[c] = outward[i] if i < len(outward) else "group"
         return names
 
     @cached_property
@@ -252,7 +250,7 @@ def hierarchy(network: Network) -> Hierarchy | None:
     >>> from gossamer.networks import parse
     >>> found = hierarchy(parse("generalized-fat-tree:children=8x4x4,parents=1x4x4"))
     >>> found.levels, [(shift, order) for shift, order in found.translations if order > 1][0][1]
-    (((0,), (1,)), 4)
+    (((0,), (2,)), 4)
     >>> hierarchy(parse("torus:4x4")) is None
     True
     """

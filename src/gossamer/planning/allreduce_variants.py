@@ -163,7 +163,7 @@ def forms_of(network: Network, task: Task, rules: Rules | None, cost: TimeCost) 
 
 
 def _composed(network: Network, rules: Rules | None) -> bool:
-    """Return whether an allreduce of blocks is composed of those of groups, which no form of forwarding beats by much."""
+    """Return whether an allreduce of blocks is composed of those of groups, and hardly any other form is better."""
     found = None if rules is not None and (rules.reduction or rules.ports != "all") else hierarchy(network)
     return found is not None and bool(found.translations)
 

@@ -346,7 +346,9 @@ def _best_form(
         return allowed.budget is not None and time.monotonic() - began > allowed.budget
 
     def repeated(parts: Iterable[_Part]) -> None:
-        if not late():
+        shortest = min(found, key=lambda each: each.time, default=None)
+        done = shortest is not None and _large_orbits(search.case, shortest.outcome.schedule) and near(shortest.time)
+        if not late() and not done:
             found.extend(_repeated(asked, found, parts, lowest(), late))
 
     def lowest() -> Fraction:
@@ -506,6 +508,11 @@ _ENOUGH, _ENOUGH_LARGE, _LARGE = Fraction(203, 200), Fraction(26, 25), 256
 same from so many terminals on, where other forms take long."""
 
 
+def _large_orbits(case: Case, schedule: Any) -> bool:
+    """Return whether a schedule of many ranks stands for others by symmetry."""
+    return case.network.terminal_count >= _LARGE and getattr(schedule, "symmetry", None) is not None
+
+
 class _Packets:
     """The plans of one form of a task by the number of packets that each of its messages is cut into.
 
@@ -584,6 +591,11 @@ class _Packets:
         if worth < math.inf:
             about = [0.0 if needs is None else needs.seconds for needs in map(search.needs, tried)]
             tried = [c for c, seconds in zip(tried, about, strict=True) if seconds <= max(1.0, worth, min(about))]
+        if not self.allowed.thorough and search.case.network.terminal_count >= _LARGE:
+            composed = [
+                c for c in tried if "hierarchical" in c.algorithm
+            ]  # the others do for each rank what it does once
+            tried = composed or tried
         chosen = search.fitting(tried, self.allowed)
         allowed, budget = self.allowed, self.allowed.budget
         if budget is not None:
@@ -592,7 +604,8 @@ class _Packets:
         self.found[packets] = search, found
         if packets > 1:
             self._slow |= {name for name, time in search.times.items() if time > _SLOW * found.completion_time}
-        return Planned(told_time(found.completion_time, search.case.cost), found.facts.size)
+        size = found.schedule.stored_hops if _large_orbits(search.case, found.schedule) else found.facts.size
+        return Planned(told_time(found.completion_time, search.case.cost), size)
 
 
 _WORTH = 10.0

@@ -96,8 +96,8 @@ def _distances(first, out, head, delay, terminals, passing, source, heap, key, d
 
 @njit(cache=True, nogil=True, small=100_000)
 def _grow(
-    first_in, in_links, tail, delay, of, use, terminals, passing, distance, row, first_target, targets, copies, kept, again,
-    visit, power, load, begin, end, link, parent, final, mark, cost, by, hop_at, stack,
+    first_in, in_links, tail, delay, of, use, terminals, passing, distance, row, first_target, targets, copies, kept,
+    again, visit, power, load, begin, end, link, parent, final, mark, cost, by, hop_at, stack,
 ):  # fmt: skip
     """Give each tree of `visit` cheapest of the quickest paths to its targets; return the hops used, -1 without room.
 
@@ -114,7 +114,7 @@ def _grow(
     * `final`, int64[]: the last hop of the path to each target.
     * `mark`, int64[N] of -1; `cost`, float64[N]; `by`, `hop_at`, `stack`, int64[N]: to work in.
     """
-    used, n = 0, mark.size
+    used = 0
     heaviest = 1e-9
     for c in range(load.size):
         heaviest = max(heaviest, load[c])
@@ -128,7 +128,6 @@ def _grow(
             used = begin[t]
         begin[t] = used
         base = used
-        tree_stamp = stamp + 1  # nodes with a larger stamp belong to this tree
         for i in range(first_target[t], first_target[t + 1]):
             w = targets[i]
             stamp += 1
@@ -204,7 +203,7 @@ def _grow(
 
 
 class _Routed(NamedTuple):
-    """Trees from the representatives: hops ``begin[t]:end[t]`` with the hop before each, and the last to each target."""
+    """Trees from representatives: hops ``begin[t]:end[t]``, the hop before each, and the last to each target."""
 
     begin: Longs
     end: Longs
@@ -272,8 +271,8 @@ class _Plane:
             room[0].fill(-1)
             used = _grow(
                 *self.into, self.tail, self.delay, self.of, self.use, self.network.terminal_count, self.passing,
-                self.distance, row, first, targets, copies, kept, turn > 0, visit, _POWER * (1 + turn), load, begin, end,
-                link, parent, final, *room,
+                self.distance, row, first, targets, copies, kept, turn > 0, visit, _POWER * (1 + turn), load, begin,
+                end, link, parent, final, *room,
             )  # fmt: skip
             if used < 0:
                 raise NetworkError(f"{self.network.spec}: some ranks are joined through other ranks only")

@@ -113,7 +113,8 @@ class ShiftGroup:
     Two hosts below each of two leaves, with two spines: the hosts are exchanged, and the spines, or the leaves, too.
 
     >>> from gossamer.networks import leaf_spine
-    >>> group = ShiftGroup(leaf_spine(2, 2, 2), [np.array([1, 0, 3, 2, 4, 5, 7, 6]), np.array([2, 3, 0, 1, 5, 4, 6, 7])])
+    >>> hosts, leaves = [1, 0, 3, 2, 4, 5, 7, 6], [2, 3, 0, 1, 5, 4, 6, 7]
+    >>> group = ShiftGroup(leaf_spine(2, 2, 2), [np.array(hosts), np.array(leaves)])
     >>> group.names.tolist(), group.representatives.tolist(), group.link_classes, group.free
     ([0, 1, 2, 3], [0, 4, 6], 4, False)
     """
@@ -150,9 +151,8 @@ class ShiftGroup:
                 for column in columns:
                     wrong |= column[to] != column
                 u = int(net.link_source[int(np.argmax(wrong))])
-                raise NetworkError(
-                    f"no symmetry of {net.spec} takes node {u} to node {p[u]} as the permutations do: their links differ"
-                )
+                fact = f"takes node {u} to node {p[u]} as the permutations do: their links differ"
+                raise NetworkError(f"no symmetry of {net.spec} {fact}")
             self._link_moves.append(to)
 
     def _orbits(self, moves: Sequence[Nodes], count: int, size: int) -> tuple[Table, Nodes, Nodes, Nodes]:
@@ -193,7 +193,7 @@ class ShiftGroup:
         return images, orbit, row
 
     def _added(self, one: Nodes, other: Nodes, sign: int = 1) -> Nodes:
-        """Return the product of symmetries by their places among the images, or of one with the inverse of the other."""
+        """Return products of symmetries by their places among the images, or of one with the inverse of another."""
         total, unit = np.zeros(np.broadcast_shapes(one.shape, other.shape), np.int64), 1
         for order in reversed(self.orders):
             total += (one // unit + sign * (other // unit)) % order * unit
