@@ -27,7 +27,7 @@ __all__ = ["Hierarchy", "Join", "hierarchy", "link_kinds"]
 Numbers = npt.NDArray[np.int64]
 
 _MOST_TIERS, _MOST_LINKS, _ROUNDS = 8, 4_000_000, 20
-_MISSING = 64
+_MISSING = 16
 """Cables at the most that are missing from a hierarchy, and their share of all: one of so many."""
 _DRAWS = 200
 
@@ -84,12 +84,12 @@ class Hierarchy:
     @cached_property
     def tier_sizes(self) -> list[int]:
         """Nodes of each tier."""
-        return np.bincount(self.tier).tolist()
+        return [int(n) for n in np.bincount(self.tier)]
 
     @cached_property
     def terminal_tiers(self) -> list[int]:
         """The tiers of terminals."""
-        return np.unique(self.tier[: self.network.terminal_count]).tolist()
+        return [int(t) for t in np.unique(self.tier[: self.network.terminal_count])]
 
     def number(self, nodes: Numbers, tier: int) -> Numbers:
         """Return the place of each node as one number, by the coordinates of a tier, which it must have."""
@@ -236,14 +236,14 @@ def hierarchy(network: Network) -> Hierarchy | None:
     -------
     Hierarchy or None
         Every link was compared: nodes are joined exactly where they agree in the coordinates that both have, but for
-        the cables that are `missing`, at most one of 64.
+        the cables that are `missing`, at most one of 16.
 
     Notes
     -----
-    Tiers are nodes that cannot be told apart by the kinds of their neighbors (of how many does not count, so that a
-    cable that is missing changes little). The components of every few tiers that are joined are groups of nodes that
-    every symmetry keeps together; coordinates are read off them, the coarse ones first. O(L log L) for each of the at
-    most 2**tiers sets of tiers.
+    Tiers are nodes that cannot be told apart by the kinds of their neighbors; of how many does not count at first, so
+    that a cable that is missing changes little, and in a second try it does. The components of every few tiers that are
+    joined are groups of nodes that every symmetry keeps together; coordinates are read off them, the coarse ones first.
+    O(L log L) for each of the at most 2**tiers sets of tiers.
 
     Examples
     --------
@@ -258,21 +258,25 @@ def hierarchy(network: Network) -> Hierarchy | None:
     if not alone or network.terminal_count == network.node_count or not 0 < network.link_count <= _MOST_LINKS:
         return None
     kind = link_kinds(network)
-    tier = _tiers(network, kind)
-    if tier is None:
-        return None
-    found = _Coordinates(network, tier)
-    if not found.read_off():
-        return None
-    return found.hierarchy(kind)
+    for start in (np.zeros(network.node_count, np.int64), network.out_degree.astype(np.int64)):
+        tier = _tiers(network, kind, start)
+        if tier is not None:
+            coordinates = _Coordinates(network, tier)
+            found = coordinates.hierarchy(kind) if coordinates.read_off() else None
+            if found is not None:
+                return found
+    return None
 
 
-def _tiers(network: Network, kind: Numbers) -> Numbers | None:
-    """Return the tier of each node, those of terminals first; None if they are many."""
+def _tiers(network: Network, kind: Numbers, start: Numbers) -> Numbers | None:
+    """Return the tier of each node, those of terminals first; None if they are many. Unequal ones of `start` differ."""
     n, kinds = network.node_count, int(kind.max(initial=0)) + 1
     source, target = network.link_source.astype(np.int64), network.link_target.astype(np.int64)
-    color = (np.arange(n) >= network.terminal_count).astype(np.int64)
-    count = 2
+    switch = np.arange(n) >= network.terminal_count
+    color = np.unique(start + switch * (int(start.max()) + 1), return_inverse=True)[1].ravel()
+    count = int(color.max()) + 1
+    if count > _MOST_TIERS:
+        return None
     for turn in range(_ROUNDS):
         rng = np.random.default_rng(turn)
         weight = rng.integers(1, 2**61, count * kinds, dtype=np.int64)  # sums tell sets apart, but for chance

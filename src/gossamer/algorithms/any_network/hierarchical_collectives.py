@@ -292,7 +292,7 @@ class _Plane:
 
     def schedule(self, link: IntArray, packet: IntArray, parent: Longs, packets: Packets) -> Schedule:
         """Return the schedule of hops that wait for each other: the busiest link is what takes the time."""
-        graph = HopGraph.of_parents(self.of[link].astype(np.int32), packet, parent)
+        graph = HopGraph.of_parents(self.of[link].astype(np.int32), packet, parent.astype(np.int32))
         load = np.bincount(graph.link, minlength=self.use.size) * self.use
         tries, rounds = next(each for most, *each in _TRIES if link.size <= most)
         least = int(np.ceil(load.max(initial=0)))
@@ -373,7 +373,7 @@ def _parents(found: Hierarchy, owner: int, carriers: list[int]) -> tuple[Longs, 
         differs = (place[:, at] != mine[at]).any(axis=1)
         depth[ranks] += differs
         new = np.flatnonzero(like & differs)
-        from_there[np.ix_(new, at)] = mine[at]
+        from_there[new[:, None], at] = mine[at]
         like &= ~differs
     parent[ranks[~like]] = _nodes(found, from_there[~like], tier)
     # Step 2: other ranks get it from the one in their smallest group that is in the owner's place

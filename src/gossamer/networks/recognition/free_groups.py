@@ -213,18 +213,18 @@ class ShiftGroup:
         """Return where symmetries, each by its name, take nodes."""
         node = np.asarray(nodes, np.int64)
         at = self._added(self._element[np.asarray(by, np.int64)], self._row[node])
-        return self._node_images[self.orbit[node], at].astype(np.int64)
+        return np.asarray(self._node_images[self.orbit[node], at], np.int64)
 
     def taking(self, source: npt.ArrayLike, target: npt.ArrayLike) -> Nodes:
         """Return the names of symmetries that take nodes to others of their orbits."""
         at = self._added(self._row[np.asarray(target, np.int64)], self._row[np.asarray(source, np.int64)], -1)
-        return self._node_images[0, at].astype(np.int64)
+        return np.asarray(self._node_images[0, at], np.int64)
 
     def translate_links(self, by: npt.ArrayLike, links: npt.NDArray[np.integer]) -> Nodes:
         """Return where symmetries, each by its name, take links."""
         images, orbit, row = self._links
         at = self._added(self._element[np.asarray(by, np.int64)], row[links])
-        return images[orbit[links], at].astype(np.int64)
+        return np.asarray(images[orbit[links], at], np.int64)
 
 
 def cayley_order(network: Network) -> tuple[Network, IntArray] | None:
