@@ -11,6 +11,7 @@ import gossamer
 from gossamer.algorithms.any_network.hierarchical_collectives import (
     hierarchical_allgather,
     hierarchical_allreduce,
+    hierarchical_broadcast,
     hierarchical_exchange,
 )
 from gossamer.networks import parse
@@ -78,6 +79,20 @@ def test_messages_of_several_packets(packets):
     schedule = hierarchical_allgather(case(SPECS[1], "allgather", packets=packets))
     assert expanded_is_valid(schedule)
     assert expanded_is_valid(hierarchical_allreduce(case(SPECS[1], "allreduce", packets=packets)))
+
+
+@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize("root", [0, 7])
+def test_broadcast_uses_the_links_of_a_whole_group(spec, root):
+    net = parse(spec).with_times(2, 1)
+    asked = Case(net, gossamer.task("broadcast", root=root, packets=12))
+    assert gossamer.verify(hierarchical_broadcast(asked))
+
+
+def test_a_long_broadcast_is_near_its_bound():
+    gpus = parse("servers:s=64,g=8,inside=9,spines=8")
+    plan = gossamer.plan(gpus, gossamer.task("broadcast", packets=512), algorithm="hierarchical-broadcast")
+    assert plan.completion_time <= plan.bound * Fraction(23, 20)
 
 
 def test_each_group_gets_each_block_once():

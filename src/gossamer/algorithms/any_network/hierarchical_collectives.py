@@ -11,6 +11,7 @@ links of an orbit stand for each other: a plan of 16,384 ranks is found and stor
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ from gossamer.networks.network import IntArray, Network
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import (
     Allreduce,
+    Broadcast,
     Chunked,
     MultinodeBroadcast,
     ReduceScatter,
@@ -39,9 +41,11 @@ from gossamer.schedules import Packets, Phase, Schedule, Symmetry, then
 __all__ = [
     "HIERARCHICAL_ALLGATHER",
     "HIERARCHICAL_ALLREDUCE",
+    "HIERARCHICAL_BROADCAST",
     "HIERARCHICAL_EXCHANGE",
     "hierarchical_allgather",
     "hierarchical_allreduce",
+    "hierarchical_broadcast",
     "hierarchical_exchange",
 ]
 
@@ -54,11 +58,15 @@ _ROUNDS, _POWER = 3, 12.0
 _TRIES = ((20_000, 40, 8), (200_000, 6, 4), (1_000_000, 3, 2), (2**62, 1, 0))
 """Orders in which hops are scheduled, and rounds back and forth, by the number of hops."""
 _NEVER = 2**62
+_LARGE = 256
+"""Ranks from which on a broadcast is composed; what is searched for fewer is quick."""
 
 
 @njit(cache=True, nogil=True, small=100_000)
-def _distances(first, out, head, delay, terminals, passing, source, heap, key, distance):
+def _distances(first, out, head, delay, terminals, passing, through, source, heap, key, distance):
     """Write the least delay from a node to all others, through switches alone unless ranks pass packets on.
+
+    `through`, bool[N]: nodes that may be reached.
 
     A binary heap of `heap` int64[L + 1] and `key` int64[L + 1], with entries that are out of date.
     """
@@ -84,7 +92,7 @@ def _distances(first, out, head, delay, terminals, passing, source, heap, key, d
         for j in range(first[u], first[u + 1]):
             e = out[j]
             v, far = head[e], d + delay[e]
-            if far < distance[v]:
+            if through[v] and far < distance[v]:
                 distance[v] = far
                 i = size
                 size += 1
@@ -237,10 +245,15 @@ class _Plane:
         self.tail, head = (side.astype(np.int64) for side in (network.link_source, network.link_target))
         self.into = _by_node(head, n)
         onward = _by_node(self.tail, n)
-        self.distance = np.empty((self.ranks.size, n), np.int64)
-        room = np.empty((2, links.size + 1), np.int64)
+        count = self.ranks.size
+        self.distance = np.empty((count if passing else 2 * count, n), np.int64)
+        room, everywhere = np.empty((2, links.size + 1), np.int64), np.ones(n, np.bool_)
+        inside = [c for level in found.levels for c in level]
         for r, u in enumerate(self.ranks.tolist()):
-            _distances(*onward, head, self.delay, terminals, passing, u, *room, self.distance[r])
+            _distances(*onward, head, self.delay, terminals, passing, everywhere, u, *room, self.distance[r])
+            if not passing:  # the same without what lies outside the smallest group
+                own = (found.place[:, inside] == found.place[u, inside]).all(axis=1)
+                _distances(*onward, head, self.delay, terminals, passing, own, u, *room, self.distance[count + r])
 
     def back(self, owner: Longs, nodes: Longs) -> Longs:
         """Return nodes as seen from owners, moved to where the representative of each owner is the owner."""
@@ -255,6 +268,9 @@ class _Plane:
         `first` int64[T + 1]: of the targets of each.
         """
         row = self.row_of[owner if self.symmetry is None else self.symmetry.representatives[self.orbit[owner]]]
+        if not self.passing:  # what stays in a smallest group keeps to its switches, where others do not interfere
+            near = self.distance[self.ranks.size + np.repeat(row, np.diff(first)), targets] < _NEVER
+            row = row + self.ranks.size * np.logical_and.reduceat(near, first[:-1])
         n = self.network.node_count
         longest = 2 * len(self.hierarchy.levels) + 4 + 2 * self.passing
         link, parent = np.empty((2, targets.size * longest + 1), np.int64)
@@ -292,6 +308,11 @@ class _Plane:
 
     def schedule(self, link: IntArray, packet: IntArray, parent: Longs, packets: Packets) -> Schedule:
         """Return the schedule of hops that wait for each other: the busiest link is what takes the time."""
+        by_packet = np.lexsort((np.arange(packet.size), packet))
+        place = np.empty(by_packet.size, np.int64)
+        place[by_packet] = np.arange(by_packet.size)
+        parent = np.where(parent >= 0, place[parent], -1)[by_packet]
+        link, packet = link[by_packet], packet[by_packet]
         graph = HopGraph.of_parents(self.of[link].astype(np.int32), packet, parent.astype(np.int32))
         load = np.bincount(graph.link, minlength=self.use.size) * self.use
         tries, rounds = next(each for most, *each in _TRIES if link.size <= most)
@@ -335,7 +356,7 @@ def _carriers(network: Network) -> list[int]:
     carriers = []
     for t in found.terminal_tiers:
         u = int(np.flatnonzero(found.tier == t)[0])
-        _distances(*onward, head, delay, terminals, False, u, *room, distance)
+        _distances(*onward, head, delay, terminals, False, np.ones(distance.size, np.bool_), u, *room, distance)
         like = found.tier[:terminals] == t
         rest = [c for c in found.coordinates[t] if c not in inside]
         placed = like & (found.place[:terminals, rest] == found.place[u, rest]).all(axis=1)
@@ -432,43 +453,92 @@ def hierarchical_allgather(case: Case) -> Schedule:
     (8, True)
     """
     plane = _Plane(case, passing=False)
-    found, terminals = plane.hierarchy, case.network.terminal_count
     chunks = packets_of(case.task)
     copies, carriers = case.rules.replication, case.once(_carriers, case.network)
-    owners, senders, children = list[Longs](), list[Longs](), list[Longs]()
     # Step 1: who gets each block from whom, for the block of one owner of each orbit
-    for r, owner in enumerate(plane.ranks.tolist()):
-        parent, depth = _parents(found, owner, carriers)
-        ranks = np.flatnonzero(parent >= 0)
-        order = ranks[np.lexsort((ranks, parent[ranks], depth[ranks]))]  # parents first
-        owners.append(np.full(order.size, r))
-        senders.append(parent[order])
-        children.append(order)
-    row, sender, child = (np.concatenate(each) for each in (owners, senders, children))
-    row, sender, child = (np.concatenate([each] * chunks) for each in (row, sender, child))
-    chunk = np.repeat(np.arange(chunks), row.size // chunks)
-    # Step 2: trees through switches from each sender, seen from its representative, that load the links evenly
-    new = np.append(True, (np.diff(sender) != 0) | (np.diff(row) != 0) | (np.diff(chunk) != 0))
-    first = np.append(np.flatnonzero(new), sender.size)
-    heads = first[:-1]
-    trees = plane.routed(sender[heads], first, plane.back(sender, child), copies, 1)
-    # Step 3: hops of a sender wait for the one that brings it the block
-    size = trees.end - trees.begin
-    tree = np.repeat(np.arange(heads.size), size)
-    packet_of_row = (row * chunks + chunk).astype(np.int64)
-    arrival = np.full((plane.ranks.size * chunks, terminals), -1, np.int64)
-    arrival[packet_of_row, child] = trees.final + np.repeat(trees.begin, np.diff(first))
-    inside = trees.parent[: tree.size]
-    parent = np.where(inside >= 0, inside + trees.begin[tree], arrival[packet_of_row[heads], sender[heads]][tree])
-    link, packet = plane.forward(sender[heads], trees), packet_of_row[heads][tree].astype(np.int32)
-    order = np.lexsort((np.arange(packet.size), packet))
-    place = np.empty(order.size, np.int64)
-    place[order] = np.arange(order.size)
-    parent = np.where(parent >= 0, place[parent], -1)[order]
+    found = [_parents(plane.hierarchy, owner, carriers) for owner in plane.ranks.tolist()]
+    trees = [each for each in found for _ in range(chunks)]
+    link, packet, parent = _hops(plane, trees, copies)
     symmetry = plane.symmetry
     messages = case.task.messages(case.network, None if symmetry is None else symmetry.terminals)
     # Step 4: every link sends, whenever it can, the waiting block that has furthest to go
-    return plane.schedule(link[order], packet[order], parent, Packets.of(messages))
+    return plane.schedule(link, packet, parent, Packets.of(messages))
+
+
+def _hops(plane: _Plane, trees: list[tuple[Longs, Longs]], copies: bool) -> tuple[IntArray, IntArray, Longs]:
+    """Return link, packet and hop before of each hop, of trees of ranks: from where each gets a packet, how deep."""
+    packets, senders, children = list[Longs](), list[Longs](), list[Longs]()
+    for p, (from_whom, depth) in enumerate(trees):
+        ranks = np.flatnonzero(from_whom >= 0)
+        order = ranks[np.lexsort((ranks, from_whom[ranks], depth[ranks]))]  # senders first
+        packets.append(np.full(order.size, p))
+        senders.append(from_whom[order])
+        children.append(order)
+    of, sender, child = (np.concatenate(each) for each in (packets, senders, children))
+    # Step 2: trees through switches from each sender, seen from its representative, that load the links evenly
+    new = np.append(True, (np.diff(sender) != 0) | (np.diff(of) != 0))
+    first = np.append(np.flatnonzero(new), sender.size)
+    heads = first[:-1]
+    routed = plane.routed(sender[heads], first, plane.back(sender, child), copies, 1)
+    # Step 3: hops of a sender wait for the one that brings it the block
+    tree = np.repeat(np.arange(heads.size), routed.end - routed.begin)
+    arrival = np.full((len(trees), plane.network.terminal_count), -1, np.int64)
+    arrival[of, child] = routed.final + np.repeat(routed.begin, np.diff(first))
+    inside = routed.parent[: tree.size]
+    parent = np.where(inside >= 0, inside + routed.begin[tree], arrival[of[heads], sender[heads]][tree])
+    link, packet = plane.forward(sender[heads], routed), of[heads][tree].astype(np.int32)
+    return link, packet, parent
+
+
+def hierarchical_broadcast(case: Case) -> Schedule:
+    """Build a broadcast whose packets go out from all ranks of the root's smallest group, each over links of its own.
+
+    Parameters
+    ----------
+    case : Case
+        A broadcast, of one packet or more, on a network that `hierarchical_allgather` covers, with switches that copy.
+
+    Returns
+    -------
+    Schedule
+        Not invariant: the root is one.
+
+    Notes
+    -----
+    Packet i goes to the i-th rank like the root in its group, from there to those in that rank's place in all groups,
+    and inside each group from it to all. O(N) hops for each packet.
+
+    References
+    ----------
+    Gossamer; a scatter, then an allgather: van de Geijn 1991.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> case = Case(gossamer.network("servers:s=4,g=4,inside=9"), gossamer.task("broadcast", packets=8))
+    >>> hierarchical_broadcast(case).completion_time
+    Fraction(7, 1)
+    """
+    plane = _Plane(case, passing=False)
+    carriers, found = case.once(_carriers, case.network), plane.hierarchy
+    root = int(case.messages.origin[0])
+    inside = [c for level in found.levels for c in level]
+    near = (found.place[: case.network.terminal_count, inside] == found.place[root, inside]).all(axis=1)
+    leaders = np.flatnonzero(near & np.isin(found.tier[: near.size], carriers))
+    leaders = np.roll(leaders, -int(np.searchsorted(leaders, root)))
+    flat = replace(found, levels=(tuple(inside),) if inside else ())
+    trees = []
+    for leader in leaders.tolist():
+        parent, depth = _parents(flat, leader, carriers)
+        parent[leader], depth = (root, depth + 1) if leader != root else (-1, depth)
+        parent[root] = -1
+        trees.append((parent, depth))
+    packets = packets_of(case.task)
+    link, packet, before = _hops(plane, [trees[i % len(trees)] for i in range(packets)], True)
+    plane.symmetry, plane.of = None, np.arange(case.network.link_count)
+    plane.roads = LinkResources.of(case.network, case.rules)
+    plane.use = plane.roads.occupancy / plane.roads.capacity
+    return plane.schedule(link, packet, before, Packets.of(case.messages))
 
 
 def hierarchical_allreduce(case: Case) -> Schedule:
@@ -526,7 +596,7 @@ def hierarchical_exchange(case: Case) -> Schedule:
     >>> import gossamer
     >>> case = Case(gossamer.network("leaf-spine:leaves=4,spines=4,hosts=4"), gossamer.task("alltoall"))
     >>> hierarchical_exchange(case).completion_time
-    Fraction(16, 1)
+    Fraction(18, 1)
     """
     plane = _Plane(case, passing=True)
     symmetry = plane.symmetry
@@ -553,7 +623,7 @@ def _refusal(case: Case, hops_each: int) -> tuple[Refusal | None, int, int]:
         refusal = Refusal("is for unsegmented messages")
     if refusal is not None:
         return refusal, 1, 0
-    found = case.once(_hierarchy, network)
+    found = case.once(_hierarchy, network) if network.terminal_count > 1 else None
     if found is None:
         return Refusal("needs a hierarchy of like switches and ranks: leaves and spines, rails, fat trees"), 1, 0
     symmetry = case.once(_symmetry, network)
@@ -576,6 +646,24 @@ def _propose_allgather(case: Case) -> Offer[Schedule] | Refusal:
     return refusal or Offer(
         lambda: hierarchical_allgather(case), effort="search", orbit=order, hop_bytes=200, hop_seconds=8e-6
     )
+
+
+def _propose_broadcast(case: Case) -> Offer[Schedule] | Refusal:
+    task: Task = case.task.task if isinstance(case.task, Chunked) else case.task
+    if not isinstance(task, Broadcast):
+        return Refusal("is for broadcast")
+    if not case.rules.replication:
+        return Refusal("needs switches that copy")
+    found = case.once(_hierarchy, case.network)
+    if found is None or case.network.terminal_count < _LARGE:
+        return Refusal(f"is for hierarchies of {_LARGE} ranks or more")
+    refusal, _, _ = _refusal(case, 0)
+    if refusal is None and not case.once(_carriers, case.network):
+        refusal = Refusal("needs groups whose ranks are joined through switches")
+    hops = 2 * case.network.terminal_count * packets_of(case.task)
+    if refusal is None and hops > _MOST_HOPS:
+        refusal = Refusal(f"would write out about {hops:,} hops; at most {_MOST_HOPS:,} are allowed")
+    return refusal or Offer(lambda: hierarchical_broadcast(case), effort="search", hop_bytes=200, hop_seconds=8e-6)
 
 
 def _propose_allreduce(case: Case) -> Offer[Schedule] | Refusal:
@@ -604,6 +692,17 @@ HIERARCHICAL_ALLGATHER = Algorithm(
     networks="hierarchies: leaves and spines, fat trees, servers with rails",
     source="gossamer; no promised time",
     summary="each block enters every group of ranks once, at a rank in its owner's place; the rest is translated",
+    passes_on=True,
+    timed=True,
+)
+
+HIERARCHICAL_BROADCAST = Algorithm(
+    name="hierarchical-broadcast",
+    tasks=(Broadcast, Chunked),
+    propose=_propose_broadcast,
+    networks="hierarchies of 256 ranks or more, with switches that copy",
+    source="gossamer; no promised time",
+    summary="packets go out from all ranks of the root's smallest group, each over links of its own",
     passes_on=True,
     timed=True,
 )

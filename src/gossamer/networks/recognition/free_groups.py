@@ -39,7 +39,10 @@ def group_of(network: Network, permutations: Sequence[npt.ArrayLike]) -> FreeGro
     `gossamer.networks.FreeGroup`, which lists all symmetries. Raises as those do.
     """
     n = network.node_count
-    given = [np.asarray(p) for p in permutations]
+    try:
+        given = [np.asarray(p) for p in permutations]
+    except ValueError:  # rows of several lengths
+        return FreeGroup(network, permutations)
     proper = all(p.shape == (n,) and p.dtype.kind in "iu" and np.array_equal(np.sort(p), np.arange(n)) for p in given)
     if not (proper and given) or network.parallel or network.terminal_count == n:
         return FreeGroup(network, permutations)
