@@ -109,11 +109,13 @@ def test_missing_cables_are_gone_round():
     pair = next(tuple(p) for p in cables(net).tolist() if min(p) >= net.terminal_count)
     damaged = net.without(links=[pair])
     schedule = hierarchical_allgather(case(damaged, "allgather"))
-    assert schedule.symmetry is None
-    assert gossamer.verify(schedule)
+    assert schedule.symmetry.order == 16
+    assert expanded_is_valid(schedule)
     assert schedule.completion_time <= 127 * Fraction(106, 100)
     exchange = hierarchical_exchange(case(damaged, "alltoall"))
-    assert gossamer.verify(exchange)
+    assert expanded_is_valid(exchange)
+    leaf = 8 * 120 / 3  # messages that leave it, over the three cables that are left
+    assert exchange.completion_time <= leaf * 1.05
 
 
 def test_ranks_without_a_rail_hand_their_blocks_to_others():

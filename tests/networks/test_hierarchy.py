@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.errors import NetworkError
+from gossamer.algorithms.any_network.hierarchical_collectives import hierarchical_allgather
+from gossamer.errors import NetworkError, ScheduleError
 from gossamer.networks import SharedPorts, parse, renumbered
 from gossamer.networks.derived import cables
 from gossamer.networks.hierarchy import hierarchy
 from gossamer.networks.recognition.free_groups import ShiftGroup
+from gossamer.questions.cases import Case
 from gossamer.schedules import Symmetry
 
 FAMILIES = [
@@ -92,8 +94,40 @@ def test_missing_cables_are_named():
     lost = [ends[3], ends[-5]]
     found = hierarchy(net.without(links=[tuple(pair) for pair in lost]))
     assert sorted(sorted(pair) for pair in found.missing.tolist()) == sorted(sorted(pair) for pair in lost)
-    assert found.translations == []
     assert "missing: 2 cables" in found.words
+
+
+def test_what_is_like_a_missing_cable_has_no_translates():
+    """One plane of four has lost a cable: the shifts leave the planes in place, and keep the other three."""
+    whole = parse("generalized-fat-tree:children=8x4x4,parents=1x4x4")
+    lost = next(pair for pair in cables(whole).tolist() if min(pair) >= whole.terminal_count)
+    net = shuffled(whole.without(links=[tuple(lost)]))
+    found = hierarchy(net)
+    assert math.prod(order for _, order in found.translations) == 16
+    group = Symmetry(net, permutations=[found.moved(shift) for shift, _ in found.translations])
+    u, v = found.missing[0].tolist()
+    broken = np.flatnonzero(group.broken)
+    assert broken.size == 2 * (16 - 1)  # the other cables between leaves and switches of that plane, both ways
+    links = list(zip(net.link_source.tolist(), net.link_target.tolist(), strict=True))
+    for image in all_shifts(found):
+        moved = [(image[a], image[b]) for a, b in links]
+        gone = set(moved) - set(links)
+        assert gone <= {(u, v), (v, u)}
+        assert not any(pair in gone for pair, without in zip(moved, group.broken, strict=True) if not without)
+    plan = hierarchical_allgather(Case(net, gossamer.task("allgather")))
+    assert plan.symmetry == group
+    assert not group.broken[plan.link].any()
+    link = plan.link.copy()
+    link[0] = broken[0]
+    with pytest.raises(ScheduleError, match="has no translates"):
+        plan.replace(link=link)
+
+
+def test_a_rank_without_its_rail_leaves_no_shifts():
+    net = parse("servers:s=32,g=8,inside=9")
+    lost = next(pair for pair in cables(net).tolist() if max(pair) == net.node_count - 1)
+    found = hierarchy(net.without(links=[tuple(lost)]))
+    assert found is None or found.translations == []
 
 
 def test_dark_rails_make_a_tier_of_their_own():

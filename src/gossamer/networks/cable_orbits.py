@@ -102,6 +102,8 @@ class FreeGroup:
         Names of few symmetries that generate the group, the same however it was given.
     free : bool
         Whether none leaves a node where it is: True.
+    broken : None
+        Links without translates: none.
     orbit : int32[N]
         Orbit number of each node.
     representatives : int64[R]
@@ -125,6 +127,7 @@ class FreeGroup:
     """
 
     free = True
+    broken = None
 
     def __init__(self, network: Network, permutations: Sequence[npt.ArrayLike]) -> None:
         n = network.node_count

@@ -95,7 +95,9 @@ def symmetry_words(network: Network) -> str:
         words = f"at least {kinds:,} kinds of nodes" if kinds > 1 else "no node is told from another by its neighbors"
         if shape is not None and shape.translations:
             order = math.prod(order for _, order in shape.translations)
-            words += f"; {order:,} shifts that move every rank and link"
+            words += f"; {order:,} shifts that move every rank and link" + " but those like the missing" * (
+                len(shape.missing) > 0
+            )
     count = automorphism_count(network)
     return words if count is None else f"{words}; {count:,} automorphism{'' if count == 1 else 's'}"
 

@@ -124,17 +124,39 @@ class Hierarchy:
     def translations(self) -> list[tuple[tuple[int, ...], int]]:
         """Shifts that generate a group none of which but the identity leaves a terminal or a link where it is.
 
-        Each with its order; their group is the product of the cyclic ones. Empty if something is missing. The group is
-        as large as the tiers and joins with the fewest places let it be, for each prime by itself.
+        Each with its order; their group is the product of the cyclic ones, as large as the tiers and joins with the
+        fewest places let it be, for each prime by itself. Where cables are missing, the planes of switches that have
+        lost some stay where they are, and only what is in other planes is kept; empty if that is too much.
         """
-        if self.missing.size:
+        fixed = self._damaged
+        if fixed is None:
             return []
+        sizes = [1 if c in fixed else size for c, size in enumerate(self.sizes)]
         moved = {self.coordinates[t] for t in self.terminal_tiers} | {join.coordinates for join in self.joins}
         found: list[tuple[tuple[int, ...], int]] = []
-        primes = sorted({p for size in self.sizes for p in _primes(size)})
+        primes = sorted({p for size in sizes for p in _primes(size)})
         for p in primes:
-            found += _free_shifts(self.sizes, [sorted(each) for each in moved], p)
+            found += _free_shifts(sizes, [sorted(each) for each in moved], p)
         return found
+
+    @cached_property
+    def _damaged(self) -> set[int] | None:
+        """The coordinates of planes that have lost cables, of which few values have; None if others have lost some."""
+        ranks = {c for t in self.terminal_tiers for c in self.coordinates[t]}
+        fixed: set[int] = set()
+        for u, v in self.missing.tolist():
+            planes = [
+                c for c in range(len(self.sizes)) if max(self.place[u, c], self.place[v, c]) >= 0 and c not in ranks
+            ]
+            shared = [c for c in planes if sum(c in own for own in self.coordinates) > 1] or planes
+            if not shared:
+                return None
+            fixed.add(shared[0])
+        for c in fixed:
+            lost = np.unique(self.place[self.missing].max(axis=1)[:, c])
+            if int((lost >= 0).sum()) > max(1, self.sizes[c] // 4):
+                return None
+        return fixed
 
     # -- words --------------------------------------------------------------------------------------------------------
 

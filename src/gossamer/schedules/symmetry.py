@@ -163,6 +163,14 @@ class Symmetry:
         return self._free is None or self._free.free
 
     @property
+    def broken(self) -> npt.NDArray[np.bool_] | None:
+        """Links that have no translates because some of these are missing, bool[L]; None if all have.
+
+        No schedule that is invariant uses them.
+        """
+        return None if self._free is None else self._free.broken
+
+    @property
     def orbit_count(self) -> int:
         """Number of orbits of nodes."""
         return int(self.representatives.size)

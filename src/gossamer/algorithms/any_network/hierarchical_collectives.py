@@ -243,8 +243,9 @@ class _Plane:
         self.use = self.roads.occupancy / self.roads.capacity
         self.delay = network.link_occupancy.astype(np.int64) + network.link_latency
         self.tail, head = (side.astype(np.int64) for side in (network.link_source, network.link_target))
-        self.into = _by_node(head, n)
-        onward = _by_node(self.tail, n)
+        broken = None if self.symmetry is None else self.symmetry.broken
+        usable = links if broken is None else np.flatnonzero(~broken)
+        self.into, onward = _by_node(head, n, usable), _by_node(self.tail, n, usable)
         count = self.ranks.size
         self.distance = np.empty((count if passing else 2 * count, n), np.int64)
         room, everywhere = np.empty((2, links.size + 1), np.int64), np.ones(n, np.bool_)
@@ -325,10 +326,11 @@ class _Plane:
         )  # fmt: skip
 
 
-def _by_node(ends: Longs, nodes: int) -> tuple[Longs, Longs]:
+def _by_node(ends: Longs, nodes: int, links: Longs) -> tuple[Longs, Longs]:
+    """Return some links by the node at one of their ends: the first of each node, and the links."""
     first = np.zeros(nodes + 1, np.int64)
-    np.cumsum(np.bincount(ends, minlength=nodes), out=first[1:])
-    return first, np.argsort(ends, kind="stable")
+    np.cumsum(np.bincount(ends[links], minlength=nodes), out=first[1:])
+    return first, links[np.argsort(ends[links], kind="stable")]
 
 
 def _hierarchy(network: Network) -> Hierarchy | None:
@@ -336,12 +338,15 @@ def _hierarchy(network: Network) -> Hierarchy | None:
 
 
 def _symmetry(network: Network) -> Symmetry | None:
-    """Return the shifts of the coordinates; None where something is missing."""
+    """Return the shifts of the coordinates; None where there are none, or too much is missing."""
     found = hierarchy(network)
     shifts = [] if found is None else found.translations
     if found is None or not shifts:
         return None
-    return Symmetry(network, permutations=[found.moved(shift) for shift, _ in shifts])
+    try:
+        return Symmetry(network, permutations=[found.moved(shift) for shift, _ in shifts])
+    except NetworkError:  # more than a few links have no translates
+        return None
 
 
 def _carriers(network: Network) -> list[int]:
@@ -351,7 +356,7 @@ def _carriers(network: Network) -> list[int]:
     terminals = network.terminal_count
     inside = [c for level in found.levels for c in level]
     tail, head = (side.astype(np.int64) for side in (network.link_source, network.link_target))
-    onward, delay = _by_node(tail, network.node_count), np.ones(tail.size, np.int64)
+    onward, delay = _by_node(tail, network.node_count, np.arange(tail.size)), np.ones(tail.size, np.int64)
     room, distance = np.empty((2, tail.size + 1), np.int64), np.empty(network.node_count, np.int64)
     carriers = []
     for t in found.terminal_tiers:

@@ -28,6 +28,8 @@ _TRIES, _STEPS = 12, 60
 
 Nodes = npt.NDArray[np.int64]
 
+_BROKEN = 8
+"""Links of which one may be broken."""
 _LISTED, _MOST_IMAGES = 2_000_000, 100_000_000
 """Nodes that all symmetries of a group list together, up to which it is listed; and the most that are kept else."""
 
@@ -55,7 +57,7 @@ def group_of(network: Network, permutations: Sequence[npt.ArrayLike]) -> FreeGro
             found = ShiftGroup(network, given)
         except NetworkError:  # some generate others
             return FreeGroup(network, permutations)
-        return found if large or not found.free else FreeGroup(network, permutations)
+        return found if large or not found.free or found.broken is not None else FreeGroup(network, permutations)
     return FreeGroup(network, permutations)
 
 
@@ -101,6 +103,9 @@ class ShiftGroup:
         The lowest node of each orbit.
     free : bool
         Whether no switch stays where it is either.
+    broken : bool[L] or None
+        Links that some symmetry takes where no link like them is, such as the cables like one that failed: one of eight
+        at the most. They have no translates, and schedules must not use them. None if there are none.
 
     Raises
     ------
@@ -124,6 +129,7 @@ class ShiftGroup:
 
     def __init__(self, network: Network, permutations: Sequence[Nodes]) -> None:
         self.network, n = network, network.node_count
+        self.broken: npt.NDArray[np.bool_] | None = None
         self._moves = [np.asarray(p, np.int64) for p in permutations]
         self.orders = [_order(p) for p in self._moves]
         size = math.prod(self.orders)
@@ -142,21 +148,36 @@ class ShiftGroup:
 
     def _check_symmetries(self) -> None:
         """Find where each permutation takes the links, and compare these."""
+        from scipy.sparse import coo_matrix
+        from scipy.sparse.csgraph import connected_components
+
         net = self.network
-        self._link_moves = []
         columns = [net.link_capacity, net.link_occupancy, net.link_latency]
+        every = np.arange(net.link_count)
+        self._link_moves: list[Nodes] = []
+        broken = np.zeros(net.link_count, np.bool_)
         for i, p in enumerate(self._moves):
             if bool((p[: net.terminal_count] >= net.terminal_count).any()):
                 raise NetworkError(f"permutation {i} takes a terminal of {net.spec} to a switch")
             to = np.asarray(net.links_between(p[net.link_source], p[net.link_target]), np.int64)
-            if bool((to < 0).any()) or any(bool((column[to] != column).any()) for column in columns):
-                wrong = to < 0
-                for column in columns:
-                    wrong |= column[to] != column
-                u = int(net.link_source[int(np.argmax(wrong))])
+            wrong = to < 0
+            for column in columns:
+                wrong |= column[to] != column
+            broken |= wrong
+            broken[np.setdiff1d(every, to[~wrong])] = True  # what none is taken to
+            self._link_moves.append(np.where(wrong, every, to))
+        if broken.any():  # with all that are taken to those
+            here, there = np.tile(every, len(self._moves)), np.concatenate(self._link_moves)
+            joined = coo_matrix((np.ones(here.size, np.int8), (here, there)), (every.size, every.size))
+            label = connected_components(joined, directed=False)[1]
+            broken = np.isin(label, label[broken])
+            if int(broken.sum()) > net.link_count // _BROKEN:
+                link = int(np.argmax(broken))
+                p, u = self._moves[0], int(net.link_source[link])
                 fact = f"takes node {u} to node {p[u]} as the permutations do: their links differ"
                 raise NetworkError(f"no symmetry of {net.spec} {fact}")
-            self._link_moves.append(to)
+            self._link_moves = [np.where(broken, every, to) for to in self._link_moves]
+            self.broken = broken
 
     def _orbits(self, moves: Sequence[Nodes], count: int, size: int) -> tuple[Table, Nodes, Nodes, Nodes]:
         """Return the images of one of each orbit, the orbit of each, a symmetry that takes the one there, and the ones.
@@ -191,7 +212,9 @@ class ShiftGroup:
     def _links(self) -> tuple[Table, Nodes, Nodes]:
         """The images of one link of each orbit, the orbit of each link, and a symmetry that takes the one there."""
         images, orbit, row, _ = self._orbits(self._link_moves, self.network.link_count, self.names.size)
-        if bool((np.bincount(orbit) != self.names.size).any()):
+        kept = orbit if self.broken is None else orbit[~self.broken]
+        counts = np.bincount(kept)
+        if bool((counts[counts > 0] != self.names.size).any()):
             raise NetworkError("a symmetry of the group leaves a link where it is")
         return images, orbit, row
 
