@@ -423,6 +423,11 @@ def _nodes(found: Hierarchy, place: Longs, tier: int) -> Longs:
 def hierarchical_allgather(case: Case) -> Schedule:
     """Build an allgather in which each block enters every group of ranks once, at a rank in its owner's place.
 
+    A block first goes to one rank of each other group of the largest kind (pods), from each of these to one rank of
+    each group inside (servers), and at last to all ranks of a smallest group, so that it crosses the links into each
+    group once. The rank that takes it for a group is the one in the owner's place there: so all ranks, and all rails,
+    do the same amount of work. One owner of each orbit is planned, and the others' blocks go along translates.
+
     Parameters
     ----------
     case : Case
