@@ -192,6 +192,12 @@ def test_groups_that_leave_a_link_or_a_rank_in_place_are_refused():
         _ = ShiftGroup(net, [hosts]).link_classes
     with pytest.raises(NetworkError, match="leaves a terminal where it is"):
         ShiftGroup(net, [np.array([1, 0, 2, 3, 4, 5, 7, 6])])
+    with pytest.raises(NetworkError, match="leaves a terminal where it is"):
+        ShiftGroup(net, [np.array([2, 3, 0, 1, 5, 4, 7, 6]), np.array([0, 1, 3, 2, 4, 5, 6, 7])])
+    square = parse("leaf-spine:leaves=4,spines=2,hosts=1")
+    turn, flip = np.array([1, 2, 3, 0, 5, 6, 7, 4, 9, 8]), np.array([1, 0, 3, 2, 5, 4, 7, 6, 9, 8])
+    with pytest.raises(NetworkError, match="does not commute"):
+        ShiftGroup(square, [turn, flip])
     with pytest.raises(NetworkError, match="links differ"):
         ShiftGroup(net, [np.array([2, 1, 0, 3, 4, 5, 7, 6])])
 

@@ -71,10 +71,16 @@ def _order(p: Nodes) -> int:
 
 def _power(p: Nodes, order: int) -> Nodes:
     """Return the permutation of prime order that is a multiple of one of an order."""
-    least = next(q for q in range(2, order + 1) if order % q == 0)
-    found = np.arange(p.size)
-    for _ in range(order // least):
-        found = p[found]
+    return _times(p, order // next(q for q in range(2, order + 1) if order % q == 0))
+
+
+def _times(p: Nodes, count: int) -> Nodes:
+    """Return a permutation done so many times, in O(N log count)."""
+    found, power = np.arange(p.size), p
+    while count:
+        if count & 1:
+            found = power[found]
+        power, count = power[power], count >> 1
     return found
 
 
@@ -133,6 +139,11 @@ class ShiftGroup:
         self._moves = [np.asarray(p, np.int64) for p in permutations]
         self.orders = [_order(p) for p in self._moves]
         size = math.prod(self.orders)
+        for i, (p, order) in enumerate(zip(self._moves, self.orders, strict=True)):
+            if not np.array_equal(_times(p, order), np.arange(n)):  # so often it takes node 0 back
+                raise NetworkError("a symmetry of the group leaves a terminal where it is")
+            if not all(np.array_equal(p[q], q[p]) for q in self._moves[:i]):
+                raise NetworkError(f"permutation {i} does not commute with those before it")
         self._check_symmetries()
         self._node_images, orbit, self._row, self.representatives = self._orbits(self._moves, n, size)
         self.orbit = orbit.astype(np.int32)
@@ -204,8 +215,10 @@ class ShiftGroup:
             for _ in range(times - 1):
                 parts.append(move[parts[-1]].astype(np.int32))
             images = np.stack(parts, axis=2).reshape(ones.size, -1)
-        row = np.empty(count, np.int64)
+        row = np.full(count, -1, np.int64)
         row[images[:, ::-1]] = np.arange(size)[::-1]  # the first of several
+        if int(row.min(initial=0)) < 0:
+            raise NetworkError("the permutations do not generate the group that they were taken for")
         return images, orbit, row, ones
 
     @cached_property
