@@ -141,6 +141,7 @@ _FORWARD: tuple[_Line, ...] = (
     _line("total_exchange.products:TWO_PHASE_PRODUCT", TotalExchange),
     _line("total_exchange.busiest_node_first:BUSIEST_FIRST", TotalExchange),
     _line("total_exchange.orbit_paths:ORBIT_PATHS", TotalExchange),
+    _line("any_network.hierarchical_collectives:HIERARCHICAL_EXCHANGE", TotalExchange),
     _line("any_network.mpi_library_algorithms:EXCHANGES", TotalExchange, Chunked),
     _line("any_network.mpi_library_algorithms:HALVING_SCATTER", Scatter, Chunked),
     _line("any_network.mpi_library_algorithms:BROADCASTS", Broadcast, Chunked),
@@ -164,8 +165,9 @@ _FORWARD: tuple[_Line, ...] = (
 _ONE_WAY: tuple[_Line, ...] = (
     _line("multinode_broadcast.fat_trees:UP_FIRST", MultinodeBroadcast),
     _line("any_network.mpi_library_algorithms:ALLGATHERS", MultinodeBroadcast, Chunked),
+    _line("any_network.hierarchical_collectives:HIERARCHICAL_ALLGATHER", MultinodeBroadcast, Chunked),
 )
-"""Algorithms that no allreduce runs backwards: nodes send one packet and receive freely, or exchange sums instead."""
+"""Algorithms that no allreduce runs backwards: one-port nodes receive freely, or allreduce has one of its own."""
 
 _BOTH_WAYS = ("bine-trees",)
 """Those of the above that are run backwards and forwards for an allreduce that names them."""
@@ -184,6 +186,8 @@ _AS_THEY_ARE: tuple[_Line, ...] = (
     _line("any_network.priced_routing:PRICED_PATHS", *_MOVED, *_GENERAL),
     _line("any_network.alltoallv:SHARED_SHORTEST_WAYS", UnevenExchange, DemandTable, Grouped),
     _line("any_network.alltoallv:LOAD_BALANCED_DETOURS", UnevenExchange, DemandTable, Grouped),
+    _line("any_network.hierarchical_collectives:HIERARCHICAL_ALLREDUCE", Allreduce, Chunked),
+    _line("any_network.hierarchical_collectives:HIERARCHICAL_BROADCAST", Broadcast, Chunked),
     _line("any_network.overlapped_allreduce:OVERLAPPED_TREES", Allreduce, Chunked),
     _line("any_network.free_root_trees:FREE_ROOT_TREES", PartialSumAllreduce, Chunked, Grouped),
     _line("allreduce.staged_allreduce:STAGED_ALLREDUCES", PartialSumAllreduce, Chunked, Grouped),

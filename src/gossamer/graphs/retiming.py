@@ -231,6 +231,8 @@ def retimed(schedule: Schedule, network: Network, rules: Rules | None = None) ->
     if network.without_time != schedule.network.without_time:
         raise ScheduleError(f"{network.spec} and {schedule.network.spec} differ in more than the times of their links")
     symmetry = _kept(schedule.symmetry, network)
+    if symmetry is not None and not symmetry.free and (schedule.rules.send_limited or schedule.rules.receive_limited):
+        symmetry = None
     schedule = schedule.expand() if symmetry is None else schedule.unrolled()
     schedule = _without_control(schedule).replace(rules=rules or schedule.rules)
     schedule = _on_parallel_links(schedule, network)

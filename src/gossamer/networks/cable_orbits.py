@@ -96,8 +96,14 @@ class FreeGroup:
     ----------
     table : int32[H, N]
         Where each symmetry takes each node; the identity comes first, and then by name.
+    names : int64[H]
+        The name of each symmetry, ascending.
     generators : list of int
         Names of few symmetries that generate the group, the same however it was given.
+    free : bool
+        Whether none leaves a node where it is: True.
+    broken : None
+        Links without translates: none.
     orbit : int32[N]
         Orbit number of each node.
     representatives : int64[R]
@@ -120,11 +126,15 @@ class FreeGroup:
     ([3], [0, 1, 2, 0, 1, 2], [0, 1, 2])
     """
 
+    free = True
+    broken = None
+
     def __init__(self, network: Network, permutations: Sequence[npt.ArrayLike]) -> None:
         n = network.node_count
         given = [_permutation(network, p, i) for i, p in enumerate(permutations)]
         self.network = network
         self.table = generated_table(given, n)
+        self.names = self.table[:, 0].astype(np.int64)
         self.generators = few_generators(self.table)
         self.orbit = np.full(n, -1, np.int32)
         self._row = np.zeros(n, np.int64)  # the symmetry that takes the representative to each node

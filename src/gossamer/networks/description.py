@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from gossamer.atomic_files import Rows, attributes, bandwidth_text, quantity, seconds_text
 from gossamer.networks.bottleneck import NarrowCut, bottleneck
 from gossamer.networks.derived import cables
+from gossamer.networks.hierarchy import hierarchy, link_kinds
 from gossamer.networks.network import Failed, Network
 from gossamer.networks.networkx_conversion import port_attributes
 from gossamer.networks.recognition import recognition
@@ -40,10 +42,7 @@ def node_kinds(network: Network) -> npt.NDArray[np.int64]:
     ([0, 1, 2, 1, 0], 1)
     """
     n = network.node_count
-    columns = [network.link_capacity, network.link_occupancy, network.link_latency]
-    speeds = network.find(Speeds)
-    told = [*columns, *(() if speeds is None else (speeds.bandwidth, speeds.latency))]
-    kind = np.unique(np.stack([np.asarray(c, np.float64) for c in told]), axis=1, return_inverse=True)[1].ravel()
+    kind = link_kinds(network)
     kinds = int(kind.max(initial=0)) + 1
     color = (np.arange(n) >= network.terminal_count).astype(np.int64)
     count = len(np.unique(color))
@@ -91,8 +90,14 @@ def symmetry_words(network: Network) -> str:
     elif network.link_count > _MOST_LINKS:
         return "not looked for: the network is large"
     else:
+        shape = hierarchy(network)
         kinds = len(np.unique(node_kinds(network)))
         words = f"at least {kinds:,} kinds of nodes" if kinds > 1 else "no node is told from another by its neighbors"
+        if shape is not None and shape.translations:
+            order = math.prod(order for _, order in shape.translations)
+            words += f"; {order:,} shifts that move every rank and link" + " but those like the missing" * (
+                len(shape.missing) > 0
+            )
     count = automorphism_count(network)
     return words if count is None else f"{words}; {count:,} automorphism{'' if count == 1 else 's'}"
 
@@ -281,9 +286,10 @@ def describe(network: Network | Any) -> Description:
     net = as_network(network)
     connected, diameter, mean, exact = _reach(net)
     known = net.find(Failed)
+    shape = hierarchy(net) if recognition(net).original is None else None
     return Description(
         net,
-        recognition(net).words,
+        recognition(net).words if shape is None else shape.words,
         symmetry_words(net),
         connected,
         diameter,

@@ -25,6 +25,7 @@ from gossamer.bounds.earliest_arrivals import searches, spread
 from gossamer.bounds.registry import WHOLE, case_scope, slow
 from gossamer.bounds.registry import bounds as all_bounds
 from gossamer.errors import ModelError
+from gossamer.networks.hierarchy import hierarchy
 from gossamer.networks.network import Network
 from gossamer.questions.cases import Case
 from gossamer.questions.costs import AskedCost, Clock, Cost, FineTimeCost, TimeCost
@@ -131,6 +132,8 @@ def forms_of(network: Network, task: Task, rules: Rules | None, cost: TimeCost) 
         return
     if cost.form == "best":
         yield AllreduceVariant("blocks", "reduce-scatter + allgather", task, cost)
+        if isinstance(task, Allreduce) and network.terminal_count >= _LARGE and _composed(network, rules):
+            return  # its bound is met nearly, and sets of contributions of so many ranks take minutes
     # messages are whole buffers, and forms are close to each other
     whole = FineTimeCost(
         cost.bytes, bandwidth=cost.bandwidth, latency=cost.latency, overhead=cost.overhead, form=cost.form
@@ -157,6 +160,12 @@ def forms_of(network: Network, task: Task, rules: Rules | None, cost: TimeCost) 
                 seen.add(chunks)
                 words = "partial sums" + (f" in {chunks} chunks" if chunks > 1 else "")
                 yield AllreduceVariant("sums", words, among(chunked(PartialSumAllreduce(), chunks)), whole)
+
+
+def _composed(network: Network, rules: Rules | None) -> bool:
+    """Return whether an allreduce of blocks is composed of those of groups, and hardly any other form is better."""
+    found = None if rules is not None and (rules.reduction or rules.ports != "all") else hierarchy(network)
+    return found is not None and bool(found.translations)
 
 
 def _likely(network: Network, rules: Rules, groups: tuple[tuple[int, ...], ...]) -> Iterator[int]:
@@ -186,6 +195,8 @@ def split_sums(case: Case) -> Task | None:
 
 _SPLIT = 20_000
 """Ranks times links up to which an allreduce in steps is planned as partial sums, too."""
+_LARGE = 512
+"""Ranks from which on no other forms are tried on hierarchies."""
 _MOST_ROOTS = 1_000
 """Groups at most that are reduced to a root each."""
 

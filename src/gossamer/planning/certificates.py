@@ -297,6 +297,8 @@ def _checked(found: dict[str, Any]) -> list[str]:
 
 def _described(schedule: Schedule, length: Fraction) -> dict[str, Any]:
     """Return all of a certificate but the claim and the bound."""
+    if schedule.symmetry is not None and not (schedule.symmetry.free and schedule.symmetry.broken is None):
+        schedule = schedule.expand()  # the groups of certificates move switches, too
     network, rules, symmetry = schedule.network, schedule.rules.on(schedule.network), schedule.symmetry
     slot, scale, begins = _clock(schedule, length)
     task, of_packet = _task(schedule)

@@ -30,7 +30,7 @@ from gossamer.networks.recognition import recognized
 from gossamer.planning.allreduce_variants import counted_alike, exact_bounds, of_question, told_time
 from gossamer.planning.offer_search import Bounding, ProgressCallback, Search, asked_case, best_of
 from gossamer.planning.outcome import Expense, Outcome, peak_memory
-from gossamer.planning.plan_resizing import best_repetition, promised
+from gossamer.planning.plan_resizing import MOST_HOPS, best_repetition, promised
 from gossamer.planning.switching.resource_limits import ResourceLimits
 from gossamer.questions.cases import Case, Offer
 from gossamer.questions.costs import AskedCost, Clock, TimeCost
@@ -40,6 +40,7 @@ from gossamer.questions.tasks.chunked import MAX_CHUNKS
 
 __all__ = [
     "GAIN",
+    "LARGE",
     "NEAR",
     "AskedQuestion",
     "FoundPlan",
@@ -49,6 +50,7 @@ __all__ = [
     "as_repeatable",
     "best_counts",
     "count_words",
+    "large_orbits",
     "open_to_choice",
     "repeated",
     "similar",
@@ -276,7 +278,7 @@ def as_repeatable(found: Iterable[FoundPlan]) -> Iterator[Repeatable]:
     """Yield plans as what may be repeated, as far as they can be."""
     for each in found:
         schedule = each.outcome.schedule
-        if getattr(schedule, "repetition", None) is None:
+        if getattr(schedule, "repetition", None) is None and schedule.hop_count <= MOST_HOPS:
             with suppress(ScheduleError):
                 yield Repeatable(each.form, each.search, Generation(schedule), each.outcome.offer, each.outcome.expense)
 
@@ -441,6 +443,9 @@ class PacketPlans:
         if worth < math.inf:
             about = [0.0 if needs is None else needs.seconds for needs in map(search.needs, tried)]
             tried = [c for c, seconds in zip(tried, about, strict=True) if seconds <= max(1.0, worth, min(about))]
+        if not self.allowed.thorough and search.case.network.terminal_count >= LARGE:
+            # the others do for each rank what these do once
+            tried = [c for c in tried if "hierarchical" in c.algorithm] or tried
         chosen = search.fitting(tried, self.allowed)
         allowed, budget = self.allowed, self.allowed.budget
         if budget is not None:
@@ -449,7 +454,17 @@ class PacketPlans:
         self.found[packets] = search, found
         if packets > 1:
             self._slow |= {name for name, time in search.times.items() if time > _SLOW * found.completion_time}
-        return Planned(told_time(found.completion_time, search.case.cost), found.facts.size)
+        size = found.schedule.stored_hops if large_orbits(search.case, found.schedule) else found.facts.size
+        return Planned(told_time(found.completion_time, search.case.cost), size)
+
+
+LARGE = 256
+"""Terminals from which on the planner tries less, where other forms take long."""
+
+
+def large_orbits(case: Case, schedule: Any) -> bool:
+    """Return whether a schedule of many ranks stands for others by symmetry."""
+    return case.network.terminal_count >= LARGE and getattr(schedule, "symmetry", None) is not None
 
 
 _WORTH = 10.0

@@ -152,7 +152,10 @@ class Search:
             return f"no {self.kind.noun} for {case.task.word} yet; its lower bounds are known (gossamer bounds)"
         if algorithm != "best":
             return f"algorithm {algorithm!r} does not cover {where}: it {self.refusals[algorithm]}"
-        told = "; ".join(f"{name} {why}" for name, why in self.refusals.items())
+        large = {name: why for name, why in self.refusals.items() if "are allowed" in why}
+        told = "; ".join(f"{name} {why}" for name, why in (large | self.refusals).items())
+        if large:
+            told = f"it is too large; fewer ranks at once (--groups), or a symmetric network, would fit: {told}"
         return f"no {self.kind.noun} covers {where} with {self.kind.describe(case)}: {told}"
 
     def fitting(self, candidates: list[Candidate[Any]], allowed: ResourceLimits) -> FittingCandidates[Any]:

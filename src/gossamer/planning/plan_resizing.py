@@ -27,13 +27,14 @@ from gossamer.schedules import Schedule
 from gossamer.schedules.hop_table import summed_packets
 from gossamer.verification import verify
 
-__all__ = ["best_repetition", "in_generations", "least_seconds", "promised", "resized"]
+__all__ = ["MOST_HOPS", "best_repetition", "in_generations", "least_seconds", "promised", "resized"]
 
 Timed = Callable[[int], tuple[Network, Clock]]
 """From a number of generations to the network with the times of its packets, and their clock."""
 
-_MOST_HOPS, _MANY_HOPS, _MANY = 4_000_000, 16_000_000, 1_024
-"""Hops of all generations at most, so that they can be written out; the same of no more generations than that."""
+_MOST_HOPS, _MANY = 4_000_000, 1_024
+MOST_HOPS = 16_000_000
+"""Hops of all generations at most, so that they can be written out; the last of no more generations than that."""
 _STEP, _GAIN = 4, Fraction(998, 1000)
 """How many times more generations are tried next, and the share of the time that is no gain any more."""
 
@@ -41,7 +42,7 @@ _STEP, _GAIN = 4, Fraction(998, 1000)
 def _most(generation: Generation, message: int, least: int) -> int:
     """Return the most generations of messages of some bytes, of which a packet has so many or more."""
     packets, hops = generation.packets, max(generation.schedule.stored_hops, 1)
-    room = max(_MOST_HOPS // hops, min(_MANY_HOPS // hops, _MANY))
+    room = max(_MOST_HOPS // hops, min(MOST_HOPS // hops, _MANY))
     return max(1, min(message // (least * packets), MAX_CHUNKS // packets, room))
 
 

@@ -27,12 +27,14 @@ from gossamer.planning.allreduce_variants import (
 )
 from gossamer.planning.chunk_counts import (
     GAIN,
+    LARGE,
     NEAR,
     AskedQuestion,
     FoundPlan,
     PacketPlans,
     Repeatable,
     as_repeatable,
+    large_orbits,
     repeated,
     similar,
 )
@@ -421,14 +423,16 @@ def _best_form(
         return allowed.budget is not None and time.monotonic() - began > allowed.budget
 
     def repeat(parts: Iterable[Repeatable]) -> None:
-        if not late():
+        shortest = min(found, key=lambda each: each.time, default=None)
+        done = shortest is not None and large_orbits(search.case, shortest.outcome.schedule) and near(shortest.time)
+        if not late() and not done:
             found.extend(repeated(asked, found, parts, lowest(), late))
 
     def lowest() -> Fraction:
         return max([min(least.values()), *(bound.value for bound in asked.exact)])
 
     def near(time: Fraction) -> bool:
-        large = search.case.network.terminal_count >= _LARGE
+        large = search.case.network.terminal_count >= LARGE
         return asked.may_cut(asked.search) and time <= lowest() * (_ENOUGH_LARGE if large else _ENOUGH)
 
     for words, each in searches.items():
@@ -488,7 +492,7 @@ def _usual(
     tried = {each.outcome.algorithm for each in found}
     if not asked.may_cut(search) or not least * NEAR < best < least * _FAR:
         return better
-    if search.case.network.terminal_count >= _LARGE:
+    if search.case.network.terminal_count >= LARGE:
         return better
     for usual in USUAL:
         if reversed_kind(search.case.task) not in usual.uses or late():
@@ -512,9 +516,9 @@ def _usual(
 
 _FAR, _QUICK = Fraction(5, 4), 1.0
 """Times the bound, and seconds, up to which usual algorithms are planned beside the others."""
-_ENOUGH, _ENOUGH_LARGE, _LARGE = Fraction(203, 200), Fraction(26, 25), 256
+_ENOUGH, _ENOUGH_LARGE = Fraction(203, 200), Fraction(26, 25)
 """Times the bound: where a plan is so near to it, and the network has no structure, no further form is planned; the
-same from so many terminals on, where other forms take long."""
+same of large networks, where other forms take long."""
 
 
 def compare(

@@ -418,7 +418,7 @@ def _before(schedule: Schedule, rows: npt.NDArray[np.int32]) -> npt.NDArray[np.i
 def _templates(schedule: Schedule, symmetry: Symmetry) -> Templates | None:
     """Return the operations of a rank of each orbit; None where places are not known to follow translations."""
     found = invariant_layout(schedule.task, schedule.network, schedule.messages)
-    if found is None:
+    if found is None or not symmetry.free:  # at a switch that stays where it is several translates of a hop meet
         return None
     places, input_by_node, output_by_node = found
     parts = blocks_of_message(schedule)

@@ -268,6 +268,10 @@ class HopTable:
             ("packet", self.packet, CONTROL, table.count - 1),
         ):
             check_range(values, name, low, high)
+        broken = None if self.symmetry is None else self.symmetry.broken
+        if broken is not None and bool(broken[self.link].any()):
+            link = int(self.link[int(np.argmax(broken[self.link]))])
+            raise ScheduleError(f"a hop is on link {self.network.link_name(link)}, which has no translates here")
         if self.repetition is not None and int(self.packet.min()) == CONTROL:
             raise ScheduleError("a schedule that repeats has no control packets")
 

@@ -12,15 +12,17 @@ from gossamer.errors import ScheduleError
 from gossamer.networks.cable_orbits import FreeGroup
 from gossamer.networks.finite_groups import Elements
 from gossamer.networks.network import Network
+from gossamer.networks.recognition.free_groups import ShiftGroup, group_of
 from gossamer.reading import instance, whole
 
 
 class Symmetry:
     """The translations under which an invariant schedule looks the same.
 
-    A translation takes nodes to nodes and links to links, and none but the identity leaves a node where it is. On a
-    Cayley network a translation by h maps node u to ``h*u`` and link ``(u, g)`` to ``(h*u, g)``; on any network it may
-    be a permutation of the nodes that keeps the links. A translation is named by what it makes of node 0.
+    A translation takes nodes to nodes and links to links, and none but the identity leaves a terminal or a link where
+    it is; switches may stay (`free`). On a Cayley network a translation by h maps node u to ``h*u`` and link ``(u, g)``
+    to ``(h*u, g)``; on any network it may be a permutation of the nodes that keeps the links. A translation is named by
+    what it makes of node 0.
 
     The nodes fall into orbits; a schedule stores the packets of one representative of each orbit, and the rest are
     their translates. A link in slot t is then used by exactly one translate of each stored hop in slot t over a link
@@ -90,7 +92,7 @@ class Symmetry:
         given = () if generated_by is None else generated_by
         named = tuple(whole(g, "a generator", -(2**31), error=ScheduleError) for g in given)
         self.generated_by = None if generated_by is None else named
-        self._free: FreeGroup | None = None
+        self._free: FreeGroup | ShiftGroup | None = None
         if permutations is None:
             self._check_translations()
             self._by_translations()
@@ -99,8 +101,8 @@ class Symmetry:
             raise ScheduleError("a symmetry is of elements that generate a subgroup, or of permutations, not of both")
         if network.shared_ports is not None:
             raise ScheduleError(f"{network.spec} has links that share ports, so it has no translations")
-        self._free = FreeGroup(network, permutations)
-        self.elements: Elements = self._free.table[:, 0].astype(np.int64)
+        self._free = group_of(network, permutations)
+        self.elements: Elements = self._free.names
         self.orbit, self.representatives = self._free.orbit, self._free.representatives
 
     def _check_translations(self) -> None:
@@ -152,8 +154,21 @@ class Symmetry:
 
     @property
     def order(self) -> int:
-        """Number of translations, the size of every orbit."""
+        """Number of translations, the size of every orbit of terminals and of links."""
         return int(self.elements.size)
+
+    @property
+    def free(self) -> bool:
+        """Whether no translation but the identity leaves any node where it is, not even a switch."""
+        return self._free is None or self._free.free
+
+    @property
+    def broken(self) -> npt.NDArray[np.bool_] | None:
+        """Links that have no translates because some of these are missing, bool[L]; None if all have.
+
+        No schedule that is invariant uses them.
+        """
+        return None if self._free is None else self._free.broken
 
     @property
     def orbit_count(self) -> int:

@@ -143,7 +143,8 @@ def measure_buffers(
     A stretch is a maximal run of slot boundaries at which one node (of each orbit) holds more than `buffer_limit`
     packets; it is given as (first boundary, node, packets held there).
     """
-    if not plain_schedule(schedule, state):
+    alone = schedule.symmetry is None or schedule.symmetry.free
+    if not (alone and plain_schedule(schedule, state)):
         return _measure_stays(schedule, state, count, buffer_limit, limit)
     from gossamer.verification import replay_kernels
 
@@ -180,6 +181,8 @@ def _measure_stays(
     where = np.tile(node if symmetry is None else symmetry.orbit[node], 2)
     when = np.concatenate([first, last.astype(np.int64) + 1])
     change = np.repeat([1, -1], node.size)
+    if symmetry is not None and not symmetry.free:  # packets of several translates are at a switch that stays in place
+        change *= (symmetry.order // np.bincount(symmetry.orbit))[where]
     span = int(when.max(initial=0)) + 1
     small = span * (int(where.max(initial=0)) + 1) < 2**62
     order = np.argsort(where * np.int64(span) + when) if small else np.lexsort((when, where))

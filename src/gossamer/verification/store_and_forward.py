@@ -232,6 +232,9 @@ def verify(schedule: Schedule, limit: int = 20) -> Verification:
     began = time.process_time()
     stays = schedule.rules.buffer is not None and schedule.rules.buffer_counts != "transit"
     every, alike = schedule.hop_count, "symmetry" if schedule.invariant else "repetition"
+    limited = schedule.rules.send_limited or schedule.rules.receive_limited or schedule.rules.buffer is not None
+    if schedule.symmetry is not None and not schedule.symmetry.free and limited:
+        schedule = schedule.expand()  # a switch that stays where it is has the hops of several translates at once
     schedule = schedule.unrolled(None if stays else schedule.generations_at_once)
     state = ReplayState(schedule)
     found: list[Violation] = []

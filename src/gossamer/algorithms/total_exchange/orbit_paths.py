@@ -25,7 +25,7 @@ from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import TotalExchange
 from gossamer.schedules import Packets, Phase, Schedule, Symmetry
 
-__all__ = ["ORBIT_PATHS", "orbit_paths_exchange"]
+__all__ = ["ORBIT_PATHS", "orbit_paths_exchange", "quotient_of"]
 
 
 @njit(cache=True, nogil=True, small=100_000)
@@ -132,7 +132,7 @@ def orbit_paths_exchange(case: Case) -> Schedule:
     before = np.arange(path.size, dtype=np.int32) - 1
     before[begin[:-1][count > 0]] = -1
     links = symmetry.link_orbit(path).astype(np.int32)
-    roads = _quotient(case, symmetry)
+    roads = quotient_of(case, symmetry)
     load = np.bincount(links, minlength=roads.source.size)
     least = max(ceil(case.floor), int((-(-load // roads.capacity)).max(initial=0)))
     tries = 40 if path.size < 20_000 else 6
@@ -161,7 +161,7 @@ def _symmetry(case: Case) -> Symmetry | None:
         return None
 
 
-def _quotient(case: Case, symmetry: Symmetry) -> LinkResources:
+def quotient_of(case: Case, symmetry: Symmetry) -> LinkResources:
     """Return the orbits of links, between orbits of nodes."""
     network = case.network
     roads = LinkResources.of(network, case.rules)
@@ -184,7 +184,7 @@ def _paths(
     begin = np.zeros(target.size + 1, np.int64)
     np.cumsum(distance[row, target], out=begin[1:])
     of = symmetry.link_orbit(np.arange(network.link_count)).astype(np.int32)
-    capacity = _quotient(case, symmetry).capacity
+    capacity = quotient_of(case, symmetry).capacity
     first_in = np.zeros(network.node_count + 1, np.int64)
     np.cumsum(network.in_degree, out=first_in[1:])
     into = (first_in, np.argsort(network.link_target, kind="stable").astype(np.int32))

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from gossamer.atomic_files import exact_bandwidth, exact_duration
 from gossamer.errors import FileFormatError, GossamerError, NetworkError, nearest, shown
-from gossamer.networks.builder import ATTRIBUTES, PLAIN, NetworkFormat, Wiring, attributed
+from gossamer.networks.builder import ATTRIBUTES, PLAIN, LinkKind, NetworkFormat, Wiring, attributed
 from gossamer.networks.derived import half_duplex
 from gossamer.networks.family import checked_size
 from gossamer.networks.network import Network
@@ -358,6 +358,7 @@ class _EdgeList:
         self.roles: dict[str, bool] = {}  # whether it is a terminal, by name
         self.names: dict[str, None] = {}
         self.wiring = Wiring(self.name)
+        self.kinds: dict[tuple[str, ...], tuple[int, LinkKind]] = {}  # by what stands behind the ends
 
     def take(self, place: int, line: str) -> None:
         words = _words(line, self._where(place)) if '"' in line else line.partition("#")[0].split()
@@ -420,8 +421,11 @@ class _EdgeList:
         u, v = words[:2]
         capacity, kind = 1, PLAIN
         if len(words) > 2:
-            given = {c: w for c, w in zip(self.columns[2:], words[2:], strict=False) if w != "-"}
-            capacity, kind = attributed(self._where(place), given, FileFormatError)
+            said = tuple(words[2:])
+            if said not in self.kinds:  # thousands of lines say the same
+                given = {c: w for c, w in zip(self.columns[2:], said, strict=False) if w != "-"}
+                self.kinds[said] = attributed(self._where(place), given, FileFormatError)
+            capacity, kind = self.kinds[said]
         if u == v or (self.wiring.has(u, v, kind) and not self.several):
             what = "link" if self.one_way else "edge"
             fault = f"node {shown(u)} is joined to itself"

@@ -1,0 +1,155 @@
+"""Five collectives at 1 GiB on hierarchies that come as files, from 128 to 65,536 ranks: time, bound, CPU, memory.
+
+    pytest benchmarks/bench_hierarchy.py -s
+    pytest benchmarks/bench_hierarchy.py -s -k "fat_tree and allreduce"
+
+Each plan is made by a process of its own from an edge list, with at most 8 GiB and `LIMIT` seconds of CPU. The last
+lines are growth exponents of CPU seconds between the sizes of a family.
+Networks: fat trees of three levels, 2:1 oversubscribed at the leaves; pods of 16 servers of 8 GPUs with a rail for each
+GPU; the same with two rails dark; dragonflies; tori with failed links.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+LIMIT = 300
+TASKS = ("allgather", "reduce-scatter", "allreduce", "alltoall", "broadcast")
+_MEASURED: dict[tuple[str, str], list[tuple[int, float]]] = {}
+
+_PLAN = """
+import json, resource, sys
+import gossamer
+plan = gossamer.plan(sys.argv[1], sys.argv[2], cost=gossamer.TimeCost("1GiB"))
+assert gossamer.verify(plan.schedule)
+clock = plan.case.cost
+used = resource.getrusage(resource.RUSAGE_SELF)
+print(json.dumps({
+    "seconds": float(clock.seconds(plan.completion_time)), "ratio": float(plan.completion_time / plan.bound),
+    "algorithm": plan.algorithm, "cpu": used.ru_utime + used.ru_stime, "megabytes": used.ru_maxrss // 1024,
+    "stored": plan.schedule.stored_hops, "hops": plan.schedule.hop_count,
+}))
+"""
+
+
+def fat_tree(pods: int, leaves: int, hosts: int, spines: int) -> list[str]:
+    """Hosts below leaves in pods; as many second-level switches in a pod as core switches above each of them."""
+    lines = [f"switches l[0-{pods * leaves - 1}] a[0-{pods * spines - 1}] c[0-{spines * spines - 1}]"]
+    for p in range(pods):
+        for leaf in range(p * leaves, (p + 1) * leaves):
+            lines += [f"h{leaf * hosts + h} l{leaf} 50GB/s 1us" for h in range(hosts)]
+            lines += [f"l{leaf} a{p * spines + a} 50GB/s 1us" for a in range(spines)]
+        lines += [f"a{p * spines + a} c{a * spines + c} 50GB/s 1us" for a in range(spines) for c in range(spines)]
+    return lines
+
+
+def rail_pods(pods: int, rails: int = 8, servers: int = 16, gpus: int = 8, spines: int = 4) -> list[str]:
+    """Servers of GPUs with a switch inside, a leaf for each rail in each pod, spines for each rail."""
+    nodes = pods * servers, pods * rails, rails * spines
+    lines = ["switches " + " ".join(f"{name}[0-{n - 1}]" for name, n in zip("nrs", nodes, strict=True))]
+    for p in range(pods):
+        for n in range(p * servers, (p + 1) * servers):
+            lines += [f"g{n * gpus + g} n{n} 450GB/s 500ns" for g in range(gpus)]
+            lines += [f"g{n * gpus + g} r{p * rails + g} 50GB/s 1us" for g in range(rails)]
+        up = servers * 50 // spines
+        lines += [f"r{p * rails + r} s{r * spines + s} {up}GB/s 1us" for r in range(rails) for s in range(spines)]
+    return lines
+
+
+def dragonfly(h: int) -> list[str]:
+    """Groups of 2h routers with h hosts and h global links each, and one link between each two groups."""
+    a, groups = 2 * h, 2 * h * h + 1
+    lines = [f"switches r[0-{a * groups - 1}]"]
+    for group in range(groups):
+        for r in range(group * a, (group + 1) * a):
+            lines += [f"h{r * h + t} r{r} 25GB/s 1us" for t in range(h)]
+            lines += [f"r{r} r{q} 25GB/s 1us" for q in range(r + 1, (group + 1) * a)]
+        for k in range(a * h):
+            other = (group + k + 1) % groups
+            if group < other:
+                lines.append(f"r{group * a + k // h} r{other * a + (a * h - 1 - k) // h} 25GB/s 1us")
+    return lines
+
+
+def torus(side: int, failed: int) -> list[str]:
+    """A torus of three dimensions from which some links are gone."""
+    place = np.arange(side**3).reshape(side, side, side)
+    pairs = np.concatenate([np.stack([place, np.roll(place, -1, axis)], -1).reshape(-1, 2) for axis in range(3)])
+    kept = np.delete(pairs, np.random.default_rng(1).choice(len(pairs), failed, replace=False), axis=0)
+    return [f"{u} {v} 50GB/s 1us" for u, v in kept.tolist()]
+
+
+NETWORKS = {
+    "fat_tree-128": lambda: fat_tree(4, 4, 8, 4),
+    "fat_tree-1024": lambda: fat_tree(8, 8, 16, 8),
+    "fat_tree-8192": lambda: fat_tree(16, 16, 32, 16),
+    "fat_tree-65536": lambda: fat_tree(32, 32, 64, 32),
+    "pods-256": lambda: rail_pods(2),
+    "pods-512": lambda: rail_pods(4),
+    "pods-2048": lambda: rail_pods(16),
+    "pods-16384": lambda: rail_pods(128),
+    "pods_two_rails_dark-512": lambda: rail_pods(4, rails=6),
+    "dragonfly-1056": lambda: dragonfly(4),
+    "dragonfly-9702": lambda: dragonfly(7),
+    "torus_3_failed-4096": lambda: torus(16, 3),
+    "torus_98_failed-32768": lambda: torus(32, 98),
+}
+
+
+def _limited() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
+    resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT))
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("hierarchies")
+
+    def path(name: str) -> Path:
+        file = folder / f"{name}.edges"
+        if not file.exists():
+            file.write_text("columns source target bandwidth latency\n" + "\n".join(NETWORKS[name]()) + "\n")
+        return file
+
+    return path
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("name", NETWORKS)
+def test_plan(files, name, task, capsys):
+    command = [sys.executable, "-c", _PLAN, str(files(name)), task]
+    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=_limited, check=False)
+    with capsys.disabled():
+        if done.returncode:
+            said = (done.stderr.strip().splitlines() or [f"stopped after {LIMIT} s of CPU"])[-1]
+            print(f"\n{name:<24} {task:<15} no plan: {said[:120]}", end="")
+            return
+        found = json.loads(done.stdout)
+        _MEASURED.setdefault((name.rpartition("-")[0], task), []).append((int(name.rpartition("-")[2]), found["cpu"]))
+        print(
+            f"\n{name:<24} {task:<15} {found['seconds']:10.4g} s {found['ratio']:7.4f} x the bound {found['cpu']:7.1f} "
+            f"s CPU {found['megabytes']:6,} MB {found['stored']:12,} of {found['hops']:16,} transfers "
+            f"{found['algorithm']}",
+            end="",
+        )
+
+
+def test_growth(capsys):
+    with capsys.disabled():
+        print("\ngrowth exponents of CPU seconds:")
+        for (family, task), found in _MEASURED.items():
+            steps = [
+                f"{n:,} to {m:,}: {math.log(b / a) / math.log(m / n):.2f}"
+                for (n, a), (m, b) in itertools.pairwise(found)
+            ]
+            if steps:
+                print(f"{family:<24} {task:<15} {', '.join(steps)}")
