@@ -226,7 +226,8 @@ class ExchangePlanner:
                 self._timed.pop(max(self._timed))
             n, cost = self.network.terminal_count, self.cost
             if isinstance(cost, TimeCost):  # slots so short that little is rounded up
-                size, counting = (packet_bytes, "mpi") if packet_bytes else (cost.bytes, cost.counting)
+                size: Any = packet_bytes or cost.bytes
+                counting = "mpi" if packet_bytes else cost.counting
                 cost = FineTimeCost(size, counting, cost.bandwidth, cost.latency, cost.overhead)
             nothing: Any = np.zeros((n, n), np.int64)
             case = self._kind.case(self.network, UnevenExchange(nothing), self.rules, cost, self.seed)
