@@ -36,7 +36,7 @@ from gossamer.planning.outcome import Outcome
 from gossamer.planning.planner import _left_open, plan
 from gossamer.planning.switching.resource_limits import Candidate
 from gossamer.questions.cases import Case, Offer, Refusal
-from gossamer.questions.costs import AskedCost, Clock, Counting, FineTimeCost, TimeCost
+from gossamer.questions.costs import AskedCost, Clock, FineTimeCost, TimeCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Task, UnevenExchange, as_task
 from gossamer.reading import seed as read_seed
@@ -226,8 +226,8 @@ class ExchangePlanner:
                 self._timed.pop(max(self._timed))
             n, cost = self.network.terminal_count, self.cost
             if isinstance(cost, TimeCost):  # slots so short that little is rounded up
-                counting: Counting = "mpi" if packet_bytes else cost.counting
-                size = packet_bytes or cost.bytes
+                size: Any = packet_bytes or cost.bytes
+                counting = "mpi" if packet_bytes else cost.counting
                 cost = FineTimeCost(size, counting, cost.bandwidth, cost.latency, cost.overhead)
             nothing: Any = np.zeros((n, n), np.int64)
             case = self._kind.case(self.network, UnevenExchange(nothing), self.rules, cost, self.seed)

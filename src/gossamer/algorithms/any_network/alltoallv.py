@@ -333,7 +333,7 @@ class KnownPaths(NamedTuple):
         >>> import gossamer
         >>> known = KnownPaths.of(Case(gossamer.network("ring:4"), gossamer.task("alltoall")).links)
         >>> np.diff(known.first).tolist()[:4], known.begin.tolist()[:4], known.link.tolist()[:4]
-        ([0, 1, 2, 1], [0, 1, 3, 5], [0, 1, 4, 0])
+        ([0, 1, 2, 1], [0, 1, 3, 5], [0, 0, 2, 1])
         """
         size = links.terminal_count
         longest = _longest_way(links)

@@ -207,10 +207,13 @@ class _Searched:
 
     def statuses(self, nodes: Counts, inward: bool = False) -> Counts:
         different, where, known = self._searched(nodes, inward)
-        # a node reaches as many others in one hop as it has links, and the rest in two at the least
-        degree = (self.network.in_degree if inward else self.network.out_degree)[different]
-        others = self.network.terminal_count - 1
-        found = others + np.maximum(others - degree, 0)
+        # a node reaches as many others in one hop as it has links, each of these as many more in the next (Moore)
+        degrees = self.network.in_degree if inward else self.network.out_degree
+        layer, grows = degrees[different].astype(np.int64), max(1, int(degrees.max()) - int(self.network.two_way))
+        left, found, hops = np.full(different.size, self.network.terminal_count - 1), np.zeros(different.size, int), 1
+        while bool(left.any()) and hops <= self.network.node_count:
+            now = np.minimum(layer, left)
+            found, left, layer, hops = found + hops * now, left - now, np.minimum(layer * grows, 2**40), hops + 1
         profiles = (self.profile(node, inward) for node in different[known].tolist())
         found[known] = [int(np.arange(p.size) @ p) for p in profiles]
         return np.asarray(found[where])
