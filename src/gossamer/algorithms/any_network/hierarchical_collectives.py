@@ -55,7 +55,7 @@ _MOST_HOPS, _MOST_ROWS = 60_000_000, 300_000_000
 """Hops that are stored at the most, and distances from one rank of each orbit."""
 _ROUNDS, _POWER = 3, 12.0
 """How often the paths of an exchange are chosen, and how steeply the price of a link rises with its load."""
-_TRIES = ((20_000, 40, 8), (200_000, 6, 4), (1_000_000, 3, 2), (2**62, 1, 0))
+_TRIES = ((20_000, 40, 8), (200_000, 6, 4), (1_000_000, 3, 2), (10_000_000, 1, 4), (2**62, 1, 1))
 """Orders in which hops are scheduled, and rounds back and forth, by the number of hops."""
 _NEVER = 2**62
 _LARGE = 256
