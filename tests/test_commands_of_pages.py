@@ -44,7 +44,8 @@ LONG = (
 """How commands begin that take more than some seconds: those of studies and designs make the pages that show their
 results, others are in `test_claims.py`."""
 ELSEWHERE = {
-    "docs/how_to/run_it.md", "docs/how_to/cables_to_bytes.md", "docs/how_to/one_machine_to_a_cluster.md",
+    "docs/how_to/run_it.md", "docs/how_to/four_boxes.md", "docs/how_to/damaged_torus_and_slurm.md",
+    "docs/how_to/one_machine_to_a_cluster.md",
     "docs/gallery.md", "docs/tutorials/example_fixed_point.md", "docs/tutorials/getting_started.md",
     "docs/index.md", "docs/reference/cli.md",
 }  # fmt: skip
