@@ -1,4 +1,4 @@
-"""Every block of the page "Run it" is carried out, in order, in one folder; and the commands of those that lead to it."""
+"""Every block of the page "Run it" is carried out, in order, in one folder; and commands of pages that lead to it."""
 
 from __future__ import annotations
 
