@@ -42,6 +42,8 @@ _NO_OPTION = re.compile(r"[Nn]o option (-[\w-]+)")
 _OUTSIDE = re.compile(r"\b(-?\d+)\.\.(-?\d+)(?:, got '?(-?\d+)'?)?")
 _SUCH_AS = re.compile(r"\bsuch as (\w[^\s,;']*)[^']*, got '([^']+)'")
 _ONE_OF = re.compile(r"(?:is not one of|must be) ('[^']+'(?:(?:, | or )'[^']+')*)")
+_AT_A_STEP = re.compile(r"threadblock \d+, step \d+")
+"""Where a program is at fault, which no other command mends."""
 _NAMES_NEXT = re.compile(r"gossamer [a-z-]+ |pip install|'gossamer [a-z ]+'|\bsee gossamer\b")
 _LISTS = (
     (NetworkError, "gossamer list networks"),
@@ -92,7 +94,7 @@ def with_advice(text: str, arguments: Sequence[str], error: Exception | None = N
     """
     line = CommandLine(list(arguments))
     text = _few_reasons(text, error)
-    if "pip install" in text:
+    if "pip install" in text or _AT_A_STEP.search(text):
         return text
     with suppress(Exception):  # whatever was typed: what was wrong with it is said in any case
         proposal, text = _proposal(text, line), _too_many(text, line)
@@ -362,8 +364,10 @@ def _with_extra(text: str, line: CommandLine) -> Iterator[Words]:
         spec = re.sub(r"(\d+)\.\.(\d+)", r"{\1..\2}", str(line.argument(0)))
         yield ["sweep", "--network", spec, "--task", first, "-o", "results.parquet"]
     names = [line.argument(i) or "" for i in range(len(line.places))]
+    crossed = names[1:2] == ["x"] and len(names) > 2  # dgx-h100 x 4
+    names = [names[0], *names[2:]] if crossed else names
     if len(names) > 1 and line.takes_network:
-        more = line.words[line.places[1] + 1 :]
+        more = line.words[line.places[1 + crossed] + 1 :]
         sides = [n for n in names[1:] if n.isdecimal()]
         if len(sides) > 1 and names[1:] in ([*sides], [*sides, names[-1]]):  # torus 8 8
             for spec in (f"{names[0]}:{'x'.join(sides)}", f"{names[0]}:{','.join(sides)}"):
