@@ -58,7 +58,7 @@ def check_outputs(output: Iterable[Path], suffixes: Iterable[str], allowed: str)
         check_writable(path)
 
 
-def check_other_than(inputs: Iterable[str | Path | None], output: Iterable[Path]) -> None:
+def check_other_than(inputs: Iterable[object], output: Iterable[Path]) -> None:
     """Refuse to write a file over one that is read; of `inputs` what is no file does not matter."""
     read = [given for given in inputs if given is not None]
     for path in output:
@@ -66,9 +66,9 @@ def check_other_than(inputs: Iterable[str | Path | None], output: Iterable[Path]
             raise FileFormatError(f"{shown(str(path), 200)} is the file that is read; name another one to write")
 
 
-def _same(path: Path, other: str | Path) -> bool:
+def _same(path: Path, other: object) -> bool:
     with suppress(OSError, ValueError):
-        return path.samefile(other)
+        return isinstance(other, str | Path) and path.samefile(other)
     return False
 
 

@@ -483,11 +483,14 @@ def fails(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(**given: Any) -> None:
         if words := given.pop("without"):
+            from gossamer.cli.files import check_other_than
             from gossamer.networks import as_network
             from gossamer.networks.derived import without
 
             if given["network"] is None:
                 raise ModelError("--without goes with a network")
+            if isinstance(given.get("output"), list):  # what is read is not written over
+                check_other_than([given["network"]], given["output"])
             given["network"] = without(as_network(given["network"]), words, given.get("seed") or 0)
         command(**given)
 
