@@ -19,7 +19,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from gossamer.cli.console import hush_libraries, print_error
+from gossamer.cli.console import check_other_than, hush_libraries, print_error
 from gossamer.errors import ModelError
 
 __all__ = [
@@ -483,7 +483,6 @@ def fails(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(**given: Any) -> None:
         if words := given.pop("without"):
-            from gossamer.cli.files import check_other_than
             from gossamer.networks import as_network
             from gossamer.networks.derived import without
 
