@@ -72,6 +72,9 @@ WORDS = [
     ((*DYNAMIC, "--load", "0.5", "--replications", "1000000000"), "replications must be a whole number in 1..10000"),
     ((*DYNAMIC, "--load", "0.5", "--steps", "1000000000000"), "transmissions would be simulated, of at most 1e+12"),
     (("simulate", "traffic", "torus:4x4", "--load", "1e-308", "--measured", "100"), "loads must"),
+    (("plan", "hypercube:23", "partial-multinode-broadcast", "--unit", "1"), "takes no --unit"),
+    (("network", "complete:4", "-o", "/dev/full", "--json", "--without", "terminals:0"), "of no known kind"),
+    (("plan", "hypercube:23", "allgather", "--root", "0"), "takes no --root"),
     (("plan", "ring:100000", "alltoall", "--memory", "8GB"), "needs about 180 GB of memory"),
     (("plan", "array:64x64", "alltoall", "--memory", "1GB"), "needs about 18.2 GB of memory"),
     (("simulate", "traffic", "torus:4x4", "--load", "0.1", "--seed", "18446744073709551616"), "seed must be"),
@@ -346,3 +349,20 @@ def test_details_that_cannot_be_written_are_refused_before_anything_is(tmp_path,
     assert out == ""
     assert "is a folder" in err
     assert not table.exists()
+
+
+def test_a_large_network_is_refused_before_it_is_built(capsys, monkeypatch):
+    monkeypatch.setattr("gossamer.processes.memory.free_memory", lambda: 1_000_000_000)
+    monkeypatch.setattr("gossamer.networks.network.Network.__init__", lambda *_, **__: pytest.fail("it is built"))
+    told = refusal(capsys, "plan", "hypercube:23", "broadcast")
+    assert "hypercube:23: its 192,937,984 links need about 3.09 GB of memory, and 1 GB are free" in told
+
+
+@pytest.mark.parametrize("words", [("network",), ("demands", "alltoall")])
+def test_a_network_without_something_is_not_written_over_its_own_file(capsys, tmp_path, words):
+    path = tmp_path / "net.edges"
+    path.write_text("a b\nb c\nc a\n")
+    assert "is the file that is read" in refusal(
+        capsys, words[0], path, *words[1:], "--without", "links:a-b", "-o", path
+    )
+    assert path.read_text() == "a b\nb c\nc a\n"

@@ -75,7 +75,8 @@ class Bound:
     @property
     def text(self) -> str:
         """The name, the schedules that do not beat it where these are not all, and the witness, for people."""
-        return f"{self.name}{f', for {self.scope}' if self.scope else ''}: {self.witness}"
+        told = self.witness.removeprefix("in any form, ") if self.name.endswith("in any form") else self.witness
+        return f"{self.name}{f', for {self.scope}' if self.scope else ''}: {told}"
 
     @property
     def value_text(self) -> str:

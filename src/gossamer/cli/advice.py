@@ -43,6 +43,8 @@ _NO_OPTION = re.compile(r"[Nn]o option (-[\w-]+)")
 _OUTSIDE = re.compile(r"\b(-?\d+)\.\.(-?\d+)(?:, got '?(-?\d+)'?)?")
 _SUCH_AS = re.compile(r"\bsuch as (\w[^\s,;']*)[^']*, got '([^']+)'")
 _ONE_OF = re.compile(r"(?:is not one of|must be) ('[^']+'(?:(?:, | or )'[^']+')*)")
+_AT_A_STEP = re.compile(r"threadblock \d+, step \d+")
+"""Where a program is at fault, which no other command mends."""
 _NAMES_NEXT = re.compile(r"gossamer [a-z-]+ |pip install|'gossamer [a-z ]+'|\bsee gossamer\b")
 _LISTS = (
     (NetworkError, "gossamer list networks"),
@@ -95,10 +97,13 @@ def with_advice(text: str, arguments: Sequence[str], error: Exception | None = N
     """
     line = CommandLine(list(arguments))
     text = _few_reasons(text, error)
-    if "pip install" in text or (isinstance(error, FileFormatError) and _in_the_file(text, line)):
+    in_the_file = isinstance(error, FileFormatError) and _in_the_file(text, line)
+    if "pip install" in text or in_the_file or _AT_A_STEP.search(text):
         return text
     with suppress(Exception):  # whatever was typed: what was wrong with it is said in any case
         proposal, text = _proposal(text, line), _too_many(text, line)
+        if proposal.startswith("sed "):
+            text = f"{line.argument(0)!r} has commas; a list of edges has spaces between the names, as in 'a b 50GB/s'"
         if proposal:
             return _told(text, proposal)
     if _NAMES_NEXT.search(text):
@@ -121,7 +126,7 @@ def _proposal(text: str, line: CommandLine) -> str:
         for each in (words, [*words, *more]):
             if each != line.words and understood(each):
                 return _typed(each)
-    return _written_and_exported(text, line) or _with_ranks(text, line)
+    return _written_and_exported(text, line) or _with_ranks(text, line) or _with_spaces(text, line)
 
 
 def _told(text: str, proposal: str) -> str:
@@ -369,8 +374,10 @@ def _with_extra(text: str, line: CommandLine) -> Iterator[Words]:
         spec = re.sub(r"(\d+)\.\.(\d+)", r"{\1..\2}", str(line.argument(0)))
         yield ["sweep", "--network", spec, "--task", first, "-o", "results.parquet"]
     names = [line.argument(i) or "" for i in range(len(line.places))]
+    crossed = names[1:2] == ["x"] and len(names) > 2  # dgx-h100 x 4
+    names = [names[0], *names[2:]] if crossed else names
     if len(names) > 1 and line.takes_network:
-        more = line.words[line.places[1] + 1 :]
+        more = line.words[line.places[1 + crossed] + 1 :]
         sides = [n for n in names[1:] if n.isdecimal()]
         if len(sides) > 1 and names[1:] in ([*sides], [*sides, names[-1]]):  # torus 8 8
             for spec in (f"{names[0]}:{'x'.join(sides)}", f"{names[0]}:{','.join(sides)}"):
@@ -674,6 +681,30 @@ def _with_ranks(text: str, line: CommandLine) -> str:
     """Return the command that runs a schedule with as many ranks as it has nodes; empty if ranks are not the matter."""
     found = re.search(r"has (\d+) \w+; there are \d+ ranks", text)
     return f"mpiexec -n {found[1]} {_typed(line.words)}" if found and line.name == "run" else ""
+
+
+def _with_spaces(text: str, line: CommandLine) -> str:
+    """Return the two commands that make a list of edges of a table with commas and go on with it; empty if it is none.
+
+    Names of columns above the edges go, but for those that lists of edges have, too.
+    """
+    name = str(line.argument(0))
+    if not line.takes_network or not re.search("of no known format|expected '", text) or not Path(name).is_file():
+        return ""
+    with Path(name).open(encoding="utf-8-sig", errors="replace") as file:
+        first, second = (re.split(r"\s*([,;])\s*", file.readline(10_000).strip()) for _ in range(2))
+    if len(first) < 3 or (second != [""] and len(second) < 3):
+        return ""
+    ends = ("source", "target", "src", "dst", "from", "to", "node1", "node2", "u", "v")
+    headed = all(word.lower().strip('"') in ends for word in first[:3:2])
+    known = headed and len(first) > 3 and set(first[::2]) <= {"source", "target", "capacity", "bandwidth", "latency"}
+    places = [Path(name).with_name(f"{Path(name).stem}{end}") for end in (".edges", ".txt", "-spaced.txt")]
+    new = str(next((place for place in places if not place.exists()), places[-1]))
+    sed = f"{'1d;' if headed and not known else ''}s/{first[1]}/ /g"
+    then = ["gossamer", *(new if word == name else word for word in line.words)]
+    if "--bytes" in then and "--bandwidth" not in then and not re.search(r"(B|b|bit)(/s|ps)\b", " ".join(second)):
+        then += ["--bandwidth", "50GB/s"]
+    return f"sed {shlex.quote(sed)} {shlex.quote(name)} > {shlex.quote(new)} && {shlex.join(then)}"
 
 
 # Where nothing better is known.

@@ -1,4 +1,4 @@
-"""Where commands print: results on standard output, progress on standard error."""
+"""Where commands print: results on standard output, progress on standard error; files only beside those read."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ import shutil
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, TextIO
 
+from gossamer.errors import FileFormatError, shown
+
 __all__ = [
+    "check_other_than",
     "hush_libraries",
     "print_entries",
     "print_error",
@@ -163,3 +167,17 @@ def _compiling_told(bar: Any, row: Any) -> Iterator[None]:
         lambda name, seconds: bar.update(row, description=f"compiling once: {name}, about {max(round(seconds), 1)} s")
     ):
         yield
+
+
+def check_other_than(inputs: Iterable[object], output: Iterable[Path]) -> None:
+    """Refuse to write a file over one that is read; of `inputs` what is no file does not matter."""
+    read = [given for given in inputs if given is not None]
+    for path in output:
+        if any(_same(path, given) for given in read):
+            raise FileFormatError(f"{shown(str(path), 200)} is the file that is read; name another one to write")
+
+
+def _same(path: Path, other: object) -> bool:
+    with suppress(OSError, ValueError):
+        return isinstance(other, str | Path) and path.samefile(other)
+    return False

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from gossamer.cli.console import hush_libraries
+from gossamer.cli.console import check_other_than, hush_libraries
 from gossamer.errors import FileFormatError, ModelError, ScheduleError, shown
 
 __all__ = [
@@ -57,20 +56,6 @@ def check_outputs(output: Iterable[Path], suffixes: Iterable[str], allowed: str)
             listed = allowed.format(", ".join(f".{f}" for f in FORMATS))
             raise FileFormatError(f"{str(path)!r} is of no known kind; {listed}")
         check_writable(path)
-
-
-def check_other_than(inputs: Iterable[str | Path | None], output: Iterable[Path]) -> None:
-    """Refuse to write a file over one that is read; of `inputs` what is no file does not matter."""
-    read = [given for given in inputs if given is not None]
-    for path in output:
-        if any(_same(path, given) for given in read):
-            raise FileFormatError(f"{shown(str(path), 200)} is the file that is read; name another one to write")
-
-
-def _same(path: Path, other: str | Path) -> bool:
-    with suppress(OSError, ValueError):
-        return path.samefile(other)
-    return False
 
 
 def check_schedule(path: Path) -> None:

@@ -255,7 +255,7 @@ VALUES_MEANT: dict[str, str] = {
 """Values and tasks of other names, a task with the option that it needs."""
 
 _FAMILIES_MEANT: dict[str, str] = {
-    **dict.fromkeys(("line", "linear", "chain", "path", "grid", "mesh"), "array"),
+    **dict.fromkeys(("line", "linear", "chain", "path", "bus", "grid", "mesh"), "array"),
     **dict.fromkeys(("cube", "n-cube", "binary-cube"), "hypercube"),
     **dict.fromkeys(
         ("clique", "full-mesh", "fully-connected", "all-to-all", "fullmesh", "nvswitch", "nvlink", "full"), "complete"
@@ -297,6 +297,12 @@ def meant_network(text: str) -> list[str]:
     if several and named and not machine:
         count = several[1] or several[3] or several[4]
         return [f"{named[0]}:{count}" if count else named[0]]
+    if re.fullmatch(r"(dgx-?)?[pv]100", word):
+        return [f"dgx-1:{word[-4:]}"]
+    tree = re.fullmatch(r"(?:(?:complete-)?binary-|2-ary-)?tree(?:[: -]?(\d{1,4}))?", word)
+    if tree:  # of a height, or of so many leaves
+        height = int(tree[1] or 3)
+        return [f"fat-tree:k=2,h={max(height if height < 8 else (height - 1).bit_length(), 1)},capacity=constant"]
     before = re.fullmatch(r"(\d[\dx*,]*)[- ]([a-z][a-z-]*)", word)
     if before:
         word = f"{before[2]}:{before[1]}"

@@ -19,7 +19,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from gossamer.cli.console import hush_libraries, print_error
+from gossamer.cli.console import check_other_than, hush_libraries, print_error
 from gossamer.errors import ModelError
 
 __all__ = [
@@ -488,6 +488,8 @@ def fails(command: Callable[..., None]) -> Callable[..., None]:
 
             if given["network"] is None:
                 raise ModelError("--without goes with a network")
+            if isinstance(given.get("output"), list):  # what is read is not written over
+                check_other_than([given["network"]], given["output"])
             given["network"] = without(as_network(given["network"]), words, given.get("seed") or 0)
         command(**given)
 
@@ -496,6 +498,10 @@ def fails(command: Callable[..., None]) -> Callable[..., None]:
 
 
 # The options that pose a question: a network, a task, rules and cost.
+
+
+_LARGE = 1_000_000
+"""Links of a network that is not built before the words of the task are known to be right."""
 
 
 class Question(NamedTuple):
@@ -515,6 +521,7 @@ class Question(NamedTuple):
         from gossamer.planning.planner import as_usual, rules_and_cost
         from gossamer.questions.tasks.parsing import asked_task
 
+        self._check_words()
         network = read_network(self.network, say=False)
         task = asked_task(self.task, self.task_words, network, self.seed)
         rules = {**self.rules, **other}
@@ -528,6 +535,20 @@ class Question(NamedTuple):
         if "bytes" in rules and self.switching == "store-and-forward":
             _say_latency(network, rules)
         return asked
+
+    def _check_words(self) -> None:
+        """Refuse what the task does not take before a network is built that takes seconds and gigabytes."""
+        from gossamer.errors import GossamerError
+        from gossamer.networks.spec import network_size, reads_file
+        from gossamer.questions.tasks.parsing import check_words
+
+        try:
+            named = isinstance(self.network, str) and not reads_file(self.network)
+            large = named and network_size(self.network).links >= _LARGE
+        except GossamerError:  # it is said where the network is read
+            return
+        if large:
+            check_words(self.task, self.task_words)
 
     def _bytes(self, network: Any, rules: dict[str, Any]) -> dict[str, Any]:
         """Return the bytes of a question in seconds that does not say how many, and say so; none of one in steps."""

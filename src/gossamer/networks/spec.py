@@ -8,7 +8,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from gossamer.errors import NetworkError, nearest, shown
+from gossamer.atomic_files import memory_text
+from gossamer.errors import NetworkError, TooLargeError, nearest, shown
 from gossamer.networks.families import FAMILIES
 from gossamer.networks.family import Family, Size
 from gossamer.networks.files import read_network, suffixes
@@ -42,6 +43,8 @@ def network(spec: str) -> Network:
     ------
     NetworkError
         If the family is unknown, parameters are missing, superfluous or out of range, or the network is too large.
+    TooLargeError
+        If the links alone need more memory than is free.
     FileFormatError
         If the file of a spec such as ``edges:net.txt`` cannot be read.
 
@@ -58,8 +61,28 @@ def network(spec: str) -> Network:
     Traceback (most recent call last):
     gossamer.errors.NetworkError: unknown network family 'tours' (did you mean 'torus'?); a spec is family:parameters
     """
-    built: Network = _evaluate(_text(spec), lambda family: family.function, 0)
+    text = _text(spec)
+    if not reads_file(text):
+        _check_memory(text)
+    built: Network = _evaluate(text, lambda family: family.function, 0)
     return built
+
+
+_MANY_LINKS, _LINK_BYTES = 10_000_000, 16
+"""Links from which on memory is looked at first, and the bytes that one takes while a network is built."""
+
+
+def _check_memory(spec: str) -> None:
+    """Refuse a network whose links do not fit into the memory that is free, before it is built."""
+    size: Size = _evaluate(spec, lambda family: family.size, 0)
+    if size.links < _MANY_LINKS:
+        return
+    from gossamer.processes.memory import free_memory
+
+    free = free_memory()
+    if free is not None and size.links * _LINK_BYTES > free:
+        need = f"{size.links:,} links need about {memory_text(size.links * _LINK_BYTES)}"
+        raise TooLargeError(f"{spec}: its {need} of memory, and {memory_text(free)} are free")
 
 
 def network_size(spec: str) -> Size:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,7 @@ from gossamer.reading.node_lists import named_nodes, named_numbers, read_destina
 from gossamer.reading.quantities import Bytes, size
 from gossamer.reading.traffic_files import in_units, read_traffic
 
-__all__ = ["ALIASES", "TASKS", "TaskWords", "as_task", "asked_task", "kind_of", "task", "task_from_dict"]
+__all__ = ["ALIASES", "TASKS", "TaskWords", "as_task", "asked_task", "check_words", "kind_of", "task", "task_from_dict"]
 
 # Every task by its classical and its modern names, those of MPI and of the collective libraries among them.
 #
@@ -286,6 +287,37 @@ class TaskWords:
     unit: Bytes | None = None
 
 
+def check_words(name: str, words: Iterable[str]) -> None:
+    """Raise a TaskError if a task is unknown, takes no option of a name, or misses one; its network is not needed."""
+    kind = kind_of(name)
+    key, routed, given = _key(name, kind), _routed(kind), set(words) - {"chunks", "group", "groups"}
+    fields = {f.name for f in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    takes = fields | ({"destinations", "pattern", "density"} if routed else set())
+    if kind is NeighborExchange and given == {"graph"}:
+        return
+    if kind in (DemandTable, UnevenExchange):
+        takes = {"demands", "traffic", "unit"}
+    for word in words:
+        if word in given and word not in takes:
+            raise TaskError(f"task {key} takes no --{word}")
+    if kind in (DemandTable, UnevenExchange):
+        return
+    if "active" in takes and "active" not in given:
+        raise TaskError(f"task {key} needs --active: a file, numbers such as 0,5,7, random:M, or all")
+    if "counts" in takes and "counts" not in given:
+        raise TaskError(f"task {key} needs --counts: a file, or numbers such as 2,0,1, one for each node")
+
+
+def _key(name: str, kind: type[Task]) -> str:
+    """Return what a task is called in messages: as it was typed, and its own name where that is another."""
+    return kind.name if kind.name == name else f"{name} ({kind.name})"
+
+
+def _routed(kind: type[Task]) -> list[str]:
+    """Return the field of a task that says where messages go, if it has one."""
+    return [f.name for f in dataclasses.fields(kind) if f.name in ("destination", "destinations")]  # type: ignore[arg-type]
+
+
 def asked_task(name: str, words: dict[str, Any], network: Network, seed: int) -> Task:
     """Return the task of a name and its options, or raise a TaskError that names the option that is wrong."""
     if "group" in words:  # its name before
@@ -296,23 +328,16 @@ def asked_task(name: str, words: dict[str, Any], network: Network, seed: int) ->
     if outer:
         return _outer(name, outer, {w: v for w, v in words.items() if w not in outer}, network, seed)
     kind = kind_of(name)
-    key = kind.name if kind.name == name else f"{name} ({kind.name})"
+    key = _key(name, kind)
     read_seed(seed, "--seed")
-    takes = {f.name for f in dataclasses.fields(kind)}  # type: ignore[arg-type]
     if kind is NeighborExchange and set(words) == {"graph"}:
         along = NeighborExchange.along(words["graph"])
         along.check(network)
         return along.called(name)
-    routed = [f for f in ("destination", "destinations") if f in takes]
+    routed = _routed(kind)
+    check_words(name, words)
     if kind in (DemandTable, UnevenExchange):
         return _traffic(kind, key, words, network, seed).called(name)
-    for word in words:
-        if word not in takes and not (routed and word in ("destinations", "pattern", "density")):
-            raise TaskError(f"task {key} takes no --{word}")
-    if "active" in takes and "active" not in words:
-        raise TaskError(f"task {key} needs --active: a file, numbers such as 0,5,7, random:M, or all")
-    if "counts" in takes and "counts" not in words:
-        raise TaskError(f"task {key} needs --counts: a file, or numbers such as 2,0,1, one for each node")
     if routed:
         return _routing(kind, key, routed[0], words, network, seed).called(name)
     fields = dict(words)
@@ -342,9 +367,6 @@ def _outer(name: str, outer: dict[str, Any], words: dict[str, Any], network: Net
 
 def _traffic(kind: type[Task], key: str, words: dict[str, Any], network: Network, seed: int) -> Task:
     """Return a task of a traffic matrix or a table of demands, from a file or by name."""
-    for word in words:
-        if word not in ("demands", "traffic", "unit"):
-            raise TaskError(f"task {key} takes no --{word}")
     if ("demands" in words) == ("traffic" in words):
         both = ", not both" if "demands" in words else ""
         raise TaskError(f"task {key} needs --demands FILE or --traffic NAME{both}")
