@@ -19,7 +19,7 @@ LINES = [
     *(f"network torus:3x3 -o new.{ending}" for ending in ("edges", "json", "graphml", "dot", "svg")),
     *(f"demands torus:3x3 alltoall -o new.{ending}" for ending in ("csv", "parquet", "json", "npy", "mtx", "mtx.gz")),
     *(f"export plan.parquet --to {form} -o new{ending}" for form, ending in (
-        ("smpi", ""), ("goal", ".goal"), ("chakra", ""), ("msccl-xml", ".xml"), ("msccl-json", ".json"), ("perfetto", ".json"),
+        ("smpi", ""), ("goal", ".goal"), ("chakra", ""), ("astra-sim", ""), ("msccl-xml", ".xml"), ("msccl-json", ".json"), ("perfetto", ".json"),
         ("c", ""), ("mscclpp", ".json"), ("program", ".program"), ("csv", ".csv"), ("json", ".json"))),
     "draw plan.parquet -o new.svg", "explore plan.parquet -o new.html", "verify plan.parquet",
     "faults ring:4 broadcast -o new.csv", "faults ring:4 broadcast -o new.json", "faults ring:4 broadcast -o new.parquet",

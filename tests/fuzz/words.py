@@ -166,7 +166,7 @@ _POOLS: dict[str, list[str]] = {
     "SIZES": ["8", "1KiB", "1KiB:4KiB", "8,16"], "RATE": ["50GB/s", "400Gbit/s", "1"], "TIME": ["0", "2us", "1.5 ms"],
     "LOADS": ["0.5", "0.1,0.5", "0.1:0.3:0.1"], "SET": ["all", "0,1", "random:2", "nodes.txt"], "ON:OFF": ["20:80", "1:1"],
     "K=V": ["h=2", "h=5", "x=1"], "WHAT": ["links:0-1", "nodes:1", "random-links:1", "random-nodes:1", "terminals:0"],
-    "NAME": ["store-and-forward", "wormhole", "priority", "h-dim", "processes", "threads"], "FORMAT": ["msccl-xml", "msccl-json", "mscclpp", "goal", "chakra", "smpi", "perfetto", "c", "program", "csv", "json"],
+    "NAME": ["store-and-forward", "wormhole", "priority", "h-dim", "processes", "threads"], "FORMAT": ["msccl-xml", "msccl-json", "mscclpp", "goal", "chakra", "astra-sim", "smpi", "perfetto", "c", "program", "csv", "json"],
     "W": ["3.3in", "84mm", "paper", "talk"], "SHARE": ["0.1"], "CONDITION": ["nodes<9", "a=b", "load>0.5"],
     "WORD=VALUES": ["ports=all,one", "seed=1:3:1", "x=y"], "COLUMN": ["ratio", "time"], "COLUMNS": ["network,task", "network"],
     "NODE": ["0", "1"], "CYCLES": ["10"], "KIND": ["plan", "traffic"], "ADDRESS": ["tcp://127.0.0.1:1"], "WHICH": ["failed"],
@@ -181,7 +181,7 @@ _NAMED: dict[str, list[str]] = {
     "--scheme": ["priority", "star", "redo", "arc", "intervals"], "--arrivals": ["poisson", "bernoulli", "on-off"],
     "--groups": ["0,1;2,3", "dimension 1", "blocks 2"], "--limit": ["0", "5"], "--jobs": ["1"], "--rounds": ["1"],
     "--message-flits": ["1", "4", "1-8"], "--routing": ["dor", "adaptive"], "--traffic": ["uniform:8", "zipf"], "--rows": ["3"],
-    "--to": ["msccl-xml", "msccl-json", "mscclpp", "goal", "chakra", "smpi", "perfetto", "c", "program", "csv", "json"],
+    "--to": ["msccl-xml", "msccl-json", "mscclpp", "goal", "chakra", "astra-sim", "smpi", "perfetto", "c", "program", "csv", "json"],
     "--nodes": ["0,1", "16", "random:2"], "--memory": ["1MB", "8GiB"], "--kind": ["load", "tree", "steps"], "--counts": ["1,2,0,1", "0,0,0,0", "0", "0,3,0,1,0,2"],
 }  # fmt: skip
 

@@ -34,7 +34,7 @@ def test_a_format_writes_what_it_says_and_the_same_twice(tmp_path, allgather, na
     for path in (tmp_path / "a", tmp_path / "b"):
         export(allgather, path, name)
     written = [
-        {p.name: p.read_bytes() for p in ([f] if f.is_file() else f.iterdir())}
+        {str(p.relative_to(f)) if p != f else p.name: p.read_bytes() for p in (f, *f.rglob("*")) if p.is_file()}
         for f in (tmp_path / "a", tmp_path / "b")
     ]
     assert [*written[0].values()] == [written[1][n if n in written[1] else "b"] for n in written[0]]
@@ -290,5 +290,5 @@ def test_a_format_without_a_word_for_a_task_refuses_it_whatever_limits_are_asked
         export(schedule, tmp_path / "x", "msccl-json", limits=limits)
     assert not list(tmp_path.iterdir())
     for format in FORMATS:
-        if format != "msccl-json":
+        if format not in ("msccl-json", "astra-sim"):
             export(schedule, tmp_path / format, format, limits=limits)

@@ -64,7 +64,10 @@ _LIKE_OPTION = 0.7
 """The same of the names of options, without dashes."""
 _BY_SUFFIX = {".xml": "msccl-xml", ".json": "json", ".csv": "csv", ".goal": "goal"}
 """Formats of files by their suffixes."""
-_EXPORTED = {"json": "plan.json", "csv": "plan.csv", "goal": "plan.goal", "perfetto": "plan.json", "chakra": "traces"}
+_EXPORTED = {
+    "json": "plan.json", "csv": "plan.csv", "goal": "plan.goal", "perfetto": "plan.json", "chakra": "traces",
+    "astra-sim": "traces",
+}  # fmt: skip
 """Files or folders of formats, for proposals."""
 _FIELDS = {
     "--active": ("--active", "all"),
