@@ -207,6 +207,12 @@ def test_a_damaged_ring_is_no_ring(tmp_path):
     [
         ("ring:5", "broadcast", NotApplicableError, r"astra-sim has words for allreduce, .*; not for broadcast"),
         ("ring:5", "scatter", NotApplicableError, r"astra-sim has words for .*; not for scatter"),
+        (
+            "torus:3x3,occupancy=2",
+            "allgather",
+            NotApplicableError,
+            r"ASTRA-sim's links have .*,occupancy=2 has times in",
+        ),
         ("kautz:2,2", "allgather", FileFormatError, r"a topology of ns-3 has cables, and kautz:2,2 has links without"),
     ],
 )

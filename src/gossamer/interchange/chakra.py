@@ -262,6 +262,14 @@ def _write_network(network: Network, folder: Path) -> list[int]:
     return [side for _, side, _, _ in found]
 
 
+def _astra_sim_limits(plan: Plan) -> Iterator[str]:
+    yield from _chakra_limits(plan)
+    network = plan.network
+    in_steps = network.find(Speeds) is None and not isinstance(plan.schedule.cost, Clock)
+    if in_steps and bool((network.link_occupancy > 1).any() or network.link_latency.any()):
+        yield f"ASTRA-sim's links have bandwidths; {network.spec} has times in steps: plan with --bandwidth"
+
+
 def _write_astra_sim(plan: Plan, folder: Path) -> None:
     name, kind = _COLLECTIVES[type(plain_task(plan.schedule.task))]
     sides = _write_network(_with_speeds(plan), folder)
@@ -290,7 +298,7 @@ ASTRA_SIM = Format(
     "astra-sim",
     "all that ASTRA-sim 2 takes: workload, system with the plan as its collective, network, memory",
     _write_astra_sim,
-    _chakra_limits,
+    _astra_sim_limits,
     folder=True,
     sized=True,
     tasks=tuple(_COLLECTIVES),
