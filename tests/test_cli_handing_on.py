@@ -137,11 +137,11 @@ def test_a_schedule_is_saved_under_a_suffix_that_is_read(tmp_path, name):
 )
 def test_a_plan_for_other_sizes_that_is_slow_over_mpi_is_told(tmp_path, size, slower, said):
     from gossamer.cli.export import _other_sizes
-    from gossamer.execution.mpi.run_file import MPITiming
+    from gossamer.execution.socket_runs import Timing
 
     cost = gossamer.TimeCost("1GiB", bandwidth="1GB/s", latency="2us")
     gossamer.plan("ring:4", "allgather", cost=cost).save(tmp_path / "x.parquet")
-    told = _other_sizes(tmp_path / "x.parquet", [MPITiming(size, slower * 1e-3, 1e-3, True)])
+    told = _other_sizes(tmp_path / "x.parquet", [Timing(size, slower * 1e-3, 1e-3, True)])
     assert (told is not None) == said
     if told is not None:
         assert told.startswith("messages of 64 KiB take 20 x MPI's own time: the plan is for 1 GiB, in ")
