@@ -62,6 +62,7 @@ def remembered(case):
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda a: f"{a.tasks[0].name}/{a.name}")
 def test_algorithm_passes_the_battery(algorithm, monkeypatch):
     monkeypatch.setattr("gossamer.testing.bounds", remembered)
+    monkeypatch.setattr("gossamer.algorithms.any_network.hierarchical_collectives._LARGE", 4)
     most = _COMPOSED if composed(algorithm) else _MOST if algorithm.timed else None
     if algorithm.name in ("exact", "reversed-exact"):
         pytest.importorskip("ortools", reason="needs OR-Tools (extra 'solver')")

@@ -389,7 +389,7 @@ plan mixed.edges broadcast                                > plan -h
 plan ring:4 allgather -d half -o sum                      > plan ring:4 allgather
 plan ring:4 allreduce -d half -o sum                      > plan ring:4 allreduce
 plan ring:4 allreduce -o sum -d float -r 0
-plan ring:4 allreduce -a ring                             > plan ring:4 allreduce --algorithm two-way-multi-ring
+plan ring:4 allreduce -a ring                             > plan ring:4 allreduce --algorithm ring
 plan ring:4 allreduce 1MiB 50GB/s                         > plan ring:4 allreduce --bytes 1MiB --bandwidth 50GB/s
 plan ring:4 allreduce --bytes 1 MiB                       > plan ring:4 allreduce --bytes 1MiB --bandwidth 50GB/s
 plan ring:4 allgather --bytes 1MiB --bandwidth 50 GB/s    > plan ring:4 allgather --bytes 1MiB --bandwidth 50GB/s
@@ -402,7 +402,7 @@ plan ring:4 allgather --seed random                       > plan ring:4 allgathe
 plan ring:4 allgather --output plan                       > plan ring:4 allgather --output plan.parquet
 plan ring:4 allgather -o plan.pkl                         > plan ring:4 allgather -o plan.parquet
 plan ring:4 allgather -oplan.svg --kind heatmap
-plan ring:4 alltoall --algorithm pairwise                 > plan ring:4 alltoall --algorithm pairwise-exchange
+plan ring:4 alltoall --algorithm pairwise-exchang               > plan ring:4 alltoall --algorithm pairwise-exchange
 plan tpu-v4:64 broadcast                                  > plan tpu-v4:4x4x4 broadcast
 plan tpuv4:4x4x4 broadcast                                > plan tpu-v4:4x4x4 broadcast
 plan gaudi broadcast

@@ -38,6 +38,8 @@ from gossamer.questions.tasks import (
     Task,
     Together,
     UnevenExchange,
+    in_packets,
+    packets_of,
 )
 from gossamer.schedules import Schedule, load
 from gossamer.verification import verify
@@ -184,7 +186,8 @@ _SAMPLES: dict[str, Callable[[int, np.random.Generator], Iterator[Any]]] = {
 def standard_cases(algorithm: Algorithm, seed: int = 0) -> Iterator[Case]:
     """Yield every case that the algorithm covers among the networks of `NETWORKS` and a handful of rules.
 
-    At the end come a few on which links take time, differ, are parallel or share ports, or switches cut through.
+    At the end come messages of a packet for each rank, and a few networks on which links take time, differ, are
+    parallel or share ports, or switches cut through.
     """
     for spec in NETWORKS:
         network = parse_network(spec)
@@ -195,6 +198,12 @@ def standard_cases(algorithm: Algorithm, seed: int = 0) -> Iterator[Case]:
                     for each in (case, *_of_switches(case)):
                         if algorithm.covers(each):
                             yield each
+    for kind in algorithm.tasks:  # a packet for each rank
+        network = parse_network("ring:5")
+        for task in itertools.islice(tasks_of(kind, network, seed), 1):
+            case = Case(network, in_packets(task, network.terminal_count), Rules(), seed=seed)
+            if packets_of(task) == 1 and algorithm.covers(case):
+                yield case
     for network in _timed_networks():
         switched = network.terminal_count < network.node_count
         for kind in algorithm.tasks:

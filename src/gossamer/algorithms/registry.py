@@ -188,6 +188,7 @@ _AS_THEY_ARE: tuple[_Line, ...] = (
     _line("any_network.alltoallv:LOAD_BALANCED_DETOURS", UnevenExchange, DemandTable, Grouped),
     _line("any_network.hierarchical_collectives:HIERARCHICAL_ALLREDUCE", Allreduce, Chunked),
     _line("any_network.hierarchical_collectives:HIERARCHICAL_BROADCAST", Broadcast, Chunked),
+    _line("any_network.mpi_library_algorithms:BLOCK_BROADCASTS", Broadcast, Chunked),
     _line("any_network.overlapped_allreduce:OVERLAPPED_TREES", Allreduce, Chunked),
     _line("any_network.free_root_trees:FREE_ROOT_TREES", PartialSumAllreduce, Chunked, Grouped),
     _line("allreduce.staged_allreduce:STAGED_ALLREDUCES", PartialSumAllreduce, Chunked, Grouped),

@@ -25,7 +25,7 @@ _NEAR = 8
 """Nearest terminals of each terminal, beside which ranks are tried."""
 
 
-@njit(cache=True, nogil=True, small=100_000)
+@njit(cache=True, nogil=True)
 def _anneal(first, other, amount, far, nearest, place, rank_at, random, warm, cold):
     """Swap the ranks of two terminals again and again, where that costs more less and less often.
 

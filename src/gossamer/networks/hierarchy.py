@@ -179,9 +179,9 @@ class Hierarchy:
                 yield f"those have links to {' and '.join(self._first_names(o) for o in sorted(near))} only"
         for t in range(len(self.coordinates)):
             if t not in self.terminal_tiers:
-                told = " x ".join(f"{self.sizes[c]:,} {names[c]}s" for c in self.coordinates[t]) or "one"
+                told = " x ".join(f"{self.sizes[c]:,} {names[c]}s" for c in self.coordinates[t])
                 count = self.tier_sizes[t]
-                yield f"{count:,} switch{'es' * (count > 1)} {self._first_names(t)}: {told}"
+                yield f"{count:,} switch{'es' * (count > 1)} {self._first_names(t)}" + (f": {told}" if told else "")
         if len(self.missing):
             name = self.network.node_name
             shown = ", ".join(f"{name(u)} - {name(v)}" for u, v in self.missing[:8].tolist())

@@ -42,7 +42,15 @@ from gossamer.questions.tasks import (
 )
 from gossamer.schedules import Schedule
 
-__all__ = ["ALLGATHERS", "BROADCASTS", "EXCHANGES", "HALVING_SCATTER", "MULTI_RING", "exchanged_in_rounds"]
+__all__ = [
+    "ALLGATHERS",
+    "BLOCK_BROADCASTS",
+    "BROADCASTS",
+    "EXCHANGES",
+    "HALVING_SCATTER",
+    "MULTI_RING",
+    "exchanged_in_rounds",
+]
 
 _MOST_RANKS = 256
 _MOST_WORK = 2_000_000
@@ -582,21 +590,30 @@ MULTI_RING = replace(
 
 BROADCASTS = (
     _in_rounds(
-        "ring-broadcast", Broadcast, partial(_propose_broadcast, _ring_broadcast), "folklore",
+        "ring-broadcast",
+        Broadcast,
+        partial(_propose_broadcast, _ring_broadcast),
+        "folklore",
         "packet after packet around rings of all ranks",
     ),
     _in_rounds(
-        "rank-binomial-tree", Broadcast, partial(_propose_broadcast, _binomial_broadcast),
+        "rank-binomial-tree",
+        Broadcast,
+        partial(_propose_broadcast, _binomial_broadcast),
         "Thakur, Rabenseifner and Gropp 2005, section 4.2",
         "who has the message sends it half of the remaining ranks on",
     ),
+)
+"""Broadcasts of communication libraries, which are built where they are named; reductions by reversal."""
+
+BLOCK_BROADCASTS = (
     _in_rounds(
         "scatter-allgather", Broadcast, partial(_propose_broadcast, _scatter_and_gather, blocks=True),
         "Thakur, Rabenseifner and Gropp 2005, section 4.2",
         "scatters a long message among the ranks, which gather it along a ring",
     ),
 )  # fmt: skip
-"""Broadcasts of communication libraries, which are built where they are named; reductions by reversal."""
+"""Broadcasts of a block for each rank, which are built where they are named."""
 
 EXCHANGES = (
     _moving(
