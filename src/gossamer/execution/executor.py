@@ -7,20 +7,15 @@ are copied and combined.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from gossamer.errors import ModelError, TaskError
-
-if TYPE_CHECKING:
-    from gossamer.programs import Operations
+from gossamer.programs import INPUT, OUTPUT, REDUCE, SCRATCH, SEND, Operations
 
 __all__ = ["Backend", "Execution", "elements_of_messages"]
 
 Block = Any
 """Elements that lie one after the other: an array of NumPy, a tensor of PyTorch."""
-
-_SEND, _REDUCE = 0, 2
-_INPUT, _OUTPUT, _SCRATCH = 0, 1, 2
 
 
 class Backend(Protocol):
@@ -102,8 +97,7 @@ class Execution:
         self._longest = -(-size // parts)
         self._buffers = (*buffers, backend.empty(operations.scratch_size * self._longest))
         own = [
-            (self._place(_OUTPUT, o, o % parts), self._place(_INPUT, i, i % parts))
-            for i, o in operations.copies.tolist()
+            (self._place(OUTPUT, o, o % parts), self._place(INPUT, i, i % parts)) for i, o in operations.copies.tolist()
         ]
         self._before, self._after = [*before, *own], after
         self._slots = self._prepared(operations)
@@ -113,7 +107,7 @@ class Execution:
     def _place(self, buffer: int, offset: int, part: int) -> Block:
         """Return the elements of a block."""
         length = (part + 1) * self._size // self._parts - part * self._size // self._parts
-        if buffer == _SCRATCH:
+        if buffer == SCRATCH:
             first = offset * self._longest
         else:
             message, part = divmod(offset, self._parts)
@@ -136,14 +130,14 @@ class Execution:
             same = after >= 0 and of[after] == here
             if after >= 0 and not same:
                 needs[here] = max(needs[here], of[after] + 1)
-            if kind == _SEND:
+            if kind == SEND:
                 sends.append((peer, place))
                 continue
             came = place
-            if kind == _REDUCE:
+            if kind == REDUCE:
                 came = self._backend.empty(len(place))
-                sums.append((came, place, place if operand < 0 else self._place(_INPUT, operand, part)))
-            elif same and kinds[after] == _SEND:  # what lies there is sent in this slot
+                sums.append((came, place, place if operand < 0 else self._place(INPUT, operand, part)))
+            elif same and kinds[after] == SEND:  # what lies there is sent in this slot
                 came = self._backend.empty(len(place))
                 sums.append((came, place, None))
             receives.append((peer, came))

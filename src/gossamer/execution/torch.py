@@ -148,17 +148,13 @@ class TorchCollective:
         device = "cuda" if p2p.get_backend(self._group) == "nccl" else "cpu"
         mine = [size, -1 if like is None else kinds.index(like.dtype)]
         head = torch.tensor(mine, dtype=torch.int64, device=device if like is None else like.device)
-        p2p.broadcast(head, self._global(teller), self._group)
+        p2p.broadcast(head, _global_rank(p2p, self._group, teller), self._group)
         told = head.tolist()
         if like is not None and told != mine:
             raise TaskError(
                 f"messages have {size} elements of {like.dtype}, at rank {teller} {told[0]} of {kinds[told[1]]}"
             )
         return told[0], torch.empty(0, dtype=kinds[told[1]], device=device) if like is None else like
-
-    def _global(self, rank: int) -> int:
-        """Return the number among all processes of a rank of the group."""
-        return _global_rank(self._distributed, self._group, rank)
 
 
 class TorchBackend:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from gossamer import errors
 from gossamer.errors import TaskError
+from gossamer.programs import REDUCE
 
 if TYPE_CHECKING:
     from gossamer.programs import Operations, Program
@@ -49,7 +50,7 @@ def distributed(comm: Any, make: Callable[[], Program]) -> Tables:
         received: Tables = comm.recv(source=0, tag=1)
         return received
     mine = None
-    reduces = "reduce" in program.task.name or any(bool((each.kind == _REDUCE).any()) for each in program)
+    reduces = "reduce" in program.task.name or any(bool((each.kind == REDUCE).any()) for each in program)
     for operations in program:
         tables = Tables(operations, program.parts, program.task.name, reduces)
         if operations.rank == 0:
@@ -71,9 +72,6 @@ def _unfit(program: Program, ranks: int) -> tuple[str, str] | None:
     if program.ranks != ranks:
         return "NetworkError", f"{program.network.spec} has {program.ranks} nodes; there are {ranks} ranks"
     return None
-
-
-_REDUCE = 2
 
 
 def flat(buffer: Any, name: str) -> npt.NDArray[Any]:

@@ -67,8 +67,8 @@ def run_file(
 
         schedule = load(path)
         known["text"] = f"{schedule.task.describe()} on {schedule.network.spec}"
-        schedule = between_ranks(schedule)
         if nodes is not None:
+            schedule = between_ranks(schedule)  # whose nodes are all ranks
             schedule = numbered_by_ranks(schedule, read_nodes(nodes, schedule.network))
         known["fields"] = schedule.task.to_dict()
         known["bytes"] = schedule.cost.message_bytes if isinstance(schedule.cost, Clock) else 2**20
