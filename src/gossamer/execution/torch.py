@@ -401,28 +401,39 @@ class PlannedCollectives:
 
         def found() -> TorchCollective:
             if key not in self._known:
-                self._known[key] = self._made(*key)
+                self._known[key] = self._made(*key, tensor.device)
             return self._known[key]
 
         return found
 
-    def _made(self, task: str, size: int, root: int) -> TorchCollective:
+    def _made(self, task: str, size: int, root: int, device: Any) -> TorchCollective:
         """Return the collective of the program that rank 0 plans or has, and sends to all."""
-        told: list[Any] = [None, None]
+        told = b""
         if self.rank == 0:
             path = program_file(self._folder, self._network, task, size, self._choices, root)
             try:
                 plan_program(path, self._network, task, size, self._choices, root)
-                told = [read_bytes(path), None]
+                told = b"program\n" + read_bytes(path)
             except GossamerError as error:
-                told = [None, (type(error).__name__, str(error))]
-        self._distributed.broadcast_object_list(told, _global_rank(self._distributed, self._group, 0), self._group)
-        if told[1] is not None:
-            raise getattr(errors, told[1][0])(told[1][1])
+                told = f"{type(error).__name__}\n{error}".encode()
+        kind, _, content = self._from_rank_0(told, device).partition(b"\n")
+        if kind != b"program":
+            raise getattr(errors, kind.decode())(content.decode())
         with tempfile.TemporaryDirectory(prefix="gossamer-") as folder:
             path = Path(folder) / "run.program"
-            path.write_bytes(told[0])
+            path.write_bytes(content)
             return TorchCollective(path, self._group)
+
+    def _from_rank_0(self, told: bytes, device: Any) -> bytes:
+        """Return the bytes of rank 0 at every rank; unlike PyTorch's own call for objects, without NumPy."""
+        torch, source = self._torch, _global_rank(self._distributed, self._group, 0)
+        length = torch.tensor([len(told)], device=device)
+        self._distributed.broadcast(length, source, self._group)
+        content = torch.tensor(list(told), dtype=torch.uint8, device=device)
+        if self.rank:
+            content = torch.empty(int(length), dtype=torch.uint8, device=device)
+        self._distributed.broadcast(content, source, self._group)
+        return bytes(content.tolist())
 
     def _submit(self, work: Callable[[], None], result: Any, async_op: bool) -> Work | None:
         """Have work carried out after all before."""

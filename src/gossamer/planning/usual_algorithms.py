@@ -342,7 +342,8 @@ def meant(
         told += "is for one group of all nodes"
     else:
         told += f"is for {_known_for(some)}, not for {words}"
-    raise NotApplicableError(told + (f"; there are: {few_of(key, covering, 3)}" if covering else ""))
+    most = 3 if len(told) < 80 else 2  # long reasons leave less of the line
+    raise NotApplicableError(told + (f"; there are: {few_of(key, covering, most)}" if covering else ""))
 
 
 def _clauses(said: Mapping[str, str]) -> list[str]:
