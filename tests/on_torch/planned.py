@@ -9,6 +9,7 @@ from pathlib import Path
 
 import torch
 import torch.distributed as dist
+from meeting import DEVICE, finished, meet
 
 from gossamer.errors import GossamerError
 from gossamer.execution.torch import PlannedCollectives, allreduce_hook
@@ -17,7 +18,7 @@ NETWORK, CHOICES, SIZES, TASKS = json.loads(sys.argv[3])
 
 
 def whole(rank, count):
-    return torch.randint(-9, 10, (count,), generator=torch.Generator().manual_seed(rank))
+    return torch.randint(-9, 10, (count,), generator=torch.Generator().manual_seed(rank), device="cpu").to(DEVICE)
 
 
 def refused(work):
@@ -75,7 +76,7 @@ def every_call(ours, rank, ranks):
 def trained(hook, whole_numbers, rank):
     """Return the parameters after three steps of training, with a hook or without."""
     torch.manual_seed(0)
-    model = torch.nn.Sequential(torch.nn.Linear(16, 64), torch.nn.ReLU(), torch.nn.Linear(64, 8)).double()
+    model = torch.nn.Sequential(torch.nn.Linear(16, 64), torch.nn.ReLU(), torch.nn.Linear(64, 8)).double().to(DEVICE)
     if whole_numbers:  # gradients and parameters of whole numbers and halves: sums are exact in any order
         for parameter in model.parameters():
             parameter.data.round_()
@@ -85,7 +86,7 @@ def trained(hook, whole_numbers, rank):
     optimizer = torch.optim.SGD(parallel.parameters(), lr=2.0**-8 if whole_numbers else 0.01)
     generator = torch.Generator().manual_seed(rank)
     for _ in range(3):
-        batch = torch.randn(32, 16, generator=generator, dtype=torch.double)
+        batch = torch.randn(32, 16, generator=generator, dtype=torch.double, device="cpu").to(DEVICE)
         if whole_numbers:
             batch = batch.round()
         optimizer.zero_grad()
@@ -111,6 +112,7 @@ def overhead(ours, rank):
                 dist.barrier()
                 began = time.perf_counter()
                 call(tensor)
+                finished()
                 best = min(best, time.perf_counter() - began)
             times.append(best)
         if rank == 0:
@@ -119,7 +121,7 @@ def overhead(ours, rank):
 
 def main(rank, ranks, folder):
     """Run one process."""
-    dist.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=ranks)
+    meet(rank, ranks, folder)
     ours = PlannedCollectives(NETWORK, folder=folder, sizes=SIZES, **CHOICES)
     every_call(ours, rank, ranks)
     training(ours, rank)

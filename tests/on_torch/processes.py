@@ -7,6 +7,7 @@ from pathlib import Path
 
 import torch
 import torch.distributed as dist
+from meeting import DEVICE, meet
 
 from gossamer.errors import GossamerError
 from gossamer.execution.torch import TorchCollective
@@ -16,7 +17,8 @@ SIZE = 7
 
 
 def whole(ranks, *shape):
-    return torch.randint(-9, 10, (ranks, *shape), generator=torch.Generator().manual_seed(1))
+    generator = torch.Generator().manual_seed(1)
+    return torch.randint(-9, 10, (ranks, *shape), generator=generator, device="cpu").to(DEVICE)
 
 
 def check(folder, rank, ranks):
@@ -123,13 +125,13 @@ def in_groups(folder, rank, ranks):
     groups = [dist.new_group(list(range(i, ranks, 2))) for i in range(2)]
     mine = groups[rank % 2]
     got = torch.empty(half, 1)
-    TorchCollective(folder / "half.of_half", mine)(torch.tensor([float(rank)]), got)
+    TorchCollective(folder / "half.of_half", mine)(torch.tensor([float(rank)], device=DEVICE), got)
     assert got.flatten().tolist() == [float(r) for r in range(rank % 2, ranks, 2)]
 
 
 def main(rank, ranks, folder):
     """Run one process."""
-    dist.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=ranks)
+    meet(rank, ranks, folder)
     check(folder, rank, ranks)
     in_groups(folder, rank, ranks)
     among_members(folder, rank, ranks)

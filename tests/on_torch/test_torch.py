@@ -1,4 +1,4 @@
-"""Every collective over PyTorch's gloo, in processes of whatever Python has PyTorch."""
+"""Every collective over PyTorch's gloo and NCCL, in processes of whatever Python has PyTorch."""
 
 from __future__ import annotations
 
@@ -34,11 +34,27 @@ def python_with_torch() -> str | None:
     return None
 
 
-@pytest.mark.parametrize("network", ["array:2x2", pytest.param("hypercube:3", marks=pytest.mark.slow)])
-def test_every_collective_is_that_of_pytorch(tmp_path, network):
+def run_over(backend, script, *words):
+    """Return what processes print over a backend."""
     python = python_with_torch()
     if python is None:
         pytest.skip("PyTorch is not installed (Debian: python3-torch)")
+    if backend == "nccl" and subprocess.run(
+        [python, "-c", "import torch; assert torch.cuda.is_available()"], capture_output=True, check=False
+    ).returncode:  # fmt: skip
+        pytest.skip("there is no device for NCCL")
+    environment = {**os.environ, "PYTHONPATH": str(Path(gossamer.__file__).parents[1]), "OMP_NUM_THREADS": "1"}
+    found = subprocess.run(
+        [python, str(HERE / script), *words], capture_output=True, text=True, timeout=240, check=False,
+        env={**environment, "BACKEND": backend},
+    )  # fmt: skip
+    assert found.returncode == 0, found.stderr[-3000:]
+    return found.stdout
+
+
+@pytest.mark.parametrize("backend", ["gloo", "nccl"])
+@pytest.mark.parametrize("network", ["array:2x2", pytest.param("hypercube:3", marks=pytest.mark.slow)])
+def test_every_collective_is_that_of_pytorch(tmp_path, network, backend):
     net = gossamer.network(network)
     for task in TASKS:
         rooted = task in ("broadcast", "reduce", "gather", "scatter")
@@ -61,33 +77,21 @@ def test_every_collective_is_that_of_pytorch(tmp_path, network):
             names.append(f"{task}-{kind} equal")
     half = gossamer.plan(f"complete:{net.node_count // 2}", "allgather").schedule
     export(half, tmp_path / "half.of_half", "program")
-    environment = {**os.environ, "PYTHONPATH": str(Path(gossamer.__file__).parents[1]), "OMP_NUM_THREADS": "1"}
-    found = subprocess.run(
-        [python, str(HERE / "processes.py"), str(tmp_path), str(net.node_count)],
-        capture_output=True, text=True, timeout=240, env=environment, check=False,
-    )  # fmt: skip
-    assert found.returncode == 0, found.stderr[-3000:]
-    assert found.stdout.count(": equal") == net.node_count
-    assert set(names) <= set(found.stdout.splitlines())
+    told = run_over(backend, "processes.py", str(tmp_path), str(net.node_count))
+    assert told.count(": equal") == net.node_count
+    assert set(names) <= set(told.splitlines())
 
 
-def test_planned_collectives_and_a_training_step_are_those_of_pytorch(tmp_path):
-    python = python_with_torch()
-    if python is None:
-        pytest.skip("PyTorch is not installed (Debian: python3-torch)")
+@pytest.mark.parametrize("backend", ["gloo", "nccl"])
+def test_planned_collectives_and_a_training_step_are_those_of_pytorch(tmp_path, backend):
     network, sizes, choices = "hypercube:2", (1024, 65536), {"bandwidth": "50GB/s", "latency": "2us"}
     tasks = ("allreduce", "allgather", "reduce-scatter", "alltoall", "broadcast", "reduce")
     files = gossamer.execution.programs_by_size.prepare(network, tmp_path, tasks=tasks, sizes=sizes, **choices)
     assert len(set(files)) == len(tasks) * len(sizes)
     asked = json.dumps([network, choices, sizes, tasks])
-    environment = {**os.environ, "PYTHONPATH": str(Path(gossamer.__file__).parents[1]), "OMP_NUM_THREADS": "1"}
-    found = subprocess.run(
-        [python, str(HERE / "planned.py"), str(tmp_path), "4", asked],
-        capture_output=True, text=True, timeout=240, env=environment, check=False,
-    )  # fmt: skip
-    assert found.returncode == 0, found.stderr[-3000:]
-    assert found.stdout.count(": equal") == 4
-    assert found.stdout.count("all_reduce of") == 2
+    told = run_over(backend, "planned.py", str(tmp_path), "4", asked)
+    assert told.count(": equal") == 4
+    assert told.count("all_reduce of") == 2
 
 
 def test_without_pytorch_what_is_missing_is_named(monkeypatch):
