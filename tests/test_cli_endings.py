@@ -72,6 +72,7 @@ COMMAND = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored by what a shell has put in background
 signal.signal(signal.SIGHUP, signal.{hangup})  # and this one by what nohup runs
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)  # as SIGINT
 import gossamer.cli.list
 from gossamer.cli import main
 
