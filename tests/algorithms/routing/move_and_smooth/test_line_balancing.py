@@ -13,7 +13,7 @@ from algorithms.routing.move_and_smooth.enumeration import (
     column_targets,
     worst_row,
 )
-from gossamer.algorithms.routing.move_and_smooth.line_balancing import (
+from gossamer.algorithms.routing.move_and_smooth.smoothing import (
     column_bound,
     flow_numbers,
     row_bound,
