@@ -8,12 +8,12 @@ from functools import lru_cache
 
 from gossamer.networks.spec import network
 from gossamer.simulation.random_arrivals.interval_broadcasts import interval_scheme
-from gossamer.simulation.random_arrivals.result import Result
 from gossamer.simulation.random_arrivals.scheme import Scheme
 from gossamer.simulation.random_arrivals.scheme_evaluation import Delays
 from gossamer.simulation.random_arrivals.schemes import arc, scheme, star, star_probabilities
 from gossamer.simulation.random_arrivals.settings import Settings
 from gossamer.simulation.random_arrivals.simulator import simulate
+from gossamer.simulation.random_arrivals.statistics import Result
 from gossamer.simulation.random_arrivals.theory import (
     best_bound,
     class_loads,
