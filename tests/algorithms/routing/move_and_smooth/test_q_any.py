@@ -103,6 +103,7 @@ def checked(r: int, c: int, task: Task, variant: str) -> tuple[int, int]:
     return int(schedule.completion_time), buffer_peak(schedule, "all").packets
 
 
+@pytest.mark.exhaustive(always=10)
 @pytest.mark.parametrize("variant", ["A", "C"])
 @pytest.mark.parametrize("n", range(2, 20))
 def test_squares_take_at_most_5_5_n_steps_and_few_buffers(n: int, variant: str) -> None:
