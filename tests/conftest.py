@@ -21,7 +21,20 @@ def pytest_addoption(parser):
     )  # fmt: skip
 
 
+def mark_exhaustive(items):
+    """Mark the cases of exhaustive tests as slow, all but the given number of each, drawn once and for all by name."""
+    cases = {}
+    for item in items:
+        if item.get_closest_marker("exhaustive"):
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for found in cases.values():
+        always = found[0].get_closest_marker("exhaustive").kwargs["always"]
+        for item in sorted(found, key=lambda item: zlib.crc32(item.name.encode()))[always:]:
+            item.add_marker("slow")
+
+
 def pytest_collection_modifyitems(config, items):
+    mark_exhaustive(items)
     which = config.getoption("--slow")
     if which == "all":
         return

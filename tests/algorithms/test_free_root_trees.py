@@ -89,6 +89,7 @@ def drawn(number):
     return network, [row.tolist() for row in rows], rules.on(network)
 
 
+@pytest.mark.exhaustive(always=12)
 @pytest.mark.parametrize("number", range(40))
 def test_any_groups_on_any_network(number):
     network, groups, rules = drawn(number)
@@ -103,6 +104,7 @@ def test_any_groups_on_any_network(number):
         assert found.completion_time >= bound.value
 
 
+@pytest.mark.exhaustive(always=4)
 @pytest.mark.parametrize("number", range(60, 70))
 def test_messages_in_parts(number):
     network, groups, _ = drawn(number)

@@ -33,6 +33,7 @@ def random_network(seed):
 TASKS = ("broadcast", "allgather", "scatter", "alltoall")
 
 
+@pytest.mark.exhaustive(always=5)
 @pytest.mark.parametrize("seed", range(12))
 def test_any_task_of_many_packets_on_any_network(seed):
     network, draw = random_network(seed), default_rng(seed)

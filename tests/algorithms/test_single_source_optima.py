@@ -31,6 +31,7 @@ def agrees(network, task, ports):
     assert slots == 0 or schedule_within(network, task, model, slots - 1) is None
 
 
+@pytest.mark.exhaustive(always=50)
 @pytest.mark.parametrize("ports", ["all", "one", "one-send"])
 @pytest.mark.parametrize("task", [Broadcast, Scatter])
 @pytest.mark.parametrize("graph", GRAPHS, ids=lambda g: g.name)

@@ -315,6 +315,7 @@ def test_small_optima_meet_the_bounds_mostly():
     assert None not in met
 
 
+@pytest.mark.exhaustive(always=8)
 @pytest.mark.solver
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12, 500, 4))

@@ -112,6 +112,7 @@ def test_random_directed_networks(parts):
     assert sum(met) >= {1: 16, 2: 4, 3: 2}[parts]
 
 
+@pytest.mark.exhaustive(always=15)
 @pytest.mark.parametrize(
     ("spec", "task"),
     [

@@ -231,6 +231,7 @@ def check(case):
             assert proof.capacity.tolist() == [proof.price.sum()]
 
 
+@pytest.mark.exhaustive(always=60)
 @pytest.mark.parametrize("seed", range(150))
 def test_bounds_of_small_networks_with_times_and_switches_follow_from_their_proofs(seed):
     network, task, rules, _ = random_case(seed)
@@ -247,6 +248,7 @@ def test_bounds_of_tables_groups_and_sequences_follow_from_their_proofs(seed):
         check(case)
 
 
+@pytest.mark.exhaustive(always=20)
 @pytest.mark.parametrize("spec", NETWORKS)
 def test_bounds_of_every_family_follow_from_their_proofs(spec):
     network = gossamer.network(spec)

@@ -47,6 +47,7 @@ def offer_of(case: Case, name: str):
     return found
 
 
+@pytest.mark.exhaustive(always=6)
 @pytest.mark.parametrize(("spec", "task", "algorithm"), CASES)
 def test_memory_is_estimated_within_a_factor_of_two(spec, task, algorithm):
     """Measured is the peak of what Python and NumPy allocate: bounds, schedule, checking and measuring."""

@@ -46,6 +46,7 @@ def occupied(schedule, overhead) -> Fraction:
     return most
 
 
+@pytest.mark.exhaustive(always=4)
 @pytest.mark.parametrize("seed", range(12))
 def test_plans_of_random_questions_keep_their_packets_costs_and_no_bound_is_above_them(seed):
     random = np.random.default_rng(seed)

@@ -77,6 +77,7 @@ def connected_classes(n: int, d: int) -> list[nx.Graph]:
     return [graph for graph in regular_graphs(n, d) if nx.is_connected(graph)]
 
 
+@pytest.mark.exhaustive(always=5)
 @pytest.mark.parametrize(("n", "d"), EVERY)
 def test_no_regular_graph_beats_a_limit(n: int, d: int) -> None:
     graphs = connected_classes(n, d)
@@ -119,6 +120,7 @@ def test_petersens_graph_meets_them() -> None:
     assert gossamer.plan(petersen, "allgather").completion_time == limit("allgather", 10, 3).value
 
 
+@pytest.mark.exhaustive(always=6)
 @pytest.mark.parametrize("spec", ["ring:7", "torus:4x4", "hypercube:4", "star:4", "kautz:2,3", "complete:6", "ccc:3"])
 @pytest.mark.parametrize("ports", ["all", "one"])
 def test_schedules_of_families_are_no_faster(spec: str, ports: str) -> None:

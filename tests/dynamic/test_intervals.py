@@ -38,6 +38,7 @@ def scheme_and_rate(spec: str, rho: str, **options: object):
     return scheme, Fraction(rho) / (scheme.network.node_count * scheme.per_packet)
 
 
+@pytest.mark.exhaustive(always=6)
 @pytest.mark.parametrize(("spec", "rho", "delay", "width", "bound", "exact", "star"), ROWS)
 def test_reference_delays_and_bound_11(spec, rho, delay, width, bound, exact, star):
     scheme, rate = scheme_and_rate(spec, rho)

@@ -60,6 +60,7 @@ def test_points_of_the_comparison_that_do_not_depend_on_the_sources():
         assert (point.times["rings"], point.times["sequential"]) == (exactly(rings), sequential)
 
 
+@pytest.mark.exhaustive(always=4)
 @pytest.mark.parametrize(("n", "s"), [(10, 10), (10, 100), (16, 64)])
 @pytest.mark.parametrize("tau", comparison.TAUS)
 def test_no_time_is_below_the_bound_and_the_variants_improve_on_the_published_schedule(n, s, tau):

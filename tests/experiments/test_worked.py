@@ -15,9 +15,8 @@ from gossamer.planning.planner import plan
 from gossamer.plots.paper_figures import named_parts, part_name
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import task
-from gossamer.studies.reproductions import REPRODUCTIONS, dimakopoulos, han, varvarigos_bertsekas
+from gossamer.studies.reproductions import REPRODUCTIONS, dimakopoulos, han, varvarigos_bertsekas, yeh_varvarigos_lee
 from gossamer.studies.reproductions.chen_chen import worked_examples as chen_chen
-from gossamer.studies.reproductions.yeh_varvarigos_lee import arc_and_mini_packets as yeh_varvarigos_lee
 
 
 def by_first(table):

@@ -10,8 +10,9 @@ import gossamer
 from gossamer.simulation.random_arrivals.interval_broadcasts import interval_scheme
 from gossamer.simulation.random_arrivals.schemes import arc, scheme, star
 from gossamer.simulation.random_arrivals.theory import stability_limit
-from gossamer.studies.reproductions.yeh_varvarigos_lee import arc_and_mini_packets, curves, delays
-from gossamer.studies.reproductions.yeh_varvarigos_lee.delays import (
+from gossamer.studies.reproductions import yeh_varvarigos_lee
+from gossamer.studies.reproductions.yeh_varvarigos_lee import (
+    curves,
     limit_by_simulation,
     load_factors,
     simulated,
@@ -23,7 +24,7 @@ from gossamer.studies.reproductions.yeh_varvarigos_lee.delays import (
 def short_runs():
     """The tables' own runs are longer: those of the page have intervals below 4%."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(delays, "STEPS", {0.0: 5_000.0})
+        patch.setattr(yeh_varvarigos_lee, "STEPS", {0.0: 5_000.0})
         simulated.cache_clear()
         yield
     simulated.cache_clear()
@@ -64,9 +65,12 @@ def test_limits_by_simulation_agree_with_link_loads_within_two_percent(made, exa
 
 @pytest.mark.parametrize("spec", ["hypercube:4", "torus:5x5", "star:4"])
 def test_reception_is_shortest_with_optimal_priorities_and_longest_without(spec):
-    fifo, two, optimal = (simulated(name, spec, 0.8).reception for name in delays.RULES)
+    fifo, two, optimal = (simulated(name, spec, 0.8).reception for name in yeh_varvarigos_lee.RULES)
     assert optimal.mean <= two.mean <= fifo.mean
-    assert optimal.mean + optimal.half_width >= delays.best_bound(scheme("fifo", gossamer.network(spec)), 0.8)[0]
+    assert (
+        optimal.mean + optimal.half_width
+        >= yeh_varvarigos_lee.best_bound(scheme("fifo", gossamer.network(spec)), 0.8)[0]
+    )
 
 
 def test_optimal_priorities_lengthen_the_broadcast_on_star_graphs_and_small_tori():
@@ -78,7 +82,7 @@ def test_optimal_priorities_lengthen_the_broadcast_on_star_graphs_and_small_tori
 
 def test_high_copies_wait_for_the_low_copy_in_service():
     """Errata X3, simulated: nearer to the formula of queues with priorities than to the printed one; less in slots."""
-    for row in delays.waits().rows:
+    for row in yeh_varvarigos_lee.waits().rows:
         high, theory, printed, slots = row[1:5]
         assert slots < printed
         assert printed < high < theory
@@ -102,7 +106,7 @@ def test_local_choice_is_unstable_at_high_load_and_the_guard_mends_it():
 
 def test_parts_gain_near_load_1_on_edge_disjoint_trees_only():
     """Errata X9."""
-    found = rows(arc_and_mini_packets.mini_packets(), 2)
+    found = rows(yeh_varvarigos_lee.mini_packets(), 2)
 
     def broadcast(parts):
         return float(found["hypercube:4", parts][-1].split(" / ")[1])
@@ -123,13 +127,13 @@ def test_the_constants_quoted_for_intervals_need_two_values_of_t_p():
 
 def test_arc_multinode_broadcast_takes_the_reference_times_at_most():
     reference = {"4x4": 4, "5x5": 6, "6x6": 9, "8x8": 16, "10x10": 25, "12x12": 36, "6x10": 16, "4x4x4": 5, "6x6x6": 17}
-    for mesh, (_, printed, claimed, measured, bound) in rows(arc_and_mini_packets.arc_multinode()).items():
+    for mesh, (_, printed, claimed, measured, bound) in rows(yeh_varvarigos_lee.arc_multinode()).items():
         assert bound <= measured <= min(claimed, reference[mesh])
         assert measured > printed  # errata X4
 
 
 def test_earlier_schemes_stay_above_their_bounds():
-    for row in arc_and_mini_packets.baselines().rows:
+    for row in yeh_varvarigos_lee.baselines().rows:
         if row[5] != "unstable":
             mean, width = map(float, row[5].split("±"))
             assert mean + 1.5 * width >= float(row[4])

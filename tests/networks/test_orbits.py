@@ -36,6 +36,7 @@ ORBITS = {
 }
 
 
+@pytest.mark.exhaustive(always=8)
 @pytest.mark.parametrize("spec", ORBITS)
 def test_cables_of_an_orbit_are_the_same_for_the_network(spec):
     net = parse(spec)

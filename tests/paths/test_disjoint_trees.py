@@ -30,6 +30,7 @@ def cut(arcs, root):
     return min(nx.maximum_flow_value(graph, root, v) for v in graph if v != root)
 
 
+@pytest.mark.exhaustive(always=5)
 @pytest.mark.parametrize("seed", range(12))
 def test_there_are_as_many_trees_as_the_least_cut_has_arcs_and_no_more(seed):
     listed = graph_of(seed)

@@ -107,6 +107,7 @@ def outside(figure):
     return [t for t, b in visible_texts(figure) if b.x0 < -1 or b.y0 < -1 or b.x1 > width + 1 or b.y1 > height + 1]
 
 
+@pytest.mark.exhaustive(always=11)
 @pytest.mark.parametrize(("planned", "drawn", "stem"), PAIRS, ids=[stem for _, _, stem in PAIRS])
 def test_no_text_of_the_gallery_overlaps_another_or_leaves_the_page(planned, drawn, stem, figures):
     assert main(["plan", *shlex.split(planned), "-o", "plan.parquet"]) == 0

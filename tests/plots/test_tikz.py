@@ -37,6 +37,7 @@ def checked(text):
     return lines
 
 
+@pytest.mark.exhaustive(always=8)
 @pytest.mark.parametrize("sample", [s for s in SAMPLES if "128" not in s.name], ids=lambda s: s.name)
 def test_every_node_and_link_is_there_once(sample, tmp_path):
     write_files(tmp_path)

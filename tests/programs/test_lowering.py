@@ -65,6 +65,7 @@ def covered():
             yield from ((task, network) for network in ("hypercube:3", "array:2x4", "torus:2x4"))
 
 
+@pytest.mark.exhaustive(always=30)
 @pytest.mark.parametrize(("task", "network"), [pair for pair in covered() if pair != ("alltoall", "irregular")])
 def test_every_task_ends_as_it_must(task, network):
     found = irregular() if network == "irregular" else network
@@ -111,6 +112,7 @@ def described(mine):
     return sizes, sorted(zip(mine.slot, mine.kind, mine.peer, mine.buffer, known, strict=True))
 
 
+@pytest.mark.exhaustive(always=6)
 @pytest.mark.parametrize("task", ["allgather", "alltoall", "reduce-scatter", "allreduce", "broadcast"])
 @pytest.mark.parametrize("network", ["star:3", "torus:3x3", "ring:6", "ccc:3"])
 def test_a_program_of_an_invariant_schedule_is_that_of_its_expansion(network, task):

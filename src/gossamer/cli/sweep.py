@@ -349,7 +349,7 @@ def _plain(group: Any) -> dict[str, Any]:
 
 def _write(found: Any, path: Path) -> None:
     if path.suffix.lower() == ".html":
-        from gossamer.explorer.sweep_reports import write_report
+        from gossamer.explorer.pages import write_report
 
         write_report(found, path)
     elif path.suffix.lower() == ".csv":

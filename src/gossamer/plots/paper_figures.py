@@ -246,7 +246,7 @@ def _occupancy(spec: str, task: str, algorithm: str, **choices: Any) -> Figure:
 
 
 def _delays(spec: str) -> Figure:
-    from gossamer.studies.reproductions.yeh_varvarigos_lee.delays import compared
+    from gossamer.studies.reproductions.yeh_varvarigos_lee import compared
 
     return delay_figure(compared(spec), f"Broadcast requests at random on {spec}")
 

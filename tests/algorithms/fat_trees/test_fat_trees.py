@@ -92,6 +92,7 @@ def named(task, name):
     return next(a for a in ALGORITHMS if TASKS[task] in a.tasks and a.name == name)
 
 
+@pytest.mark.exhaustive(always=24)
 @pytest.mark.parametrize("row", TABLE_11_8, ids=lambda row: f"k={row[0]},h={row[1]}")
 @pytest.mark.parametrize("column", range(len(COLUMNS)), ids=lambda i: "/".join(COLUMNS[i]))
 def test_times_of_the_reference_table(row, column):

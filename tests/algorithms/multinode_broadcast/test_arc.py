@@ -25,6 +25,7 @@ def _case(sides: str) -> Case:
     return Case(network, gossamer.task("group-allgather", active=inner_nodes(network)))
 
 
+@pytest.mark.exhaustive(always=4)
 @pytest.mark.parametrize(("sides", "steps"), MEASURED.items())
 def test_reference_times_are_not_exceeded(sides, steps):
     case = _case(sides)

@@ -54,6 +54,7 @@ MEETS = [
 ]  # fmt: skip
 
 
+@pytest.mark.exhaustive(always=4)
 @pytest.mark.parametrize(("spec", "count"), MEETS)
 def test_meets_the_bound_on_these(spec, count):
     network = gossamer.network(spec)
@@ -140,6 +141,7 @@ def test_times_of_links_are_taken_into_account():
     assert set(np.unique(schedule.link % 4)) == {0, 1, 2, 3}
 
 
+@pytest.mark.exhaustive(always=5)
 @pytest.mark.parametrize("ports", ["all", "one", "one-send", "one-receive"])
 @pytest.mark.parametrize(("occupancy", "latency"), [(1, 0), (1, 200_000), (200_000, 0), (70_000, 130_000)])
 def test_slots_in_which_nothing_happens_are_passed_over(ports, occupancy, latency):
@@ -186,6 +188,7 @@ def test_needs_the_active_set_ahead_and_no_buffer_limit():
     assert planned(network, gossamer.task("allgather"), Rules(), StepCost(1)).completion_time == 2
 
 
+@pytest.mark.exhaustive(always=4)
 @pytest.mark.parametrize("spec", ["leaf-spine:2,2,2", "k-ary-n-tree:2,3", "servers:s=2,g=3,rails=2,spines=2"])
 @pytest.mark.parametrize("task", ["allgather", "reduce-scatter", "allreduce"])
 def test_no_copy_ends_at_a_switch_so_that_it_can_be_run_backwards(spec, task):

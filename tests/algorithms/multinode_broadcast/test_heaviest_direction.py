@@ -10,6 +10,7 @@ from gossamer.bounds import best_bound
 from gossamer.questions.cases import Case
 
 
+@pytest.mark.exhaustive(always=10)
 @pytest.mark.parametrize("ports", ["one", "one-send", "one-receive"])
 @pytest.mark.parametrize("n", [3, 4, 5, 6, 7, 8, 12, 13, 31, 64])
 def test_linear_arrays_take_three_halves_of_n_less_one_step(n, ports):

@@ -69,6 +69,7 @@ TIMES = [
 ]
 
 
+@pytest.mark.exhaustive(always=8)
 @pytest.mark.parametrize(("spec", "M", "split", "whole"), TIMES)
 def test_takes_the_times_of_the_table(spec, M, split, whole):
     network = gossamer.network(spec)

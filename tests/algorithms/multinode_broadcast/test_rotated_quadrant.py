@@ -50,6 +50,7 @@ def test_every_offset_has_one_cell_and_an_earlier_parent(p):
     assert (slot[parents] < cells[:, 2]).all()
 
 
+@pytest.mark.exhaustive(always=5)
 @pytest.mark.parametrize("p", range(3, 21))
 def test_time_is_that_of_theorem_1_on_torus_and_array(p):
     on_torus = ROTATED_QUADRANT.build(Case(torus(p, p), TASK, MODEL))

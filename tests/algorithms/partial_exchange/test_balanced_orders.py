@@ -20,6 +20,7 @@ from gossamer.questions.tasks import PartialExchange, PartialGather, TotalExchan
 from gossamer.verification import verify
 
 
+@pytest.mark.exhaustive(always=3)
 @pytest.mark.parametrize("case", sets.OPEN)
 def test_reference_times_are_met_or_beaten(case):
     sides, active, z, time, _, _ = sets.OPEN[case]
@@ -30,6 +31,7 @@ def test_reference_times_are_met_or_beaten(case):
     assert least <= schedule.completion_time <= min(time, least + 1)
 
 
+@pytest.mark.exhaustive(always=4)
 @pytest.mark.parametrize("case", sets.PLANE)
 def test_a_plane_takes_at_most_4_percent_more_than_the_cut(case):
     p, active, cut, _, _ = sets.PLANE[case]
@@ -57,6 +59,7 @@ def test_any_sides_and_any_active_set(network, data, control_time):
     assert bound <= schedule.completion_time - control <= 1.2 * bound + 2
 
 
+@pytest.mark.exhaustive(always=4)
 @pytest.mark.parametrize(
     ("network", "active", "time"),
     [

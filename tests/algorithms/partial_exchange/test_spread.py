@@ -18,6 +18,7 @@ from gossamer.questions.tasks import PartialExchange
 from gossamer.verification import verify
 
 
+@pytest.mark.exhaustive(always=6)
 @pytest.mark.parametrize("case", sets.OPEN)
 def test_reference_times_and_congestion_are_met_or_beaten(case):
     sides, active, z, _, congestion, time = sets.OPEN[case]

@@ -37,6 +37,7 @@ def parents(n, m):
     return dict(zip(points, zip(a.parent_i.tolist(), a.parent_j.tolist(), strict=True), strict=True))
 
 
+@pytest.mark.exhaustive(always=8)
 @pytest.mark.parametrize("n", SIDES)
 def test_every_torus_takes_a_quarter_of_its_nodes(n):
     for m in SIDES:

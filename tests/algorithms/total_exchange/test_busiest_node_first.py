@@ -20,7 +20,10 @@ from gossamer.questions.tasks import TotalExchange
 TASK, ONE = TotalExchange(), Rules(ports="one")
 
 
-@pytest.mark.parametrize("n", range(2, 101))
+LONG = [pytest.param(n, marks=pytest.mark.slow) for n in range(13, 101)]
+
+
+@pytest.mark.parametrize("n", [*range(2, 13), 24, 33, *LONG])
 def test_linear_array_meets_the_load_of_the_middle_node(n):
     network = gossamer.network(f"array:{n}")
     schedule = busiest_first_exchange(Case(network, TASK, ONE))

@@ -31,6 +31,7 @@ NAMED = [
 ]
 
 
+@pytest.mark.exhaustive(always=8)
 @pytest.mark.parametrize("spec", NAMED)
 def test_named_cayley_networks_meet_their_bound(spec: str) -> None:
     found = gossamer.plan(spec, "alltoall", algorithm="even-words")

@@ -112,6 +112,7 @@ ARRAYS = [(n,) * d for d in range(1, 5) for n in range(2, 513) if n**d <= 512 an
 LONG_LINES = [pytest.param((n,), marks=pytest.mark.slow) for n in (41, 64, 100, 127, 256, 511, 512)]
 
 
+@pytest.mark.exhaustive(always=20)
 @pytest.mark.parametrize("sides", ARRAYS + LONG_LINES, ids=lambda s: "x".join(map(str, s)))
 def test_arrays_of_equal_sides_meet_the_cut_bound(sides):
     spec = "array:" + "x".join(map(str, sides))

@@ -28,6 +28,7 @@ def test_slim_flies_take_these_steps(spec, orbits, steps):
     assert gossamer.verify(plan.schedule.expand()).ok
 
 
+@pytest.mark.exhaustive(always=4)
 @pytest.mark.parametrize("name", ["petersen", "dodecahedral", "desargues"])
 @pytest.mark.parametrize("ports", ["all", "one", "one-send"])
 def test_graphs_of_any_group_in_any_ports(name, ports, tmp_path):

@@ -14,12 +14,11 @@ import gossamer
 from gossamer.errors import NotApplicableError
 from gossamer.networks import from_networkx
 from gossamer.simulation.random_arrivals.schemes.dimension_orders import star
-from gossamer.simulation.random_arrivals.schemes.edge_disjoint_trees import edge_disjoint_trees, tree_height
-from gossamer.simulation.random_arrivals.schemes.stamoulis_tsitsiklis import (
+from gossamer.simulation.random_arrivals.schemes.edge_disjoint_trees import (
+    edge_disjoint_trees,
     stamoulis_tsitsiklis_direct,
     stamoulis_tsitsiklis_indirect,
-)
-from gossamer.simulation.random_arrivals.schemes.varvarigos_banerjee import (
+    tree_height,
     varvarigos_banerjee_direct,
     varvarigos_banerjee_indirect,
 )

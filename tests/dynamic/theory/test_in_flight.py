@@ -22,6 +22,7 @@ CASES = [
 ]  # fmt: skip
 
 
+@pytest.mark.exhaustive(always=10)
 @pytest.mark.parametrize(("name", "spec"), CASES)
 @pytest.mark.parametrize(("share", "time"), [(0.5, "continuous"), (0.9, "continuous"), (0.9, "slotted")])
 def test_no_simulated_delay_is_below_the_bound(name, spec, share, time):

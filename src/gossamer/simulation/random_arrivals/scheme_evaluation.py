@@ -10,11 +10,10 @@ from typing import Any, Protocol
 from gossamer.atomic_files import attributes
 from gossamer.networks.network import Network
 from gossamer.simulation.random_arrivals.arrivals import Poisson
-from gossamer.simulation.random_arrivals.result import Result
 from gossamer.simulation.random_arrivals.scheme import Scheme
 from gossamer.simulation.random_arrivals.settings import Settings
 from gossamer.simulation.random_arrivals.simulator import simulate
-from gossamer.simulation.random_arrivals.statistics import NO_ESTIMATE, ConfidenceInterval
+from gossamer.simulation.random_arrivals.statistics import NO_ESTIMATE, ConfidenceInterval, Result
 from gossamer.simulation.random_arrivals.theory import PreparedScheme, best_bound, delay_estimate, in_flight_bound
 
 __all__ = ["Delays", "LoadLimit", "RandomBroadcasts", "TreeBroadcasts", "by_scheme"]

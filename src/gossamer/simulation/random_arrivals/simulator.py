@@ -19,10 +19,9 @@ from gossamer.reading import instance, number
 from gossamer.simulation.random_arrivals.arrivals import ArrivalProcess, Trace
 from gossamer.simulation.random_arrivals.queueing_state import SchemeTables
 from gossamer.simulation.random_arrivals.replication import Replication, Setup, replicate
-from gossamer.simulation.random_arrivals.result import KindDelays, Result
 from gossamer.simulation.random_arrivals.scheme import Scheme
 from gossamer.simulation.random_arrivals.settings import Settings
-from gossamer.simulation.random_arrivals.statistics import NO_ESTIMATE, Histogram, over_replications
+from gossamer.simulation.random_arrivals.statistics import NO_ESTIMATE, Histogram, KindDelays, Result, over_replications
 from gossamer.simulation.random_arrivals.theory import stability_limit
 
 __all__ = ["simulate"]

@@ -15,7 +15,6 @@ from gossamer.errors import ModelError, NotApplicableError
 from gossamer.networks import Network
 from gossamer.reading import number, whole
 from gossamer.reading import seed as read_seed
-from gossamer.studies.design.fixed_links import fixed_candidates
 from gossamer.studies.design.plan_candidates import (
     MOST_WORK,
     SECONDS_OF_WORK,
@@ -28,7 +27,7 @@ from gossamer.studies.design.plan_candidates import (
     work,
 )
 from gossamer.studies.design.problem import Problem, Wishes, cabled, read_degrees, read_goals, read_nodes
-from gossamer.studies.design.search import CandidateNetwork, Say, candidates
+from gossamer.studies.design.search import CandidateNetwork, Say, candidates, fixed_candidates
 from gossamer.studies.sweeps import sweep
 from gossamer.studies.sweeps.point_protocol import Progress, file_contents
 

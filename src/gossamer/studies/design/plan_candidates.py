@@ -16,9 +16,8 @@ from gossamer.planning.outcome import Outcome
 from gossamer.planning.planner import plan
 from gossamer.reading import number, whole
 from gossamer.reading import seed as read_seed
-from gossamer.studies.design.fixed_links import fixed_candidates
 from gossamer.studies.design.problem import Cabling, Goal, Problem, Wishes, cabled, read_goals, read_nodes
-from gossamer.studies.design.search import CandidateNetwork, Say, candidates, single_paths
+from gossamer.studies.design.search import CandidateNetwork, Say, candidates, fixed_candidates, single_paths
 from gossamer.studies.sweeps.link_failures import faults
 
 _SEARCH_SHARE = 0.65

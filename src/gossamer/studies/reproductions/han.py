@@ -17,8 +17,8 @@ import numpy as np
 
 from gossamer.algorithms import ALGORITHMS
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.routing.move_and_smooth.line_balancing import flow_numbers, row_movement
 from gossamer.algorithms.routing.move_and_smooth.mappings import MAPPINGS, multiplicity
+from gossamer.algorithms.routing.move_and_smooth.smoothing import flow_numbers, row_movement
 from gossamer.bounds.ports import distance_bounds
 from gossamer.errors import TaskError
 from gossamer.networks.network import IntArray, Network

@@ -13,7 +13,7 @@ from algorithms.routing.move_and_smooth.enumeration import (
     column_targets,
     worst_row,
 )
-from gossamer.algorithms.routing.move_and_smooth.line_balancing import (
+from gossamer.algorithms.routing.move_and_smooth.smoothing import (
     column_bound,
     flow_numbers,
     row_bound,
@@ -54,6 +54,7 @@ SMALL = [(1, 9), (2, 7), (3, 6), (4, 5), (5, 4), (6, 4), (7, 4), (8, 3), (9, 3)]
 ALL = [(1, 14), (2, 11), (3, 9), (4, 8), (5, 7), (6, 6), (7, 5), (8, 5), (9, 5)]
 
 
+@pytest.mark.exhaustive(always=4)
 @pytest.mark.parametrize(("b", "most"), SMALL)
 def test_lemmas_of_row_movement_hold_on_every_line(b, most):
     for c in range(2, most + 1):

@@ -245,6 +245,7 @@ def test_restricted_broadcasting_of_figures_3_11_and_4_1(name, lengths, after):
     assert held == after
 
 
+@pytest.mark.exhaustive(always=3)
 @pytest.mark.parametrize("spec", ["4x2", "8x2", "16x2", "64x2", "8x4", "32x4", "32x16", "2x8", "16x32"])
 def test_rectangles_keep_the_exact_parts_and_the_bounds(spec):
     network = gossamer.network(f"array:{spec}")

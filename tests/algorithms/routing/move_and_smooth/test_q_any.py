@@ -14,7 +14,6 @@ import gossamer
 from algorithms.routing.move_and_smooth.enumeration import column_movement, worst_row
 from gossamer import Rules
 from gossamer.algorithms.routing.move_and_smooth import odd_sided_regions as q_any
-from gossamer.algorithms.routing.move_and_smooth.line_balancing import column_bound, row_movement
 from gossamer.algorithms.routing.move_and_smooth.mappings import MAPPINGS, multiplicity, second_mapping, variant_c
 from gossamer.algorithms.routing.move_and_smooth.odd_sided_regions import (
     Q_ANY,
@@ -25,7 +24,7 @@ from gossamer.algorithms.routing.move_and_smooth.odd_sided_regions import (
     worst_lengths,
 )
 from gossamer.algorithms.routing.move_and_smooth.regions import RegionCells, Regions, Routes, halves
-from gossamer.algorithms.routing.move_and_smooth.smoothing import MovingItems
+from gossamer.algorithms.routing.move_and_smooth.smoothing import MovingItems, column_bound, row_movement
 from gossamer.algorithms.routing.move_and_smooth.stages import family, guaranteed_times
 from gossamer.errors import NotApplicableError
 from gossamer.questions.cases import Case
@@ -104,6 +103,7 @@ def checked(r: int, c: int, task: Task, variant: str) -> tuple[int, int]:
     return int(schedule.completion_time), buffer_peak(schedule, "all").packets
 
 
+@pytest.mark.exhaustive(always=10)
 @pytest.mark.parametrize("variant", ["A", "C"])
 @pytest.mark.parametrize("n", range(2, 20))
 def test_squares_take_at_most_5_5_n_steps_and_few_buffers(n: int, variant: str) -> None:

@@ -58,6 +58,7 @@ def valid(algorithm, network, model=Rules()):  # noqa: B008
 # -- one packet a slot and node ----------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive(always=8)
 @pytest.mark.parametrize(("k", "h"), SHAPES)
 def test_up_first_meets_the_corrected_bound(k, h):
     network = fat_tree(k, h)
@@ -258,6 +259,7 @@ def test_6_5_is_below_a_lower_bound_where_capacities_grow_faster(capacities, pri
 # -- all ports, full capacities ----------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive(always=10)
 @pytest.mark.parametrize(("k", "h"), SHAPES)
 def test_offsets_are_optimal_with_exponential_capacities(k, h):
     network = fat_tree(k, h, "exponential")

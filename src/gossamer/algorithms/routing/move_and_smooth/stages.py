@@ -10,15 +10,16 @@ from typing import TypeAlias
 import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm, refuse_hops, refuse_ports
-from gossamer.algorithms.routing.move_and_smooth.line_balancing import column_bound, row_bound
 from gossamer.algorithms.routing.move_and_smooth.regions import Regions
 from gossamer.algorithms.routing.move_and_smooth.smoothing import (
     MovingItems,
     PhaseLengths,
     branch_order,
     branching,
+    column_bound,
     count_length,
     move,
+    row_bound,
     smooth,
     smooth_lengths,
 )

@@ -11,7 +11,13 @@ from gossamer.simulation.random_arrivals.schemes.dimension_orders import (
     star,
     star_probabilities,
 )
-from gossamer.simulation.random_arrivals.schemes.edge_disjoint_trees import edge_disjoint_trees
+from gossamer.simulation.random_arrivals.schemes.edge_disjoint_trees import (
+    edge_disjoint_trees,
+    stamoulis_tsitsiklis_direct,
+    stamoulis_tsitsiklis_indirect,
+    varvarigos_banerjee_direct,
+    varvarigos_banerjee_indirect,
+)
 from gossamer.simulation.random_arrivals.schemes.mesh_interior_over_surface import arc, arc_limit
 from gossamer.simulation.random_arrivals.schemes.mini_packets import mini_packets, star_minis
 from gossamer.simulation.random_arrivals.schemes.mixed_traffic import Mix, mixed
@@ -24,15 +30,7 @@ from gossamer.simulation.random_arrivals.schemes.registry import (
     options_of,
     scheme,
 )
-from gossamer.simulation.random_arrivals.schemes.stamoulis_tsitsiklis import (
-    stamoulis_tsitsiklis_direct,
-    stamoulis_tsitsiklis_indirect,
-)
 from gossamer.simulation.random_arrivals.schemes.transmission_tables import PRIORITIES
-from gossamer.simulation.random_arrivals.schemes.varvarigos_banerjee import (
-    varvarigos_banerjee_direct,
-    varvarigos_banerjee_indirect,
-)
 
 __all__ = [
     "PRIORITIES",

@@ -1,19 +1,49 @@
-"""Edge-disjoint spanning trees of any network, by matroid union, kept shallow."""
+"""Edge-disjoint spanning trees of any network, by matroid union, kept shallow; the earlier schemes on such trees.
+
+The schemes of Varvarigos and Banerjee (any network) and of Stamoulis and Tsitsiklis (hypercubes) are the baselines of
+Yeh, Varvarigos and Lee 1998.
+"""
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gossamer.algorithms.algorithm import refuse_capacities, refuse_one_way_links
 from gossamer.errors import NotApplicableError
+from gossamer.graphs.disjoint_trees import disjoint_tree
+from gossamer.simulation.random_arrivals.schemes.dimension_orders import star
+from gossamer.simulation.random_arrivals.schemes.mini_packets import hypercube_reason
+from gossamer.simulation.random_arrivals.schemes.transmission_tables import (
+    SchemeRows,
+    drawn_trees,
+    flooded,
+    over_the_root,
+    refuse_uncovered,
+)
 
 if TYPE_CHECKING:
     from gossamer.networks.network import IntArray, Network
+    from gossamer.simulation.random_arrivals.scheme import Scheme
+
+__all__ = [
+    "edge_disjoint_trees",
+    "indirect_reason",
+    "stamoulis_tsitsiklis_direct",
+    "stamoulis_tsitsiklis_indirect",
+    "tree_height",
+    "trees_reason",
+    "varvarigos_banerjee_direct",
+    "varvarigos_banerjee_indirect",
+]
 
 _MOST_EDGES = 20_000
+_STAMOULIS_TSITSIKLIS = "Stamoulis and Tsitsiklis 1993, as quoted by Yeh, Varvarigos and Lee 1998, section 1"
+_VARVARIGOS_BANERJEE = "Varvarigos and Banerjee 1996, as quoted by Yeh, Varvarigos and Lee 1998, section 1"
 
 
 def trees_reason(network: Network) -> str | None:
@@ -242,3 +272,157 @@ def tree_height(parent: IntArray) -> int:
     while (at := np.where(at >= 0, parent[at], -1)).max() >= 0:
         depth += at >= 0
     return int(depth.max())
+
+
+def varvarigos_banerjee_direct(
+    network: Network,
+    *,
+    priority: str = "fifo",
+    trees: Sequence[IntArray] | None = None,
+    count: int | None = None,
+    seed: int = 0,
+) -> Scheme:
+    """Return the direct scheme: flood one of k edge-disjoint spanning trees from the source.
+
+    Parameters
+    ----------
+    network : Network
+        Connected, with an opposite for every link.
+    priority : str
+        A key of `PRIORITIES`; low class: the leaves.
+    trees : sequence of int32[N], optional
+        Parents; default those of `edge_disjoint_trees`.
+    count, seed
+        Passed to `edge_disjoint_trees`.
+
+    Raises
+    ------
+    NotApplicableError
+        If the network is not covered or has not so many trees.
+
+    Notes
+    -----
+    The link into a leaf carries the packets of all other nodes: stable below load factor k / d_ave, half of what the
+    network can carry for k = d_ave / 2.
+
+    References
+    ----------
+    Varvarigos and Banerjee 1996; the limit is Gossamer's.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> from gossamer.simulation.random_arrivals.theory import stability_limit
+    >>> str(stability_limit(varvarigos_banerjee_direct(gossamer.network("hypercube:4"))).load)
+    '1/2'
+    """
+    return _scheme("varvarigos-banerjee-direct", network, priority, trees, count, seed)
+
+
+def varvarigos_banerjee_indirect(
+    network: Network,
+    *,
+    priority: str = "fifo",
+    trees: Sequence[IntArray] | None = None,
+    count: int | None = None,
+    seed: int = 0,
+) -> Scheme:
+    """Return the indirect scheme: up one of k edge-disjoint spanning trees to its center, then down all of it.
+
+    Parameters and errors are those of `varvarigos_banerjee_direct`; low class: the way down.
+
+    Notes
+    -----
+    The links down from a center carry the packets of all N nodes: stable below load factor k (N-1) / (N d_ave).
+
+    References
+    ----------
+    Varvarigos and Banerjee 1996; the limit is Gossamer's.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> from gossamer.simulation.random_arrivals.theory import stability_limit
+    >>> str(stability_limit(varvarigos_banerjee_indirect(gossamer.network("hypercube:4"))).load)
+    '15/32'
+    """
+    return _scheme("varvarigos-banerjee-indirect", network, priority, trees, count, seed)
+
+
+def _scheme(
+    name: str, network: Network, priority: str, trees: Sequence[IntArray] | None, count: int | None, seed: int
+) -> Scheme:
+    refuse_uncovered(name, network, trees_reason(network))
+    chosen = edge_disjoint_trees(network, count, seed=seed) if trees is None else list(trees)
+    rows = SchemeRows()
+    make = flooded if name.endswith("-direct") else over_the_root
+    return drawn_trees(
+        rows, name, network, _VARVARIGOS_BANERJEE, [make(rows, network, tree) for tree in chosen], priority
+    )
+
+
+def stamoulis_tsitsiklis_direct(network: Network, *, priority: str = "fifo") -> Scheme:
+    """Return the direct scheme: one of d completely unbalanced trees from the source, first come, first served.
+
+    It is STAR in one class.
+
+    Raises
+    ------
+    NotApplicableError
+        If the network is no hypercube.
+
+    Notes
+    -----
+    Stable for all loads below 1.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> stamoulis_tsitsiklis_direct(gossamer.network("hypercube:3")).class_count
+    1
+    """
+    refuse_uncovered("stamoulis-tsitsiklis-direct", network, hypercube_reason(network))
+    return replace(star(network, priority=priority), name="stamoulis-tsitsiklis-direct", source=_STAMOULIS_TSITSIKLIS)
+
+
+def stamoulis_tsitsiklis_indirect(network: Network, *, priority: str = "fifo") -> Scheme:
+    """Return the indirect scheme: up one of d edge-disjoint trees with a common root, then down the same tree.
+
+    Parameters
+    ----------
+    network : Network
+        A d-cube, d >= 2.
+    priority : str
+        A key of `PRIORITIES`; low class: the way down.
+
+    Raises
+    ------
+    NotApplicableError
+        If the network is no hypercube of 2 dimensions or more.
+
+    Notes
+    -----
+    Stable below 2/3 (1 - 2^-d), where the links from the children of the root are busy all the time: down with the
+    load, up with half of it.
+
+    References
+    ----------
+    Stamoulis and Tsitsiklis 1993; the limit is Gossamer's.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> from gossamer.simulation.random_arrivals.theory import stability_limit
+    >>> str(stability_limit(stamoulis_tsitsiklis_indirect(gossamer.network("hypercube:4"))).load)
+    '5/8'
+    """
+    name, d, rows = "stamoulis-tsitsiklis-indirect", network.degree, SchemeRows()
+    refuse_uncovered(name, network, indirect_reason(network))
+    trees = [over_the_root(rows, network, disjoint_tree(d, k)) for k in range(d)]
+    return drawn_trees(rows, name, network, _STAMOULIS_TSITSIKLIS, trees, priority)
+
+
+def indirect_reason(network: Network) -> str | None:
+    """Say why the indirect scheme does not cover a network, or None if it does."""
+    reason = hypercube_reason(network)
+    return "needs at least 2 dimensions" if reason is None and network.degree < 2 else reason

@@ -14,7 +14,14 @@ from gossamer.simulation.random_arrivals.scheme import Scheme
 from gossamer.simulation.random_arrivals.scheme_evaluation import TreeBroadcasts
 from gossamer.simulation.random_arrivals.schemes.balanced_tree_images import symmetric, symmetric_reason
 from gossamer.simulation.random_arrivals.schemes.dimension_orders import flattened, redo, star, star_reason
-from gossamer.simulation.random_arrivals.schemes.edge_disjoint_trees import trees_reason
+from gossamer.simulation.random_arrivals.schemes.edge_disjoint_trees import (
+    indirect_reason,
+    stamoulis_tsitsiklis_direct,
+    stamoulis_tsitsiklis_indirect,
+    trees_reason,
+    varvarigos_banerjee_direct,
+    varvarigos_banerjee_indirect,
+)
 from gossamer.simulation.random_arrivals.schemes.mesh_interior_over_surface import arc, arc_reason
 from gossamer.simulation.random_arrivals.schemes.mini_packets import (
     hypercube_reason,
@@ -22,15 +29,6 @@ from gossamer.simulation.random_arrivals.schemes.mini_packets import (
     mini_packets_reason,
     minis_reason,
     star_minis,
-)
-from gossamer.simulation.random_arrivals.schemes.stamoulis_tsitsiklis import (
-    indirect_reason,
-    stamoulis_tsitsiklis_direct,
-    stamoulis_tsitsiklis_indirect,
-)
-from gossamer.simulation.random_arrivals.schemes.varvarigos_banerjee import (
-    varvarigos_banerjee_direct,
-    varvarigos_banerjee_indirect,
 )
 
 if TYPE_CHECKING:
