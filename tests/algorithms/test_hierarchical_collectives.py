@@ -14,7 +14,7 @@ from gossamer.algorithms.any_network.hierarchical_collectives import (
     hierarchical_broadcast,
     hierarchical_exchange,
 )
-from gossamer.networks import parse
+from gossamer.networks import Network, parse
 from gossamer.networks.derived import cables
 from gossamer.questions.cases import Case
 from gossamer.verification.metrics import buffer_peak
@@ -163,3 +163,16 @@ def test_a_plan_of_16384_ranks_is_an_orbit_of_a_few():
     assert plan.schedule.symmetry.order >= 2048
     assert plan.schedule.stored_hops < 400_000
     assert plan.completion_time <= plan.bound * Fraction(101, 100)
+
+
+def test_an_exchange_of_65536_ranks_takes_what_the_uplinks_of_a_leaf_need():
+    """Of 131,070 messages to plan, all paths that load links alike are one; the cut of a leaf proves the time."""
+    tree = parse("generalized-fat-tree:children=64x32x32,parents=1x32x32")
+    hosts = Network(
+        "hosts", tree.node_count, tree.link_source, tree.link_target, terminal_count=tree.terminal_count
+    )  # fmt: skip
+    plan = gossamer.plan(hosts, "alltoall", cost=gossamer.TimeCost("1GiB", bandwidth="50GB/s", latency="1us"))
+    assert plan.schedule.symmetry.order == 2**15
+    assert plan.schedule.stored_hops < 800_000
+    assert plan.completion_time <= plan.bound * Fraction(101, 100)
+    assert plan.bounds[0].name == "cut around nodes"

@@ -22,8 +22,8 @@ from gossamer.questions.cases.links import FAR, Links
 
 __all__ = ["arrival_bounds", "least_arrival", "searches", "spread", "takes_time"]
 
-_WORK = 20_000_000
-"""Links looked at by the searches of a bound."""
+_WORK, _LARGE = 20_000_000, 200_000
+"""Links looked at by the searches of a bound, a quarter of them where there are many links and nodes."""
 
 _NODES = 96
 """How many nodes, those with most to do for their links, are worked out by the times of their messages."""
@@ -53,7 +53,8 @@ def arrival_bounds(case: Case) -> Iterator[Bound]:
 
 def searches(links: Links) -> int:
     """Return how many searches a bound may cost."""
-    return max(4, min(MAX_SEARCHES, _WORK // (links.source.size + links.node_count)))
+    size = links.source.size + links.node_count
+    return max(4, min(MAX_SEARCHES, _WORK // size // (4 if size > _LARGE else 1)))
 
 
 def spread(nodes: Counts, count: int) -> Counts:

@@ -132,8 +132,8 @@ def port_set_bounds(case: Case) -> Iterator[Bound]:
             yield best
 
 
-LARGEST = 200_000
-"""Links up to which sets are looked for."""
+LARGEST, _LARGEST_PARTS = 200_000, 4_000_000
+"""Links up to which sets are looked for; and up to which they are the parts without higher switches or slow links."""
 
 _SETS = 5
 """How many sets, those with most messages for their links, are worked out with times."""
@@ -298,7 +298,7 @@ def set_cut_bounds(case: Case, *, quick: bool = False) -> Iterator[Bound]:
     """
     net = case.network
     known = net.group is not None or net.levels is not None or bool(axes_of(case.metric)) or _one_message(case)
-    if not net.link_count or net.link_count > LARGEST or (known and not takes_time(case)):
+    if not 0 < net.link_count <= _LARGEST_PARTS or (known and not takes_time(case)):
         return
     yield from best_cut(case, _chosen(case, quick))
 
@@ -460,6 +460,9 @@ def _rate_out(links: Links, out: Counts) -> float:
 
 def _proposed(case: Case, quick: bool) -> Iterator[Mask]:
     """Yield sets of nodes, of which the complements are meant too."""
+    if case.network.link_count > LARGEST:
+        yield from _parts(case)
+        return
     if not quick:
         yield from thin_cuts(case)
     yield from _prefixes(case)

@@ -33,6 +33,7 @@ from gossamer.planning.outcome import Expense, Outcome, peak_memory
 from gossamer.planning.plan_resizing import MOST_HOPS, best_repetition, promised
 from gossamer.planning.switching.resource_limits import ResourceLimits
 from gossamer.questions.cases import Case, Offer
+from gossamer.questions.cases.demands import HubDemand
 from gossamer.questions.costs import AskedCost, Clock, TimeCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Chunked, DemandTable, Grouped, Task, Together, in_packets, packets_of
@@ -338,8 +339,9 @@ def _as_generations(asked: AskedQuestion, part: Repeatable) -> FoundPlan | None:
     ))  # fmt: skip
 
 
-_MANY = 256
-"""Packets a message for which trees to be repeated are looked for."""
+_MANY, _MOST_LISTED = 256, 20_000_000
+"""Packets a message for which trees to be repeated are looked for, and messages that are listed for them at the most.
+"""
 _REPEATED, GAIN = 3, Fraction(995, 1000)
 """Plans that are repeated at the most, and the share of the best time that is worth it."""
 
@@ -414,7 +416,9 @@ class PacketPlans:
         many = 0
         if isinstance(clock, Clock):
             many = min(_MANY, clock.message_bytes // clock.least_packet(of.case.network), MAX_CHUNKS)
-        if many < 2:
+        hubs = [demand for demand in of.case.demands if isinstance(demand, HubDemand)]
+        messages = sum(each.hubs.size * (1 if each.shared else each.terminal_count) for each in hubs)
+        if many < 2 or messages > _MOST_LISTED:
             return
         of.say("looking for trees to be repeated")
         for packets, trees, _ in even_trees(_in_cut(self.asked, of, many).planned)[:_REPEATED]:

@@ -57,7 +57,7 @@ _ROUNDS, _POWER = 3, 12.0
 """How often the paths of an exchange are chosen, and how steeply the price of a link rises with its load."""
 _TRIES = ((20_000, 40, 8), (200_000, 6, 4), (1_000_000, 3, 2), (10_000_000, 1, 4), (2**62, 1, 1))
 """Orders in which hops are scheduled, and rounds back and forth, by the number of hops."""
-_NEVER = 2**62
+_NEVER, _PRIME = 2**62, 2**31 - 1
 _LARGE = 256
 """Ranks from which on a broadcast is composed; what is searched for fewer is quick."""
 
@@ -103,13 +103,58 @@ def _distances(first, out, head, delay, terminals, passing, through, source, hea
 
 
 @njit(cache=True, nogil=True, small=100_000)
+def _alike(first_in, in_links, tail, delay, of, terminals, passing, far, order, kind, first, links):
+    """Write the links to each node that are on quickest paths, one of those alike; return how many there are.
+
+    Paths are alike whose links are of the same orbits: they load the links alike.
+
+    * `far`, int64[N]: the distance of each node. `order`, int64[N]: the nodes, by ascending distance.
+    * `kind`, int64[N]: written, the same for nodes to which paths of the same orbits lead.
+    * `first`, int64[N + 1], `links`, int64[L]: written, the links to node v are ``links[first[v]:first[v + 1]]``.
+    """
+    for v in order:
+        kind[v] = 1
+        begin = first_in[v]  # what is kept stands at the beginning of the room of all links to v
+        used = begin
+        if far[v] == 0 or far[v] >= _NEVER:
+            first[v + 1] = 0
+            continue
+        for j in range(first_in[v], first_in[v + 1]):
+            e = in_links[j]
+            u = tail[e]
+            if far[u] + delay[e] != far[v] or (u < terminals and far[u] > 0 and not passing):
+                continue
+            new = True
+            for k in range(begin, used):
+                if of[links[k]] == of[e] and kind[tail[links[k]]] == kind[u]:
+                    new = False
+                    break
+            if new:
+                links[used] = e
+                used += 1
+                word = (kind[u] * 1_000_003 + of[e] + 1) % _PRIME
+                kind[v] = (kind[v] + word * (word + 7)) % _PRIME  # of sets, in any order
+        first[v + 1] = used - begin
+    count = 0
+    first[0] = 0
+    for v in range(far.size):
+        size = first[v + 1]
+        for k in range(size):
+            links[count + k] = links[first_in[v] + k]
+        count += size
+        first[v + 1] = count
+    return count
+
+
+@njit(cache=True, nogil=True, small=100_000)
 def _grow(
     first_in, in_links, tail, delay, of, use, terminals, passing, distance, row, first_target, targets, copies, kept,
-    again, visit, power, load, begin, end, link, parent, final, mark, cost, by, hop_at, stack,
+    again, visit, power, load, begin, end, link, parent, final, mark, cost, by, hop_at, stack, price, priced,
 ):  # fmt: skip
     """Give each tree of `visit` cheapest of the quickest paths to its targets; return the hops used, -1 without room.
 
-    * `first_in`, `in_links`: the links to each node. `tail`, `delay`, `of`, int64[L]: where each link begins, its time,
+    * `first_in`, int64[1 or R, N + 1], `in_links`: the links to each node, for the root of each row or the same for
+      all. `tail`, `delay`, `of`, int64[L]: where each link begins, its time,
       and its orbit. `use`, float64[orbits]: what a packet takes of a link of each orbit.
     * `passing`: whether ranks pass packets on.
     * `distance`, int64[R, N]: from the root of each row. `row`, int64[T]: the row of each tree.
@@ -120,15 +165,18 @@ def _grow(
     * `load`, float64[orbits]: changed.
     * `begin`, `end`, int64[T]: the hops of each tree, written: `link`, and `parent`, the hop of the tree before, or -1.
     * `final`, int64[]: the last hop of the path to each target.
-    * `mark`, int64[N] of -1; `cost`, float64[N]; `by`, `hop_at`, `stack`, int64[N]: to work in.
+    * `mark`, int64[N] of -1; `cost`, float64[N]; `by`, `hop_at`, `stack`, int64[N]; `price`, float64[orbits], and
+      `priced`, int64[orbits] of -1: to work in.
     """
     used = 0
+    alone = first_in.shape[0] == 1
     heaviest = 1e-9
     for c in range(load.size):
         heaviest = max(heaviest, load[c])
     stamp = np.int64(0)
     for t in visit:
         far = distance[row[t]]
+        first = first_in[0 if alone else row[t]]
         if again:
             for h in range(begin[t], end[t]):
                 load[of[link[h]]] -= use[of[link[h]]]
@@ -151,7 +199,7 @@ def _grow(
                 seen += 1
                 if far[v] == 0 or (copies and hop_at[v] >= base and by[v] == -7 - t):
                     continue
-                for j in range(first_in[v], first_in[v + 1]):
+                for j in range(first[v], first[v + 1]):
                     e = in_links[j]
                     u = tail[e]
                     if far[u] + delay[e] == far[v] and mark[u] != -2 - stamp:
@@ -176,13 +224,15 @@ def _grow(
                     cost[v] = 0.0
                     continue
                 cost[v], by[v] = np.inf, -1
-                for j in range(first_in[v], first_in[v + 1]):
+                for j in range(first[v], first[v + 1]):
                     e = in_links[j]
                     u = tail[e]
                     if mark[u] == -2 - stamp and far[u] + delay[e] == far[v]:
                         c = of[e]
-                        share = (load[c] + use[c]) / heaviest
-                        through = cost[u] + share**power + 1e-9 * use[c]
+                        if priced[c] != stamp:
+                            priced[c] = stamp
+                            price[c] = ((load[c] + use[c]) / heaviest) ** power + 1e-9 * use[c]
+                        through = cost[u] + price[c]
                         if through < cost[v]:
                             cost[v], by[v] = through, e
             hops, v = 0, w
@@ -245,7 +295,7 @@ class _Plane:
         self.tail, head = (side.astype(np.int64) for side in (network.link_source, network.link_target))
         broken = None if self.symmetry is None else self.symmetry.broken
         usable = links if broken is None else np.flatnonzero(~broken)
-        self.into, onward = _by_node(head, n, usable), _by_node(self.tail, n, usable)
+        into, onward = _by_node(head, n, usable), _by_node(self.tail, n, usable)
         count = self.ranks.size
         self.distance = np.empty((count if passing else 2 * count, n), np.int64)
         room, everywhere = np.empty((2, links.size + 1), np.int64), np.ones(n, np.bool_)
@@ -255,6 +305,25 @@ class _Plane:
             if not passing:  # the same without what lies outside the smallest group
                 own = (found.place[:, inside] == found.place[u, inside]).all(axis=1)
                 _distances(*onward, head, self.delay, terminals, passing, own, u, *room, self.distance[count + r])
+        self.into = into[0][None], into[1]
+        if self.symmetry is not None and passing:
+            self.into = self._quickest(*into)
+
+    def _quickest(self, first_in: Longs, in_links: Longs) -> tuple[Longs, Longs]:
+        """Return the links to each node on quickest paths from each representative, one of those alike."""
+        rows, n = self.distance.shape
+        first, links = np.empty((rows, n + 1), np.int64), list[Longs]()
+        kind, room = np.empty(n, np.int64), np.empty(in_links.size, np.int64)
+        count = 0
+        for r, far in enumerate(self.distance):
+            used = _alike(
+                first_in, in_links, self.tail, self.delay, self.of, self.network.terminal_count, self.passing, far,
+                np.argsort(far, kind="stable"), kind, first[r], room,
+            )  # fmt: skip
+            first[r] += count
+            count += used
+            links.append(room[:used].copy())
+        return first, np.concatenate(links)
 
     def back(self, owner: Longs, nodes: Longs) -> Longs:
         """Return nodes as seen from owners, moved to where the representative of each owner is the owner."""
@@ -278,6 +347,7 @@ class _Plane:
         begin, end, final = np.zeros(row.size, np.int64), np.zeros(row.size, np.int64), np.empty(targets.size, np.int64)
         load = np.zeros(self.use.size)
         room = np.full(n, -1, np.int64), np.empty(n), *np.full((3, n), -1, np.int64)
+        prices = np.empty(load.size), np.full(load.size, -1, np.int64)
         visit, kept = np.arange(row.size), rounds > 1
         if kept:
             begin[:] = first[:-1] * longest
@@ -286,10 +356,11 @@ class _Plane:
             if turn:
                 visit = draw.permutation(row.size)
             room[0].fill(-1)
+            prices[1].fill(-1)
             used = _grow(
                 *self.into, self.tail, self.delay, self.of, self.use, self.network.terminal_count, self.passing,
                 self.distance, row, first, targets, copies, kept, turn > 0, visit, _POWER * (1 + turn), load, begin,
-                end, link, parent, final, *room,
+                end, link, parent, final, *room, *prices,
             )  # fmt: skip
             if used < 0:
                 raise NetworkError(f"{self.network.spec}: some ranks are joined through other ranks only")
