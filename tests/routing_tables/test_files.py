@@ -95,7 +95,9 @@ def test_lanes_are_those_of_the_levels(tmp_path) -> None:
     write_routing_table(table, tmp_path / "lanes.sl2vl")
     rows = [line for line in (tmp_path / "lanes.sl2vl").read_text().splitlines() if line[:1].isdigit()]
     assert table.layers == 2
-    assert len(rows) == 5 * 3 * 4 + 5  # two cables and an adapter out of each switch; into it these, and port 0; adapters
+    assert (
+        len(rows) == 5 * 3 * 4 + 5
+    )  # two cables and an adapter out of each switch; into it these, and port 0; adapters
     for row in rows:
         assert [int(lane) for lane in row.partition(":")[2].split()][:2] == [0, 1]
 
