@@ -57,7 +57,7 @@ def test_ports_guids_and_lids_of_a_fabric_are_kept() -> None:
     ports = fabric.find(CablePorts)
     assert ports is not None
     assert ports.lid.tolist() == [11, 12, 13, 1, 2]
-    assert [hex(guid) for guid in ports.guid] == [
+    assert [hex(guid) for guid in ports.port_guid] == [
         "0x2c90300001001", "0x2c90300002001", "0x2c90300003001", "0x2c90300a00000", "0x2c90300b00000",
     ]  # fmt: skip
     cables = gossamer.routes(fabric).tables.cables
@@ -95,7 +95,9 @@ def test_lanes_are_those_of_the_levels(tmp_path) -> None:
     write_routing_table(table, tmp_path / "lanes.sl2vl")
     rows = [line for line in (tmp_path / "lanes.sl2vl").read_text().splitlines() if line[:1].isdigit()]
     assert table.layers == 2
-    assert len(rows) == 5 * 3 * 4  # two cables and an adapter out of each switch; into it these, and its own port 0
+    assert (
+        len(rows) == 5 * 3 * 4 + 5
+    )  # two cables and an adapter out of each switch; into it these, and port 0; adapters
     for row in rows:
         assert [int(lane) for lane in row.partition(":")[2].split()][:2] == [0, 1]
 

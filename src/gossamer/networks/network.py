@@ -655,7 +655,7 @@ def _with_fewer_cables(
         return capacity, structures
     counts = next((s.count for s in structures if isinstance(s, CableCounts)), None)
     if counts is None:
-        return (capacity - lost).astype(np.int32), structures
+        return (capacity - lost).astype(np.int32), [s.with_fewer_cables(lost) for s in structures]
     return capacity, [
         Speeds(s.bandwidth * ((counts - lost) / counts), s.latency) if isinstance(s, Speeds)
         else CableCounts((counts - lost).astype(np.int32)) if isinstance(s, CableCounts) else s

@@ -86,42 +86,96 @@ class CablePorts(Structure):
     Attributes
     ----------
     guid : tuple of int
-        The GUID of each node; of an adapter that of the port that is cabled first.
+        The GUID of each node. Of a network without switches, whose nodes pass messages on, that of the switch which a
+        node is beside its adapter.
+    port_guid : tuple of int
+        The GUID of the port that has the LID: of an adapter its cabled port of the least number, of a switch its own.
     lid : int32[N]
-        The local identifier of each node; 0 where it is not told.
-    port : int32[C]
-        The port of the source of each direction of a `Cables` that it leaves through.
+        The local identifier of that port; 0 where it is not told.
+    link : int32[C]
+        The link of each direction of a `Cables`.
+    port, far : int32[C]
+        The port of the source that it leaves through, and the port of the target that it enters. Of several cables
+        between two nodes the k-th one way is the k-th the other way.
+    lmc : int
+        Ports of adapters have ``2**lmc`` LIDs, from `lid` on.
     """
 
     guid: tuple[int, ...]
+    port_guid: tuple[int, ...]
     lid: IntArray
+    link: IntArray
     port: IntArray
+    far: IntArray
+    lmc: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "lid", int_array(self.lid, "local identifiers"))
-        object.__setattr__(self, "port", int_array(self.port, "ports"))
+        for name, what in (("lid", "LIDs"), ("link", "links"), ("port", "ports"), ("far", "ports")):
+            object.__setattr__(self, name, int_array(getattr(self, name), what))
 
     @classmethod
     def of(cls, network: Network) -> CablePorts:
         """Return those that a fabric told, else numbers in the order of nodes and links.
 
-        Terminals have LIDs 1, 2, ... in their order and switches the next ones; the GUID of node v is ``2**60 + v``;
-        the ports of a node are 1, 2, ... in the order of its links, and one port more is that of the adapter of a node
-        that is a terminal and passes messages on.
+        Terminals have LIDs 1, 2, ... in their order and switches the next ones; the GUID of node v is
+        ``2**60 + 256 * v``, that of its port p is larger by p. The ports of a node are 1, 2, ... in the order of its
+        links. Of a network without switches, node v is an adapter of that number and switch N + v, and one port more is
+        that of the cable between the two.
+
+        Raises
+        ------
+        NetworkError
+            If a link has no opposite of the same capacity.
         """
         known = network.find(cls)
         if known is not None:
             return known
-        cables = Cables.of(network)
-        nodes = np.arange(network.node_count)
-        place = np.arange(cables.source.size) - cables.first[:-1][cables.source]
-        return cls(
-            tuple(2**60 + v for v in nodes.tolist()), int_array(nodes + 1, "LIDs"), int_array(place + 1, "ports")
-        )
+        cables, n, t = Cables.of(network), network.node_count, network.terminal_count
+        place = np.arange(cables.source.size) - cables.first[:-1][cables.source] + 1
+        order = np.lexsort((cables.time, cables.target, cables.source))
+        back = np.lexsort((cables.time, cables.source, cables.target))
+        there = [ends[order] for ends in (cables.source, cables.target, cables.time)]
+        here = [ends[back] for ends in (cables.target, cables.source, cables.time)]
+        if any((one != other).any() for one, other in zip(there, here, strict=True)):
+            raise NetworkError(f"{network.spec} has links without an opposite, and cables have two ends")
+        far = np.empty_like(place)
+        far[order] = place[back]
+        shift = n if n == t else 0
+        guid = [_first_guid(v + shift) for v in range(n)]
+        entry = [
+            1 if shift or cables.first[v] == cables.first[v + 1] else int(place[cables.first[v]]) for v in range(t)
+        ]
+        port_guid = [_first_guid(v) + entry[v] for v in range(t)] + guid[t:]
+        return cls(tuple(guid), tuple(port_guid), int_array(np.arange(n) + 1, "LIDs"), cables.link, place, far)
 
     def fault(self, nodes: int, links: int) -> str | None:
-        """Refuse another number of nodes."""
-        return None if len(self.guid) == self.lid.size == nodes else f"names are needed for each of {nodes} nodes"
+        """Refuse another number of nodes or links."""
+        fits = len(self.guid) == len(self.port_guid) == self.lid.size == nodes
+        fits = fits and self.link.size == self.port.size == self.far.size and int(self.link.max(initial=-1)) < links
+        return None if fits else f"names are needed for each of {nodes} nodes, and ports of {links} links"
+
+    def remaining(self, nodes: IntArray, links: IntArray) -> Structure:
+        """Keep the names of the nodes and the ports of the links that remain."""
+        new = np.full(int(self.link.max(initial=-1)) + 1, -1, np.int64)
+        new[links] = np.arange(links.size)
+        kept = np.flatnonzero(new[self.link] >= 0)
+        kept = kept[np.argsort(new[self.link[kept]], kind="stable")]
+        guid, port_guid = (tuple(names[v] for v in nodes.tolist()) for names in (self.guid, self.port_guid))
+        link = int_array(new[self.link[kept]], "links")
+        return CablePorts(guid, port_guid, self.lid[nodes], link, self.port[kept], self.far[kept], self.lmc)
+
+    def with_fewer_cables(self, lost: Ints) -> Structure:
+        """Take away the last cables of links."""
+        first = np.searchsorted(self.link, self.link, side="left")
+        count = np.bincount(self.link)
+        kept = np.arange(self.link.size) - first < (count - lost)[self.link]
+        link, port, far = self.link[kept], self.port[kept], self.far[kept]
+        return CablePorts(self.guid, self.port_guid, self.lid, link, port, far, self.lmc)
+
+
+def _first_guid(number: int) -> int:
+    """Return the GUID that a node has where none is told; those of its ports follow."""
+    return 2**60 + 256 * number
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,10 +186,11 @@ class RoutingTable:
     ----------
     network : Network
         With N nodes, of which T are terminals.
-    cable : int32[N, T]
+    cable : int32[N, P*T]
         The direction of a `Cables` by which node v sends what is for terminal t, -1 at t itself and where there is
-        none.
-    layer : uint8[T, T]
+        none. With P LIDs a terminal there are P paths from a source to a destination: column ``p*T + t`` is path p to
+        t. Usually P is 1.
+    layer : uint8[T, P*T]
         The virtual layer of what source s sends to destination t: the service level, and the virtual lane on every
         cable.
     name : str
@@ -153,7 +208,14 @@ class RoutingTable:
         table = int_array(self.cable, "cables of a routing table")
         object.__setattr__(self, "cable", table)
         layer = np.asarray(self.layer)
-        if table.shape != (n, t) or layer.shape != (t, t) or layer.dtype != np.uint8:
+        columns = table.shape[1] if table.ndim == 2 else 0
+        if (
+            table.shape != (n, columns)
+            or not columns
+            or columns % t
+            or layer.shape != (t, columns)
+            or (layer.dtype != np.uint8)
+        ):
             raise NetworkError(f"a routing table of {self.network.spec} has {n} x {t} cables and {t} x {t} layers")
         used = table >= 0
         leaves = self.cables.source[np.where(used, table, 0)] if self.cables.source.size else np.zeros_like(table)
@@ -162,7 +224,7 @@ class RoutingTable:
             node, target = (int(x) for x in np.argwhere(out)[0])
             name = self.network.node_name
             raise NetworkError(f"routing table: node {name(node)} has no cable {int(table[node, target])} to send to "
-                               f"{name(target)}")  # fmt: skip
+                               f"{name(target % t)}")  # fmt: skip
 
     @cached_property
     def cables(self) -> Cables:
@@ -170,14 +232,19 @@ class RoutingTable:
         return Cables.of(self.network)
 
     @property
+    def paths(self) -> int:
+        """The number of paths from a source to a destination, P."""
+        return int(self.cable.shape[1]) // self.network.terminal_count
+
+    @property
     def layers(self) -> int:
         """The number of virtual layers."""
         return int(self.layer.max(initial=0)) + 1
 
 
-def check_size(network: Network) -> None:
+def check_size(network: Network, paths: int = 1) -> None:
     """Refuse a network whose tables would take more than a gigabyte."""
-    n, t = network.node_count, network.terminal_count
+    n, t = network.node_count, network.terminal_count * paths
     if n * t > _MOST_ENTRIES:
         raise NetworkError(
             f"a routing table of {network.spec} would have {n * t:,} entries; it is made for {_MOST_ENTRIES:,}"
@@ -192,10 +259,13 @@ def check_size(network: Network) -> None:
 
 _HEAD = re.compile(r"Unicast lids \[[^\]]*\] of switch\b.*?\bguid (0x[0-9a-fA-F]{1,16})\b.*")
 _ENTRY = re.compile(r"(0x[0-9a-fA-F]{1,4}|[0-9]{1,5})\s+([0-9]{1,3})\b\s*(?:[:#].*|\(.*)?")
-_REST = re.compile(r"Lid\s+Out\s+Destination|Port\s+Info|[0-9]+ (?:valid )?lids dumped|#.*")
+_PORT_GUID = re.compile(r"\bportguid (0x[0-9a-fA-F]{1,16})\b")
+_REST = re.compile(r"Lid\s+Out\s+Destination|Port\s+Info|[0-9]+ (?:valid )?lids dumped|#.*|ibwarn:|\*\*\* WARNING")
 _PATHS = re.compile(r"(?:Channel Adapter|Switch|Router)\s+0x[0-9a-fA-F]{1,16},\s*base LID ([0-9]{1,5})\b.*")
 _PATH = re.compile(r"(0x[0-9a-fA-F]{1,4})\s*:\s*([0-9]{1,3})\s*(?::.*)?")
+_RECORD = re.compile(r"(?:PathRecord dump:|([a-z_0-9]+)\.{2,}(\S+))")
 _NO_PORT = 255
+_MOST_LID = 0xBFFF
 _SUFFIXES = (".lft", ".sl", ".sl2vl")
 _RULE = "#" + "-" * 56
 
@@ -214,12 +284,15 @@ def read_routing_table(
         The fabric as ``ibnetdiscover`` describes it, with GUIDs, LIDs and ports. Of any other network they are numbers
         in order, as `write_routing_table` uses them.
     levels : path, optional
-        Service levels by source and destination, as OpenSM's ``opensm-path-records.dump``. Default: all are 0.
+        Service levels by source and destination: path records that ``saquery`` prints, or ``opensm-path-records.dump``.
+        Default: all are 0.
 
     Returns
     -------
     RoutingTable
-        Its layers are the service levels. What a switch does not say is -1; adapters send through their first cable.
+        Its layers are the service levels. What a switch does not say is -1, and so is what leads to another adapter, or
+        to another port than that of the LID. Adapters send through the cabled port of the least number. If they have
+        several LIDs (LMC above 0), each is a path of its own.
 
     Raises
     ------
@@ -233,20 +306,22 @@ def read_routing_table(
     `gossamer.verification.routing_tables` does.
     """
     name, ports, cables = file_name(path), CablePorts.of(network), Cables.of(network)
-    check_size(network)
     n, t = network.node_count, network.terminal_count
-    targets = _numbered(network, ports, t)
+    check_size(network, 1 << ports.lmc)
+    columns = _numbered(network, ports, t)
     node_of = {guid: v for v, guid in enumerate(ports.guid)}
     leaves = {(int(u), int(p)): c for c, (u, p) in enumerate(zip(cables.source, ports.port, strict=True))}
-    table = np.full((n, t), -1, np.int32)
-    _send_from_adapters(network, cables, table)
+    entered = first_ports(network, ports)
+    owners = {guid: terminal for terminal, guid in enumerate(ports.port_guid[:t])}
+    table = np.full((n, t << ports.lmc), -1, np.int32)
+    _send_from_adapters(network, ports, table)
     node, done = -1, set[int]()
     told: set[int] = set()
     for number, line in text_lines(path, "a dump of forwarding tables", comment="", pieces={b"\n": 300}):
         where = f"{name}, line {number}"
         if head := _HEAD.fullmatch(line):
             node = node_of.get(int(head[1], 16), -1)
-            if node < 0:
+            if node < 0 or (n > t > node):
                 raise FileFormatError(f"{where}: {network.spec} has no switch with GUID {head[1]}")
             if node in done:
                 raise FileFormatError(f"{where}: the table of {network.node_name(node)} is there twice")
@@ -260,58 +335,102 @@ def read_routing_table(
             if lid in told:
                 raise FileFormatError(f"{where}: LID {lid} is there twice")
             told.add(lid)
-            target = targets.get(lid, -1)
-            if target < 0 or target == node or port in (0, _NO_PORT):
+            column = columns.get(lid, -1)
+            if (
+                (guid := _PORT_GUID.search(line))
+                and (owner := owners.get(int(guid[1], 16), -1)) >= 0
+                and (column < 0 or column % t != owner)
+            ):
+                raise FileFormatError(
+                    f"{where}: LID {lid} is one of {network.node_name(owner)}, which has other LIDs in "
+                    f"{network.spec}; tables are read beside the ibnetdiscover output of their fabric"
+                )
+            if column < 0 or column % t == node or port in (0, _NO_PORT):
                 continue
             if (node, port) not in leaves:
                 raise FileFormatError(f"{where}: port {port} of {network.node_name(node)} has no cable")
-            table[node, target] = leaves[node, port]
+            cable = leaves[node, port]
+            to = int(cables.target[cable])
+            if n == t or to >= t or (to == column % t and int(ports.far[cable]) == entered[to]):
+                table[node, column] = cable
         elif not _REST.match(line):
             raise FileFormatError(f"{where}: neither a switch nor an entry such as '0x0004 021', got {shown(line)}")
     if not done:
         raise FileFormatError(f"{name}: there is no line 'Unicast lids ... of switch ... guid 0x...'")
-    layer = np.zeros((t, t), np.uint8) if levels is None else _read_levels(levels, targets, t)
+    layer = np.zeros((t, table.shape[1]), np.uint8)
+    if levels is not None:
+        _read_levels(levels, columns, layer)
     return RoutingTable(network, table, layer, Path(path).name)
 
 
 def _numbered(network: Network, ports: CablePorts, count: int) -> dict[int, int]:
-    """Return the terminal of each LID."""
+    """Return the column of each LID of a terminal."""
     lids = ports.lid[:count].tolist()
     if 0 in lids:
         missing = network.node_name(lids.index(0))
         raise FileFormatError(f"{network.spec} does not tell the LID of {missing}, which tables are about")
-    return {lid: terminal for terminal, lid in enumerate(lids)}
+    found: dict[int, int] = {}
+    for terminal, base in enumerate(lids):
+        for path in range(1 << ports.lmc):
+            if base + path in found:
+                other = network.node_name(found[base + path] % count)
+                raise FileFormatError(f"{network.spec}: {other} and {network.node_name(terminal)} both have LID "
+                                      f"{base + path}")  # fmt: skip
+            found[base + path] = path * count + terminal
+    return found
 
 
-def _send_from_adapters(network: Network, cables: Cables, table: IntArray) -> None:
-    """Let every terminal that is joined to switches send all through its first cable; a table says what others do."""
-    for v in range(network.terminal_count if network.node_count > network.terminal_count else 0):
-        if cables.first[v] < cables.first[v + 1]:
-            table[v] = cables.first[v]
-            table[v, v] = -1
+def first_ports(network: Network, ports: CablePorts) -> list[int]:
+    """Return the cabled port of the least number of each terminal, 0 of one without cables."""
+    first, port = Cables.of(network).first.tolist(), ports.port.tolist()
+    return [min(port[first[v] : first[v + 1]], default=0) for v in range(network.terminal_count)]
 
 
-def _read_levels(path: str | PathLike[str], terminals: dict[int, int], count: int) -> npt.NDArray[np.uint8]:
-    name, source = file_name(path), -1
-    layer = np.zeros((count, count), np.uint8)
+def _send_from_adapters(network: Network, ports: CablePorts, table: IntArray) -> None:
+    """Let every terminal that is joined to switches send all through its first port; a table says what others do."""
+    t, first = network.terminal_count, Cables.of(network).first.tolist()
+    for v in range(t if network.node_count > t else 0):
+        if first[v] < first[v + 1]:
+            table[v] = first[v] + int(np.argmin(ports.port[first[v] : first[v + 1]]))
+            table[v, v::t] = -1
+
+
+def _read_levels(path: str | PathLike[str], columns: dict[int, int], layer: npt.NDArray[np.uint8]) -> None:
+    """Fill in the service level of each source and column."""
+    name, source, count = file_name(path), -1, layer.shape[0]
     found = False
+    record: dict[str, int] = {}
+
+    def put(where: str, source: int, column: int, level: int) -> None:
+        if level >= MAX_LAYERS:
+            raise FileFormatError(f"{where}: a service level is 0..{MAX_LAYERS - 1}, got {level}")
+        if source >= 0 and column >= 0:
+            layer[source % count, column] = level
+
     for number, line in text_lines(path, "a dump of path records", pieces={b"\n": 200}):
         where = f"{name}, line {number}"
         if head := _PATHS.fullmatch(line):
-            source, found = terminals.get(int(head[1]), -1), True
+            source, found = columns.get(int(head[1]), -1), True
         elif row := _PATH.fullmatch(line):
             if not found:
                 raise FileFormatError(f"{where}: a path stands before its source, a line '... base LID 4 ...'")
-            level, target = int(row[2]), terminals.get(int(row[1], 16), -1)
-            if level >= MAX_LAYERS:
-                raise FileFormatError(f"{where}: a service level is 0..{MAX_LAYERS - 1}, got {level}")
-            if source >= 0 and target >= 0:
-                layer[source, target] = level
+            put(where, source, columns.get(int(row[1], 16), -1), int(row[2]))
+        elif field := _RECORD.fullmatch(line):  # of saquery: the level follows both LIDs
+            found = True
+            if field[1] is None:
+                record = {}
+            elif field[1] in ("slid", "dlid", "sl"):
+                if not re.fullmatch(r"0x[0-9a-fA-F]{1,4}|[0-9]{1,5}", field[2]):
+                    raise FileFormatError(f"{where}: {field[1]} must be a number, got {shown(field[2])}")
+                record[field[1]] = int(field[2], 0)
+                if field[1] == "sl" and not {"slid", "dlid"} <= record.keys():
+                    raise FileFormatError(f"{where}: a service level stands before the LIDs of its path")
+                if field[1] == "sl":
+                    put(where, columns.get(record["slid"], -1), columns.get(record["dlid"], -1), record["sl"])
         else:
             raise FileFormatError(f"{where}: neither a source nor a path such as '0x0004 : 1', got {shown(line)}")
     if not found:
         raise FileFormatError(f"{name}: there is no source, a line such as 'Channel Adapter 0x..., base LID 4, ...'")
-    return layer
 
 
 def write_routing_table(table: RoutingTable, path: str | PathLike[str]) -> None:
@@ -342,14 +461,36 @@ def write_routing_table(table: RoutingTable, path: str | PathLike[str]) -> None:
     ...     print(path.read_text().splitlines()[1], (again.cable == found.tables.cable).all())
     0x0001 002 # Channel Adapter portguid 0x1000000000000000: '(0,0)' True
     """
-    suffix = check_suffix(path)
+    suffix, network = check_suffix(path), table.network
     if table.layers > MAX_LAYERS:
         raise FileFormatError(f"the table has {table.layers} layers; InfiniBand has {MAX_LAYERS} service levels")
-    _numbered(table.network, CablePorts.of(table.network), table.network.terminal_count)
+    ports = CablePorts.of(network)
+    _check_ports(table, ports)
     check_writable(Path(path))
     write = {".lft": _write_tables, ".sl": _write_levels, ".sl2vl": _write_lanes}[suffix]
     with whole_file(Path(path)) as part, part.open("w", encoding="utf-8") as file:
-        write(table, CablePorts.of(table.network), file)
+        write(table, ports, file)
+
+
+def _check_ports(table: RoutingTable, ports: CablePorts) -> None:
+    """Refuse what forwarding tables of InfiniBand have no words for."""
+    network, t = table.network, table.network.terminal_count
+    _numbered(network, ports, t)
+    if table.paths not in (1, 1 << ports.lmc):
+        raise FileFormatError(f"the table has {table.paths} paths to an adapter, which has {1 << ports.lmc} LIDs")
+    most = int(ports.lid.max()) + (t if t == network.node_count else 0) + (1 << ports.lmc) - 1
+    if most > _MOST_LID:
+        raise FileFormatError(f"{network.spec} would have LIDs to {most:,}, and those of unicast end at {_MOST_LID:,}")
+    if int(ports.port.max(initial=0)) >= _NO_PORT:
+        raise FileFormatError(f"{network.spec} has switches of {int(ports.port.max())} ports; tables know 1..254")
+    if t == network.node_count:
+        return
+    degree = np.diff(table.cables.first)[:t]
+    if degree.max(initial=0) > 1:
+        name, most = network.node_name(int(np.argmax(degree > 1))), int(degree[np.argmax(degree > 1)])
+        raise FileFormatError(
+            f"{name} has {most} cabled ports, each with a LID of its own; tables are written for adapters of one cable"
+        )
 
 
 def check_suffix(path: str | PathLike[str]) -> str:
@@ -367,38 +508,83 @@ def _switches(network: Network) -> range:
 
 
 def _write_tables(table: RoutingTable, ports: CablePorts, file: TextIO) -> None:
-    network = table.network
-    t = network.terminal_count
-    lids = ports.lid.tolist()
-    order = sorted(range(t), key=lambda v: lids[v])
-    told = [f"# Channel Adapter portguid 0x{ports.guid[v]:016x}: '{network.node_name(v)}'" for v in range(t)]
+    network, cables = table.network, table.cables
+    n, t = network.node_count, network.terminal_count
+    each, alone = 1 << ports.lmc, n == t
+    base = ports.lid.tolist()
+    own = [lid + (n if alone else 0) for lid in base]  # those of the switches
+    told = [f"# Channel Adapter portguid 0x{ports.port_guid[v]:016x}: '{network.node_name(v)}'" for v in range(t)]
+    lids = [(base[d] + path, path % table.paths * t + d) for d in range(t) for path in range(each)]
+    most = max(lids)[0] if lids else 0
+    most, to_switches = max(most, *own), _routes_to_switches(table)
     for v in _switches(network):
         name = network.node_name(v)
-        file.write(f"Unicast lids [0-{max(lids)}] of switch Lid {lids[v]} guid 0x{ports.guid[v]:016x} ('{name}'):\n")
+        file.write(f"Unicast lids [0-{most}] of switch Lid {own[v]} guid 0x{ports.guid[v]:016x} ('{name}'):\n")
         port = np.where(table.cable[v] < 0, _NO_PORT, ports.port[table.cable[v]])
-        if v < t:
-            port[v] = int(table.cables.first[v + 1] - table.cables.first[v]) + 1  # that of its own adapter
-        rows = [f"0x{lids[d]:04x} {port[d]:03d} {told[d]}\n" for d in order if port[d] != _NO_PORT]
-        file.write("".join(rows) + f"{max(lids)} lids dumped\n")
+        if alone:
+            port[v::t] = int(cables.first[v + 1] - cables.first[v]) + 1  # that of its own adapter
+        rows = [(lid, f"{port[column]:03d} {told[column % t]}") for lid, column in lids if port[column] != _NO_PORT]
+        for w in _switches(network):
+            at = 0 if w == v else _NO_PORT if to_switches[v, w] < 0 else int(ports.port[to_switches[v, w]])
+            if at != _NO_PORT and own[w]:
+                rows.append((own[w], f"{at:03d} # Switch portguid 0x{ports.guid[w]:016x}: '{network.node_name(w)}'"))
+        file.write("".join(f"0x{lid:04x} {text}\n" for lid, text in sorted(rows)) + f"{most} lids dumped\n")
+
+
+def _routes_to_switches(table: RoutingTable) -> IntArray:
+    """Return the cable by which a node sends what is for a switch, int32[N, N]; -1 where there is none.
+
+    That for an adapter of the switch, so that messages which manage switches take paths that are there already. Those
+    to a switch without adapters take fewest cables.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import dijkstra
+
+    network, cables = table.network, table.cables
+    n, t = network.node_count, network.terminal_count
+    if n == t:
+        return table.cable[:, :t]
+    found = np.full((n, n), -1, np.int32)
+    near = cables.target[cables.first[:t][np.diff(cables.first)[:t] > 0]]  # the switch of each adapter
+    terminals = np.flatnonzero(np.diff(cables.first)[:t] > 0)
+    found[:, near] = table.cable[:, terminals]
+    bare = np.setdiff1d(np.arange(t, n), near)
+    between = np.flatnonzero((cables.source >= t) & (cables.target >= t))
+    ends = cables.target[between], cables.source[between]  # against the direction of messages
+    graph = coo_array((np.ones(between.size), ends), (n, n)).tocsr()
+    _, onward = dijkstra(graph, unweighted=True, indices=bare, return_predecessors=True)
+    cable_of = {(int(cables.source[c]), int(cables.target[c])): c for c in between[::-1].tolist()}
+    for w, row in zip(bare.tolist(), onward.tolist(), strict=True):
+        for v in range(t, n):
+            found[v, w] = cable_of.get((v, row[v]), -1)
+    return found
 
 
 def _write_levels(table: RoutingTable, ports: CablePorts, file: TextIO) -> None:
-    t = table.network.terminal_count
+    t, each = table.network.terminal_count, 1 << ports.lmc
     lids, name = ports.lid.tolist(), table.network.node_name
+    entered = first_ports(table.network, ports)
+    alone = t == table.network.node_count
     for s in range(t):
-        first = int(ports.port[table.cables.first[s]]) if table.cables.first[s] < table.cables.first[s + 1] else 1
-        head = f'Channel Adapter 0x{ports.guid[s]:016x}, base LID {lids[s]}, "{name(s)}", port {first}'
-        rows = [f"0x{lids[d]:04X} : {int(level):<2d}\n" for d, level in enumerate(table.layer[s].tolist()) if d != s]
-        file.write(f"{head}\n# LID  : SL\n" + "".join(rows) + "\n")
+        first = 1 if alone or not entered[s] else entered[s]
+        file.write(f'Channel Adapter 0x{ports.port_guid[s]:016x}, base LID {lids[s]}, "{name(s)}", port {first}\n')
+        rows = [(lids[d] + path, table.layer[s, path % table.paths * t + d]) for d in range(t) for path in range(each)
+                if d != s]  # fmt: skip
+        file.write("# LID  : SL\n" + "".join(f"0x{lid:04X} : {int(level):<2d}\n" for lid, level in rows) + "\n")
 
 
 def _write_lanes(table: RoutingTable, ports: CablePorts, file: TextIO) -> None:
+    network, t = table.network, table.network.terminal_count
     lanes = "".join(f" {min(level, table.layers - 1):<2d}" for level in range(MAX_LAYERS))
     head = "#in out :" + "".join(f" {level:<2d}" for level in range(MAX_LAYERS))
-    for v in _switches(table.network):
+    alone = t == network.node_count
+    for v in range(t):
+        called = f'Channel Adapter 0x{ports.port_guid[v]:016x}, base LID {int(ports.lid[v])}, "{network.node_name(v)}"'
+        file.write(f"{called}\n{head}\n{_RULE}\n0   0   :{lanes}\n{_RULE}\n\n")
+    for v in _switches(network):
         mine = sorted(ports.port[table.cables.first[v] : table.cables.first[v + 1]].tolist())
-        mine += [len(mine) + 1] if v < table.network.terminal_count else []
-        name, lid = table.network.node_name(v), int(ports.lid[v])
-        file.write(f'Switch 0x{ports.guid[v]:016x}, base LID {lid}, "{name}"\n{head}\n{_RULE}\n')
+        mine += [len(mine) + 1] if alone else []
+        lid = int(ports.lid[v]) + (t if alone else 0)
+        file.write(f'Switch 0x{ports.guid[v]:016x}, base LID {lid}, "{network.node_name(v)}"\n{head}\n{_RULE}\n')
         rows: Iterator[tuple[int, int]] = itertools.product(mine, [0, *mine])
         file.write("".join(f"{into:<3d} {out:<3d} :{lanes}\n" for out, into in rows) + f"{_RULE}\n\n")

@@ -83,6 +83,10 @@ class Structure:
         """Return what is left of it when only some nodes and links remain, by their old numbers in the new order."""
         return None
 
+    def with_fewer_cables(self, lost: npt.NDArray[np.int64]) -> Structure:
+        """Return what is left of it when links lose some of their cables, int64[L] of them, but not all."""
+        return self
+
 
 @dataclass(frozen=True)
 class Grid(Structure):

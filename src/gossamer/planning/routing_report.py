@@ -58,7 +58,7 @@ class Routes(Tabled):
     @property
     def ratio(self) -> float:
         """The load of the busiest cable over its bound."""
-        return float(self.judged.congestion / self.bound) if self.bound else 1.0
+        return float(Fraction(self.judged.congestion, self.tables.paths) / self.bound) if self.bound else 1.0
 
     @cached_property
     def _unit(self) -> int:
@@ -86,8 +86,11 @@ class Routes(Tabled):
         """Return what a person wants to read, as (label, text) rows."""
         found, network = self.judged, self.tables.network
         t = network.terminal_count
-        arrive = t * (t - 1) - found.lost - found.looping
-        reached = f"{arrive:,} of {t * (t - 1):,} paths arrive"
+        count = t * (t - 1) * self.tables.paths
+        arrive = count - found.lost - found.looping
+        reached = f"{arrive:,} of {count:,} paths arrive"
+        if self.tables.paths > 1:
+            reached += f", {self.tables.paths} from each source to each destination"
         if found.fault is not None:
             ends = " to ".join(network.node_name(v) for v in found.fault)
             reached += f"; {found.lost:,} end where a table says nothing, {found.looping:,} never end, as {ends}"
@@ -100,7 +103,8 @@ class Routes(Tabled):
             rows.append(
                 (
                     "alltoall",
-                    f"{self._packets(found.congestion)} messages on the busiest cable, {cable}; no routes have less "
+                    f"{self._packets(Fraction(found.congestion, self.tables.paths))} messages on the busiest cable, "
+                    f"{cable}; no routes have less "
                     f"than {least}: {self.ratio:.3f} times",
                 )
             )
@@ -124,14 +128,18 @@ class Routes(Tabled):
 
     def table(self) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
         """Return columns and rows for people: a direction of a cable a row, the busiest first."""
-        cables, load = self.tables.cables, self.judged.load
+        cables, load, paths = self.tables.cables, self.judged.load, self.tables.paths
         busy = load * cables.time
         name = self.tables.network.link_name
         rows = [
-            (name(int(cables.link[c])), f"{load[c]:,}", f"{busy[c] / float(self.bound or 1):.3f}")
+            (name(int(cables.link[c])), self._messages(load[c]), f"{busy[c] / float(self.bound or 1) / paths:.3f}")
             for c in np.argsort(-busy, kind="stable").tolist()
         ]
         return ("cable", "messages", "of the bound"), tuple(rows)
+
+    def _messages(self, load: int) -> str:
+        """Return a load in messages that are spread evenly over the paths of their source and destination."""
+        return f"{load:,}" if self.tables.paths == 1 else f"{load / self.tables.paths:,.10g}"
 
     def write_loads(self, path: str | PathLike[str]) -> None:
         """Write `table` as CSV; the file appears whole or not at all."""
@@ -148,12 +156,13 @@ class Routes(Tabled):
         return {
             "network": self.tables.network.spec,
             "table": self.tables.name,
+            "paths": self.tables.paths,
             "layers": self.tables.layers,
             "lost": found.lost,
             "looping": found.looping,
             "longest_path": found.longest,
             "total_hops": found.hops,
-            "busiest_load": float(Fraction(found.congestion, self._unit)),
+            "busiest_load": float(Fraction(found.congestion, self._unit * self.tables.paths)),
             "bound": float(self.bound / self._unit),
             "ratio": self.ratio,
             "deadlock_free": found.deadlock_free,

@@ -27,12 +27,12 @@ class Judgment:
     table : RoutingTable
         The table.
     lost, looping : int
-        Pairs of source and destination whose messages stop at a node that has no cable for them, and those that go
+        Paths from a source to a destination whose messages stop at a node that has no cable for them, and those that go
         round for ever.
     fault : tuple of int or None
         A source and a destination of the first of these.
     load : int64[C]
-        How many of the pairs that arrive cross each direction of a cable.
+        How many of the paths that arrive cross each direction of a cable, all those of a pair together.
     longest : int
         The most cables on a path.
     hops : int
@@ -71,7 +71,7 @@ class Judgment:
 
     @property
     def congestion(self) -> int:
-        """How long that is, in packets on the fastest cable times its `Cables.time`."""
+        """How long that is, in packets on the fastest cable times its `Cables.time`; with a packet on each path."""
         return int((self.load * self.table.cables.time).max(initial=0))
 
 
@@ -107,24 +107,25 @@ def judge(table: RoutingTable) -> Judgment:
     lost = looping = longest = hops = 0
     fault: tuple[int, int] | None = None
     width = max(1, _PAIRS // max(n, 1))
-    for begin in range(0, t, width):
-        targets = np.arange(begin, min(begin + width, t))
-        end = _ends(table, targets)[:t]
+    for begin in range(0, table.cable.shape[1], width):
+        columns = np.arange(begin, min(begin + width, table.cable.shape[1]))
+        targets = columns % t
+        end = _ends(table, columns)[:t]
         arrives = end == targets
         if not arrives.all():
-            stops = table.cable[end, targets] < 0
+            stops = table.cable[end, columns] < 0
             lost += int((stops & ~arrives).sum())
             looping += int((~stops & ~arrives).sum())
             if fault is None:
                 source, place = np.argwhere(~arrives)[0]
                 fault = int(source), int(targets[place])
         source, place = np.nonzero(arrives & (np.arange(t)[:, None] != targets))
-        target = targets[place]
-        layer = table.layer[source, target]
+        column, target = columns[place], targets[place]
+        layer = table.layer[source, column]
         node, before = source.astype(np.int64), np.full(source.size, -1, np.int64)
         steps = 0
         while node.size:
-            cable = table.cable[node, target].astype(np.int64)
+            cable = table.cable[node, column].astype(np.int64)
             load += np.bincount(cable, minlength=load.size)
             hops += node.size
             steps += 1
@@ -133,7 +134,7 @@ def judge(table: RoutingTable) -> Judgment:
             waits[layer[behind], before[behind] * degree + after] = True
             node = cables.target[cable].astype(np.int64)
             on = node != target
-            node, target, layer, before = node[on], target[on], layer[on], cable[on]
+            node, column, target, layer, before = node[on], column[on], target[on], layer[on], cable[on]
         longest = max(longest, steps)
     circles, counts = [], []
     for row in waits:
@@ -144,10 +145,10 @@ def judge(table: RoutingTable) -> Judgment:
     return Judgment(table, lost, looping, fault, load, longest, hops, tuple(circles), tuple(counts))
 
 
-def _ends(table: RoutingTable, targets: Ints) -> Ints:
-    """Return where messages for some destinations are after more steps than there are nodes, int64[N, targets]."""
-    n = table.network.node_count
-    cable = table.cable[:, targets]
+def _ends(table: RoutingTable, columns: Ints) -> Ints:
+    """Return where messages on some columns are after more steps than there are nodes, int64[N, columns]."""
+    n, targets = table.network.node_count, columns % table.network.terminal_count
+    cable = table.cable[:, columns]
     step = np.where(cable < 0, np.arange(n)[:, None], table.cables.target[cable] if cable.size else 0).astype(np.int64)
     step[targets, np.arange(targets.size)] = targets
     for _ in range(max(n, 2).bit_length()):

@@ -6,13 +6,14 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 from os import PathLike
+from pathlib import Path
 from typing import NamedTuple
 
 from gossamer.atomic_files import bandwidth_text
 from gossamer.errors import FileFormatError, shown
 from gossamer.networks.builder import PLAIN, LinkKind, NetworkFormat, Wiring
 from gossamer.networks.network import Network
-from gossamer.networks.routing_tables import CablePorts, Cables
+from gossamer.networks.routing_tables import CablePorts, Cables, first_ports
 from gossamer.networks.structures import Assumption, Assumptions, Speeds, int_array
 from gossamer.reading.files import file_name, text_lines
 
@@ -29,6 +30,7 @@ _NODE = re.compile(r'(Switch|Ca|Rt)\s+([0-9]{1,4})\s+"([^"]{1,100})"(?:\s*#\s*"(
 _PORT = re.compile(r'\[([0-9]{1,4})\](?:\([0-9a-fA-F]+\))?\s+"([^"]{1,100})"\s*\[([0-9]{1,4})\](.*)')
 _OWN_LID = re.compile(r'#\s*(?:"[^"]*".*\bport 0\s+)?lid ([0-9]{1,5})\b')
 _OTHER_LID = re.compile(r'"\s*lid ([0-9]{1,5})\b')
+_LMC = re.compile(r"\blmc ([0-7])\b")
 _GUID_OF_PORT = re.compile(r"(?:\[[0-9]{1,4}\])?\(([0-9a-fA-F]{1,16})\)")
 _GUID = re.compile(r"[A-Za-z]+-([0-9a-fA-F]{1,16})")
 _RATE = re.compile(r"\b([0-9]{1,2})x(?:\s?)([A-Z]DR(?:10)?)\b")
@@ -52,8 +54,9 @@ class _Fabric:
     kinds: dict[str, str] = field(default_factory=dict)
     told: dict[str, str] = field(default_factory=dict)
     ends: dict[tuple[str, int], _Cable] = field(default_factory=dict)
-    lids: dict[str, int] = field(default_factory=dict)
-    port_guids: dict[str, int] = field(default_factory=dict)
+    lids: dict[tuple[str, int], int] = field(default_factory=dict)
+    port_guids: dict[tuple[str, int], int] = field(default_factory=dict)
+    lmc: dict[int, str] = field(default_factory=dict)
 
 
 def read_ibnetdiscover(path: str | PathLike[str]) -> Network:
@@ -92,7 +95,7 @@ def read_ibnetdiscover(path: str | PathLike[str]) -> Network:
             if node in fabric.kinds:
                 raise FileFormatError(f"{where}: node {shown(node)} is there twice")
             fabric.kinds[node], fabric.told[node] = declared[1], (declared[4] or "").strip()
-            _lid(fabric, node, _OWN_LID.search(line))
+            _lid(fabric, (node, 0), _OWN_LID.search(line))
         elif cable := _PORT.fullmatch(line):
             _end(fabric, node, cable, where)
         else:
@@ -112,17 +115,20 @@ def _end(fabric: _Fabric, node: str, match: re.Match[str], where: str) -> None:
         raise FileFormatError(f"{where}: port {port} of {shown(node)} is there twice")
     fabric.ends[node, port] = _Cable(node, port, match[2], int(match[3]), kind, where, match[4])
     if fabric.kinds[node] != "Switch":
-        _lid(fabric, node, _OWN_LID.search(match[4]))
-    _lid(fabric, match[2], _OTHER_LID.search(match[4]))
-    for end, told in ((node, _GUID_OF_PORT.match(match[0])), (match[2], _GUID_OF_PORT.match(match[4]))):
-        if told is not None:
-            fabric.port_guids.setdefault(end, int(told[1], 16))
+        _lid(fabric, (node, port), _OWN_LID.search(match[4]))
+        if told := _LMC.search(match[4]):
+            fabric.lmc.setdefault(int(told[1]), where)
+    _lid(fabric, (match[2], int(match[3])), _OTHER_LID.search(match[4]))
+    other = (match[2], int(match[3]))
+    for end, guid in (((node, port), _GUID_OF_PORT.match(match[0])), (other, _GUID_OF_PORT.match(match[4]))):
+        if guid is not None:
+            fabric.port_guids.setdefault(end, int(guid[1], 16))
 
 
-def _lid(fabric: _Fabric, node: str, told: re.Match[str] | None) -> None:
-    """Keep the local identifier of a node where it is told first."""
-    if told is not None and int(told[1]) < 0xC000:  # above are those of multicast
-        fabric.lids.setdefault(node, int(told[1]))
+def _lid(fabric: _Fabric, port: tuple[str, int], told: re.Match[str] | None) -> None:
+    """Keep the local identifier of a port, or at port 0 of a switch, where it is told first."""
+    if told is not None and 0 < int(told[1]) < 0xC000:  # above are those of multicast
+        fabric.lids.setdefault(port, int(told[1]))
 
 
 def _network(fabric: _Fabric, spec: str) -> Network:
@@ -130,7 +136,7 @@ def _network(fabric: _Fabric, spec: str) -> Network:
     inner, assumed = _inner(fabric)
     rates = Counter(cable.kind for cable in fabric.ends.values() if cable.kind != PLAIN)
     usual, silent = rates.most_common(1)[0][0] if rates else PLAIN, 0
-    joined: list[tuple[str, int, str, LinkKind]] = []
+    joined: list[tuple[str, int, str, int, LinkKind]] = []
     for cable in fabric.ends.values():
         if cable.node in inner or cable.other in inner:
             continue
@@ -147,8 +153,8 @@ def _network(fabric: _Fabric, spec: str) -> Network:
         silent += kind == PLAIN
         kind = usual if kind == PLAIN else kind
         wiring.add(cable.where, cable.node, cable.other, 1, kind)
-        joined.append((cable.node, cable.port, cable.other, kind))
-        joined.append((cable.other, cable.other_port, cable.node, kind))
+        joined.append((cable.node, cable.port, cable.other, cable.other_port, kind))
+        joined.append((cable.other, cable.other_port, cable.node, cable.port, kind))
     terminals = [n for n, kind in fabric.kinds.items() if kind == "Ca" and n not in inner]
     if not terminals:
         raise FileFormatError(f"{fabric.name}: there is no channel adapter (Ca)")
@@ -171,24 +177,40 @@ def _network(fabric: _Fabric, spec: str) -> Network:
 
 
 def _ports(
-    fabric: _Fabric, network: Network, nodes: list[str], joined: list[tuple[str, int, str, LinkKind]]
+    fabric: _Fabric, network: Network, nodes: list[str], joined: list[tuple[str, int, str, int, LinkKind]]
 ) -> CablePorts | None:
     """Return what the fabric calls its nodes and ports; None where a name tells no GUID."""
-    guids = [_GUID.fullmatch(n) for n in nodes]
-    if None in guids:
+    guids = [int(match[1], 16) for n in nodes if (match := _GUID.fullmatch(n))]
+    if len(guids) < len(nodes):
         return None
+    if len(fabric.lmc) > 1:
+        one, (differs, where) = list(fabric.lmc.items())[:2]
+        raise FileFormatError(f"{where}: LMC {differs}, and others have {one[0]}; adapters are read that have equally "
+                              "many LIDs")  # fmt: skip
     place, cables, speeds = {n: v for v, n in enumerate(nodes)}, Cables.of(network), network.find(Speeds)
     rate = [None] * network.link_count if speeds is None else speeds.bandwidth.tolist()
-    waiting: dict[tuple[int, int, float | None], list[int]] = {}
-    for node, port, other, kind in joined:
-        waiting.setdefault((place[node], place[other], kind.bandwidth), []).append(port)
+    waiting: dict[tuple[int, int, float | None], list[tuple[int, int, int]]] = {}
+    entry: dict[str, int] = {}
+    for node, port, other, far, kind in joined:
+        u, v = place[node], place[other]
+        waiting.setdefault((u, v, kind.bandwidth), []).append((port if u < v else far, port, far))
+        entry[node] = min(port, entry.get(node, port))
     for numbers in waiting.values():
-        numbers.sort(reverse=True)
+        numbers.sort(reverse=True)  # in the order of the ports at the same end, so that both ways agree
     ends = zip(cables.source.tolist(), cables.target.tolist(), cables.link.tolist(), strict=True)
-    ports = [waiting[u, v, rate[link]].pop() for u, v, link in ends]
-    named = zip(nodes, guids, strict=True)
-    guid = tuple(fabric.port_guids.get(n, int(match[1], 16)) for n, match in named if match is not None)
-    return CablePorts(guid, int_array([fabric.lids.get(n, 0) for n in nodes], "LIDs"), int_array(ports, "ports"))
+    ports = [waiting[u, v, rate[link]].pop()[1:] for u, v, link in ends]
+    lids, port_guid = [], []
+    for n, own in zip(nodes, guids, strict=True):
+        mine = (n, entry.get(n, 1) if fabric.kinds[n] == "Ca" else 0)
+        lid = fabric.lids.get(mine, 0)
+        if not lid and not mine[1]:
+            lid = next((known for (m, _), known in fabric.lids.items() if m == n), 0)
+        lids.append(lid)
+        port_guid.append(fabric.port_guids.get(mine, own) if mine[1] else own)
+    near, distant = (int_array([end[k] for end in ports], "ports") for k in (0, 1))
+    return CablePorts(
+        tuple(guids), tuple(port_guid), int_array(lids, "LIDs"), cables.link, near, distant, next(iter(fabric.lmc), 0)
+    )
 
 
 def _inner(fabric: _Fabric) -> tuple[set[str], list[Assumption]]:
@@ -224,12 +246,81 @@ def _natural(label: str) -> list[tuple[int, str]]:
     return [(int(word or 0), "") if word.isdecimal() else (-1, word) for word in re.split("([0-9]{1,18})", label)]
 
 
+def write_ibnetdiscover(network: Network, path: Path) -> None:
+    """Write a network as ``ibnetdiscover`` prints an InfiniBand fabric, with GUIDs, LIDs and ports.
+
+    Those are what a fabric told, or numbers in order (`CablePorts`). Terminals are adapters. A node of a network
+    without switches is a switch and an adapter that is joined to it.
+    """
+    ports, cables, speeds = CablePorts.of(network), Cables.of(network), network.find(Speeds)
+    n, t = network.node_count, network.terminal_count
+    if network.shared_ports is not None or not network.plain:
+        what = "ports that links share" if network.shared_ports is not None else "times in slots"
+        raise FileFormatError(f"ibnetdiscover has no words for {what}, which {network.spec} has")
+    alone = n == t and network.find(CablePorts) is None
+    width = (
+        [""] * network.link_count if speeds is None else [_width(network, rate) for rate in speeds.bandwidth.tolist()]
+    )
+    names = [network.node_name(v).replace('"', "'") for v in range(n)]
+    lids, first = ports.lid.tolist(), cables.first.tolist()
+    far, link, entered = ports.far.tolist(), cables.link.tolist(), first_ports(network, ports)
+    node_guid = [guid - 1 for guid in ports.port_guid] if alone else list(ports.guid)
+    nodes = [(f"H-{node_guid[v]:016x}" if v < t else f"S-{ports.guid[v]:016x}") for v in range(n)]
+    switch = [f"S-{guid:016x}" for guid in ports.guid]
+    own = [width[max(link[first[v] : first[v + 1]], key=lambda i: 0.0 if speeds is None else speeds.bandwidth[i])]
+           if first[v] < first[v + 1] else "" for v in range(t)]  # fmt: skip
+    lines = ["#", f"# Topology file: {network.spec}", "#"]
+    for v in range(0 if alone else t, n):
+        out = range(first[v], first[v + 1])
+        most = max((int(ports.port[c]) for c in out), default=0) + alone
+        lid, called = lids[v] + (n if alone else 0), f"switch of {names[v]}" if alone else names[v]
+        guid = ports.guid[v]
+        lines += ["", "vendid=0x0", "devid=0x0", f"sysimgguid=0x{guid:x}", f"switchguid=0x{guid:x}({guid:x})"]
+        lines.append(f'Switch\t{most} "{switch[v]}"\t\t# "{called}" base port 0 lid {lid} lmc 0')
+        for c in sorted(out, key=lambda c: int(ports.port[c])):
+            w = int(cables.target[c])
+            adapter = not alone and w < t
+            guid_of = f"({ports.port_guid[w] + far[c] - entered[w]:x})" if adapter else ""
+            other, whose = (nodes[w] if not alone else switch[w]), lids[w] + (n if alone else 0)
+            told = names[w] if not alone else f"switch of {names[w]}"
+            lines.append(f'[{ports.port[c]}]\t"{other}"[{far[c]}]{guid_of} \t\t# "{told}" lid {whose}{width[link[c]]}')
+        if alone:
+            end = f'[{most}]\t"{nodes[v]}"[1]({ports.port_guid[v]:x})'
+            lines.append(f'{end} \t\t# "{names[v]}" lid {lids[v]}{own[v]}')
+    for v in range(t):
+        guid, out = node_guid[v], range(first[v], first[v + 1])
+        most = 1 if alone else max((int(ports.port[c]) for c in out), default=1)
+        lines += ["", "vendid=0x0", "devid=0x0", f"sysimgguid=0x{guid:x}", f"caguid=0x{guid:x}"]
+        lines.append(f'Ca\t{most} "{nodes[v]}"\t\t# "{names[v]}"')
+        for c in [] if alone else sorted(out, key=lambda c: int(ports.port[c])):
+            w, p = int(cables.target[c]), int(ports.port[c])
+            mine = f"lid {lids[v] if p == entered[v] else 0} lmc {ports.lmc}"
+            lines.append(f'[{p}]({ports.port_guid[v] + p - entered[v]:x}) \t"{nodes[w]}"[{far[c]}]\t\t# {mine} '
+                         f'"{names[w]}" lid {lids[w]}{width[link[c]]}')  # fmt: skip
+        if alone:
+            up = first[v + 1] - first[v] + 1
+            lines.append(f'[1]({ports.port_guid[v]:x}) \t"{switch[v]}"[{up}]\t\t# lid {lids[v]} lmc 0 "switch of '
+                         f'{names[v]}" lid {lids[v] + n}{own[v]}')  # fmt: skip
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _width(network: Network, rate: float) -> str:
+    """Return the width and generation that has a data rate, as the end of a line."""
+    for name, lane in _LANE.items():
+        for lanes in (4, 1, 2, 8, 12):
+            if abs(lanes * lane * 1e9 / 8 - rate) < 0.005 * rate:
+                return f" {lanes}x{name}"
+    known = ", ".join(f"4x{name} {bandwidth_text(lane * 1e9 / 2)}" for name, lane in _LANE.items())
+    raise FileFormatError(f"{network.spec}: no cable of InfiniBand has {bandwidth_text(rate)}; there are: {known}")
+
+
 IBNETDISCOVER = NetworkFormat(
     name="ibnetdiscover",
     summary="InfiniBand fabric, from the text that ibnetdiscover prints",
     source="gossamer.networks.read_ibnetdiscover",
     suffixes=(".ibnet",),
     read=read_ibnetdiscover,
+    write=write_ibnetdiscover,
     recognizes=lambda text: bool(re.search(r"^(?:vendid=0x|(?:Switch|Ca)\s+[0-9]+\s+\")", text, re.MULTILINE)),
     aliases=("ib",),
 )
