@@ -479,8 +479,8 @@ def _in_one_layer(
     """Return routes of which every path takes cables in ascending order of a rank, so that one layer is enough.
 
     The rank is that of the dependencies of `plain` routes that have no circle; None if there are none, or the load is
-    above `most` and above `_WITHIN` times `enough`. If routes are `needed`, other ranks are tried, whatever the load:
-    cables up to a root before those down (up*/down*).
+    above `most` and above `_WITHIN` times `enough`. Then other ranks are tried as well: cables up to a root before
+    those down (up*/down*). So they are if routes are `needed`, whatever the load.
 
     References
     ----------
@@ -492,6 +492,7 @@ def _in_one_layer(
     starts = [(table, rank) for table in plain if (rank := _rank(network, table)) is not None]
     if needed and network.two_way:
         starts += [(table, rank) for table in _unwrapped(network) if (rank := _rank(network, table)) is not None]
+    if (needed or starts) and network.two_way:
         starts += [way for place in _orders(graph) if (way := _up_down(graph, place)) is not None]
     least, best = float("inf") if needed else max(most, _WITHIN * enough), None
     for start, rank in starts:
@@ -500,6 +501,8 @@ def _in_one_layer(
             congestion = int((_loads(network, table) * time).max(initial=0))
             if congestion < least or (best is None and congestion <= least):
                 least, best = congestion, table
+        if best is not None and least <= enough:
+            break
     if best is None:
         return None
     return RoutingTable(network, best, np.zeros((t, t), np.uint8), "balanced routes by destination")
