@@ -10,8 +10,9 @@ import pytest
 
 import gossamer
 from gossamer.errors import ModelError, NetworkError
-from gossamer.graphs.destination_routing import layered
+from gossamer.graphs.virtual_layers import layered
 from gossamer.networks import from_networkx
+from gossamer.networks.derived import without
 from gossamer.networks.routing_tables import Cables, RoutingTable
 from gossamer.verification.routing_tables import judge
 from routing_tables.published_layers import dfsssp, lash
@@ -148,13 +149,35 @@ def test_what_cannot_be_routed_is_refused() -> None:
     with pytest.raises(NetworkError, match="not connected"):
         gossamer.routes(from_networkx(nx.Graph([(0, 1), (2, 3)])))
     with pytest.raises(ModelError, match="need more than 1 virtual layers"):
-        gossamer.routes("ring:7", layers=1)
+        gossamer.routes("kautz:2,3", layers=1)  # links of one way have no ways up and down
     with pytest.raises(ModelError, match="layers"):
         gossamer.routes("ring:7", layers=17)
     with pytest.raises(ModelError, match="the table is of ring:4"):
         gossamer.routes("ring:6", gossamer.routes("ring:4").tables)
     with pytest.raises(NetworkError, match=r"node \(0\) has no cable 7"):
         RoutingTable(gossamer.network("ring:4"), np.full((4, 4), 7), np.zeros((4, 4), np.uint8), "wrong")
+
+
+@pytest.mark.parametrize(
+    ("spec", "most"),
+    [
+        ("ring:7", 1.5), ("torus:5x5", 1.5), ("star:4", 1.8), ("jellyfish:n=16,d=4,seed=1,p=2", 1.6),
+        ("dragonfly:a=4,h=1,p=2", 1.75), ("slim-fly:q=3", 1.5), ("array:3x3,capacity=2", 1.4),
+    ],
+)  # fmt: skip
+def test_one_layer_is_enough_for_any_network_of_cables_where_no_more_are_asked_for(spec, most) -> None:
+    found = gossamer.routes(spec, layers=1)
+    assert found.sound
+    assert found.tables.layers == 1
+    assert found.ratio <= most
+
+
+def test_a_damaged_hypercube_needs_one_layer_as_published_heuristics_do() -> None:
+    network = without(gossamer.network("hypercube:4"), ["random-links:4"], seed=1)
+    found = gossamer.routes(network)
+    assert found.sound
+    assert found.tables.layers == min(lash(network), dfsssp(network)) == 1
+    assert found.ratio <= 1.1
 
 
 def test_the_same_seed_gives_the_same_table_and_cables_of_one_link_share() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import ModelError, NetworkError
+from gossamer.graphs.virtual_layers import layered
 from gossamer.jit import njit
 from gossamer.jit.heap import pop_node, rise
 from gossamer.networks.grids import grid_links
@@ -16,23 +17,17 @@ from gossamer.networks.network import Grid, IntArray, Network
 from gossamer.networks.routing_tables import Cables, Ints, RoutingTable, check_size
 from gossamer.reading import seed as read_seed
 
-__all__ = ["destination_routes", "layered", "routing_table"]
+__all__ = ["destination_routes", "routing_table"]
 
 Floats = npt.NDArray[np.float64]
 
 _POWERS = (2.0, 4.0, 8.0, 8.0, 16.0, 16.0, 32.0, 32.0, 64.0, 64.0, 128.0, 128.0, 256.0, 256.0)
 """Exponents of the prices, round by round: the larger, the more the most loaded cables alone count."""
+_NO_RANK = np.zeros(0, np.int64)
 _WORK = 5e8
 """Looks at cables that all rounds together may take."""
 _SWEEPS, _VAIN = 60, 24
 """Times that every node may change its ways, and how many of these without a lower load are the last."""
-_MOST_ARCS = 400_000_000
-_ORDERS = 24
-"""Orders of paths that are tried for few layers."""
-_LARGE = 2_000_000
-"""Steps along paths of an order from which on further orders only count that need fewer layers."""
-_ORDER_WORK = 4e7
-"""Steps along paths that all orders together may take."""
 
 
 @njit(cache=True, nogil=True, small=100_000)
@@ -193,13 +188,18 @@ def _first_shortest(first, head, first_in, entering, source, forwards, table):
 
 
 @njit(cache=True, nogil=True, small=100_000)
-def _mend(visit, first, head, time, forwards, terminals, table, load, size, power, scale, longer):
+def _mend(
+    visit, first, head, time, first_in, entering, source, forwards, terminals, table, load, size, power, scale, longer,
+    rank,
+):  # fmt: skip
     """Let nodes change their next cable for a destination, with all that they pass on, where it costs less.
 
     `visit` are node times T plus destination; `size` int32[N, T] how many messages a node has for a destination,
-    its own among them. A way may be `longer` by so many cables than the one it replaces. Return how many changed.
+    its own among them. A way may be `longer` by so many cables than the one it replaces. Where `rank` int64[C] has
+    numbers, cables of every path stay in ascending order of them. Return how many changed.
     """
     changed = 0
+    ordered = rank.size > 0
     for x in visit:
         v, d = x // terminals, x % terminals
         much = size[v, d]
@@ -213,10 +213,17 @@ def _mend(visit, first, head, time, forwards, terminals, table, load, size, powe
             load[c] -= much
             hops += 1
             w = head[c]
+        latest = -1  # rank of the cables by which messages for the destination come to the node
+        for i in range(first_in[v], first_in[v + 1] if ordered else first_in[v]):
+            c = entering[i]
+            if table[source[c], d] == c and size[source[c], d] > 0:
+                latest = max(latest, rank[c])
         best, least = table[v, d], was * (1.0 + 1e-9)
         for c in range(first[v], first[v + 1]):
             u = head[c]
             if c == table[v, d] or not (forwards[u] or u == d) or (u != d and table[u, d] < 0):
+                continue
+            if ordered and (rank[c] <= latest or (u != d and rank[table[u, d]] <= rank[c])):
                 continue
             spent, count, w, e = 0.0, 0, v, c
             while spent < least and count < hops + longer:
@@ -260,96 +267,6 @@ def _sizes(terminals, table, head, size):
             while v != d:
                 v = head[table[v, d]]
                 size[v, d] += 1
-
-
-# Layers: each path in the first layer in which it closes no circle of cables that wait for each other.
-
-_ABSENT, _PRESENT, _CLOSES, _TRIED = 0, 1, 2, 3
-
-
-@njit(cache=True, nogil=True, small=100_000)
-def _leads_to(a, b, first, head, first_arc, state, seen, mark, stack):
-    """Return whether cable a is reached from cable b over arcs that are there or tried; counts of `seen` are `mark`."""
-    stack[0], top = b, 1
-    seen[b] = mark
-    while top:
-        top -= 1
-        c = stack[top]
-        if c == a:
-            return True
-        v = head[c]
-        for k in range(first[v + 1] - first[v]):
-            kind = state[first_arc[c] + k]
-            if kind in (_PRESENT, _TRIED):
-                e = first[v] + k
-                if seen[e] != mark:
-                    seen[e] = mark
-                    stack[top] = e
-                    top += 1
-    return False
-
-
-@njit(cache=True, nogil=True, small=100_000)
-def _first_fit(
-    visit, terminals, table, first, head, first_arc, state, layer, seen, stack, tried
-):  # fmt: skip
-    """Put the paths of `visit`, source times T plus destination, each into the first layer where it closes no circle.
-
-    `state` uint8[layers, arcs] is what is known of an arc from one cable to the next in a layer: once it closes a
-    circle there it always will, as arcs only come. Return how many layers are used, -1 if there are too few.
-    """
-    used, mark = 0, 0
-    for p in visit:
-        s, d = p // terminals, p % terminals
-        placed = False
-        for k in range(state.shape[0]):
-            count = 0
-            c = table[s, d]
-            fits = True
-            while head[c] != d:
-                v = head[c]
-                e = table[v, d]
-                arc = first_arc[c] + e - first[v]
-                kind = state[k, arc]
-                if kind == _CLOSES:
-                    fits = False
-                    break
-                if kind == _ABSENT:
-                    mark += 1
-                    if _leads_to(c, e, first, head, first_arc, state[k], seen, mark, stack):
-                        for i in range(count):
-                            state[k, tried[i]] = _ABSENT
-                        mark += 1
-                        if count == 0 or _leads_to(c, e, first, head, first_arc, state[k], seen, mark, stack):
-                            state[k, arc] = _CLOSES
-                        count = 0
-                        fits = False
-                        break
-                    state[k, arc] = _TRIED
-                    tried[count] = arc
-                    count += 1
-                c = e
-            for i in range(count):
-                state[k, tried[i]] = _PRESENT if fits else _ABSENT
-            if fits:
-                layer[p] = k
-                used = max(used, k + 1)
-                placed = True
-                break
-        if not placed:
-            return -1
-    return used
-
-
-@njit(cache=True, nogil=True, small=100_000)
-def _lengths(terminals, table, head, length):
-    for s in range(terminals):
-        for d in range(terminals):
-            v, count = s, 0
-            while v != d:
-                v = head[table[v, d]]
-                count += 1
-            length[s * terminals + d] = count
 
 
 class _Graph(NamedTuple):
@@ -458,8 +375,9 @@ def _mended(
     longer: int,
     rng: np.random.Generator,
     say: Callable[[str], None],
+    rank: Ints = _NO_RANK,
 ) -> Iterator[IntArray]:
-    """Yield tables with a lower load, node by node; `load` becomes that of the last one."""
+    """Yield tables with a lower load, node by node; `load` becomes that of the last one; for `rank` see `_mend`."""
     c, t = graph.cables, graph.network.terminal_count
     now, its_load = table.copy(), load.copy()
     size = np.zeros(table.shape, np.int32)
@@ -475,8 +393,8 @@ def _mended(
         scale = float(max(1, (its_load * c.time).max()))
         power = _POWERS[min(2 + k * len(_POWERS) // sweeps, len(_POWERS) - 1)]
         changed = _mend(
-            rng.permutation(table.size), c.first, c.target, c.time, graph.forwards, t, now, its_load, size, power,
-            scale, longer,
+            rng.permutation(table.size), c.first, c.target, c.time, graph.first_in, graph.entering, c.source,
+            graph.forwards, t, now, its_load, size, power, scale, longer, rank,
         )  # fmt: skip
         busiest = int((its_load * c.time).max(initial=0))
         vain = 0 if busiest < least else vain + 1
@@ -485,111 +403,6 @@ def _mended(
             yield now.copy()
         elif not changed and power == _POWERS[-1]:
             return
-
-
-def layered(network: Network, table: IntArray, *, most: int = 16, seed: int = 0) -> npt.NDArray[np.uint8] | None:
-    """Return the layer of each path so that in none of them messages can wait for each other in a circle.
-
-    Parameters
-    ----------
-    network : Network
-        With T terminals.
-    table : int32[N, T]
-        The next cable by node and destination; every terminal reaches every other.
-    most : int
-        Layers at most.
-    seed : int
-        For orders at random.
-
-    Returns
-    -------
-    uint8[T, T] or None
-        By source and destination; None if some path finds no layer.
-
-    Notes
-    -----
-    Each path takes the first layer in which it closes no circle of dependencies (LASH). The order in which they choose
-    decides how many are needed: short ones first, long ones first, by source, by destination, and then layer by layer
-    from the last one of the best order, which never needs more.
-
-    References
-    ----------
-    T. Skeie, O. Lysne, I. Theiss, "Layered shortest path (LASH) routing in irregular system area networks", IPDPS 2002.
-    J. C. Culberson, "Iterated greedy graph coloring and the difficulty landscape", 1992.
-    """
-    cables, t = Cables.of(network), network.terminal_count
-    out = np.diff(cables.first)[cables.target]
-    first_arc = np.cumsum(out) - out
-    arcs = int(out.sum())
-    if arcs * most > _MOST_ARCS:
-        raise ModelError(f"{network.spec} has {arcs:,} pairs of cables one after the other; layers are made for fewer")
-    length = np.zeros(t * t, np.int64)
-    _lengths(t, table, cables.target, length)
-    rng = np.random.default_rng(seed)
-    every, like = _told_apart(network, cables, table, length)
-    seen, stack, tried = (
-        np.zeros(out.size, np.int64),
-        np.empty(out.size + 1, np.int64),
-        np.empty(out.size + 1, np.int64),
-    )
-    best: npt.NDArray[np.uint8] | None = None
-    used, work = most + 1, max(1, int(length[every].sum()))
-    budget, large = max(1, min(_ORDERS, int(_ORDER_WORK / work))), work > _LARGE
-    for k in range(budget):
-        key = _key(k, every, t, length, best, rng)
-        visit = every[np.argsort(key, kind="stable")]
-        layer = np.zeros(t * t, np.uint8)
-        state = np.zeros((min(most, used - 1 if large else used), arcs), np.uint8)
-        seen[:] = 0
-        count = _first_fit(visit, t, table, cables.first, cables.target, first_arc, state, layer, seen, stack, tried)
-        if 0 <= count <= used:
-            used, best = count, layer
-        if used <= 1:
-            break
-    return None if best is None else best[like].reshape(t, t)
-
-
-def _told_apart(network: Network, cables: Cables, table: IntArray, length: Ints) -> tuple[Ints, Ints]:
-    """Return the paths that need a layer of their own, and for each path the one whose layer it takes.
-
-    Paths that leave the same node for the same destination are alike. Where terminals pass nothing on, the cables by
-    which they send wait for others, and none for them, so that only what lies behind them counts.
-    """
-    t = network.terminal_count
-    path = np.arange(t * t)
-    source, target = np.divmod(path, t)
-    if t == network.node_count or _through_terminals(cables, table, t):
-        return np.flatnonzero(length > 1), path
-    behind = np.where(length > 0, cables.target[table[source, target]], source)
-    _, first, which = np.unique(behind.astype(np.int64) * t + target, return_index=True, return_inverse=True)
-    like = first[which.reshape(-1)]
-    return np.unique(like[length > 1]), like
-
-
-def _through_terminals(cables: Cables, table: IntArray, terminals: int) -> bool:
-    """Return whether some route goes on from a terminal that it is not for."""
-    node, target = np.nonzero(table >= 0)
-    ends = cables.target[table[node, target]]
-    return bool(((ends < terminals) & (ends != target)).any())
-
-
-def _key(
-    k: int, every: Ints, t: int, length: Ints, best: npt.NDArray[np.uint8] | None, rng: np.random.Generator
-) -> npt.NDArray[np.int64]:
-    """Return the k-th order of paths, as keys to sort them by."""
-    if k == 0:
-        return np.asarray(length[every])
-    if k == 1:
-        return np.asarray(-length[every])
-    if k == 2:
-        return np.asarray(every // t)
-    if k == 3 or best is None:
-        return np.asarray(every % t) if k == 3 else rng.permutation(every.size)
-    mine = best[every].astype(np.int64)
-    layers = int(mine.max(initial=0)) + 1
-    turn = layers - 1 - np.arange(layers) if k % 2 else rng.permutation(layers)
-    within = length[every] if k % 3 == 0 else rng.permutation(every.size) if k % 3 == 1 else -length[every]
-    return np.asarray(turn[mine] * (4 * every.size + 4) + within)
 
 
 def routing_table(
@@ -630,7 +443,8 @@ def routing_table(
     """
     time, say = Cables.of(network).time, progress or (lambda stage: None)
     found: list[tuple[int, IntArray]] = []
-    for table in _candidates(network, enough, seed, progress):
+    plain = list(_plain(network))
+    for table in _candidates(network, plain, enough, seed, progress):
         found.append((int((_loads(network, table) * time).max(initial=0)), table))
         if found[-1][0] <= enough:
             break
@@ -644,9 +458,164 @@ def routing_table(
             best = RoutingTable(network, table, layer, "balanced routes by destination")
         if best is not None and best.layers == 1:
             break
+    if best is None or best.layers > 1:
+        say("looking for routes in one layer")
+        single = _in_one_layer(network, best is None, _CLOSE * found[0][0], plain, enough, seed, say)
+        best = best if single is None else single
     if best is None:
         raise ModelError(f"the routes on {network.spec} need more than {layers} virtual layers")
     return best
+
+
+def _in_one_layer(
+    network: Network,
+    needed: bool,
+    most: float,
+    plain: list[IntArray],
+    enough: float,
+    seed: int,
+    say: Callable[[str], None],
+) -> RoutingTable | None:
+    """Return routes of which every path takes cables in ascending order of a rank, so that one layer is enough.
+
+    The rank is that of the dependencies of `plain` routes that have no circle; None if there are none, or the load is
+    above `most` and above `_WITHIN` times `enough`. Then other ranks are tried as well: cables up to a root before
+    those down (up*/down*). So they are if routes are `needed`, whatever the load.
+
+    References
+    ----------
+    M. D. Schroeder et al., "Autonet: a high-speed, self-configuring local area network using point-to-point links",
+    IEEE J. Selected Areas in Communications 9 (1991).
+    """
+    t, time = network.terminal_count, Cables.of(network).time
+    graph = _Graph.of(network, np.arange(network.node_count) >= t % network.node_count)
+    starts = [(table, rank) for table in plain if (rank := _rank(network, table)) is not None]
+    if needed and network.two_way:
+        starts += [(table, rank) for table in _unwrapped(network) if (rank := _rank(network, table)) is not None]
+    if (needed or starts) and network.two_way:
+        starts += [way for place in _orders(graph) if (way := _up_down(graph, place)) is not None]
+    least, best = float("inf") if needed else max(most, _WITHIN * enough), None
+    for start, rank in starts:
+        load, rng = _loads(network, start), np.random.default_rng(seed)
+        for table in (start, *_mended(graph, start, load, enough, _DETOUR, rng, say, rank)):
+            congestion = int((_loads(network, table) * time).max(initial=0))
+            if congestion < least or (best is None and congestion <= least):
+                least, best = congestion, table
+        if best is not None and least <= enough:
+            break
+    if best is None:
+        return None
+    return RoutingTable(network, best, np.zeros((t, t), np.uint8), "balanced routes by destination")
+
+
+_WITHIN = 1.1
+"""Routes in one layer are taken up to so many times the bound where plain ones need one layer too."""
+_DETOUR = 4
+"""Cables that a path may be longer than the one it replaces where all are to be in one layer."""
+_ROOTS = 4
+
+
+def _rank(network: Network, table: IntArray) -> Ints | None:
+    """Return numbers of the cables that ascend along every path from a terminal, None if there are none."""
+    cables, size = Cables.of(network), np.zeros(table.shape, np.int32)
+    _sizes(network.terminal_count, table, cables.target, size)
+    node, target = np.nonzero((table >= 0) & (size > 0))
+    cable = table[node, target].astype(np.int64)
+    on = cables.target[cable] != target
+    pairs = np.unique(cable[on] * cables.source.size + table[cables.target[cable[on]], target[on]])
+    before, after = np.divmod(pairs, cables.source.size)
+    first = np.searchsorted(before, np.arange(cables.source.size + 1)).tolist()
+    left, onward = np.bincount(after, minlength=cables.source.size).tolist(), after.tolist()
+    order = [c for c, waits in enumerate(left) if not waits]
+    for c in order:
+        for e in onward[first[c] : first[c + 1]]:
+            left[e] -= 1
+            if not left[e]:
+                order.append(e)
+    if len(order) < cables.source.size:
+        return None
+    rank = np.empty(cables.source.size, np.int64)
+    rank[order] = np.arange(len(order))
+    return rank
+
+
+def _unwrapped(network: Network) -> Iterator[IntArray]:
+    """Yield the routes of the array that a torus is without the cables that close its rings."""
+    grid = network.grid
+    if grid is not None and network.node_count == network.terminal_count and any(grid.wraps):
+        yield _dimension_order(network, Grid(grid.sides, (False,) * grid.dimensions), grid_links(network))
+
+
+def _orders(graph: _Graph) -> Iterator[Ints]:
+    """Yield numbers of the nodes, by distance from a root and as a search in depth meets them; terminals come last.
+
+    Roots are nodes that pass messages on and are near to all others.
+    """
+    c, n = graph.cables, graph.forwards.size
+    inside = np.flatnonzero(graph.forwards)
+    far, order = np.empty(n, np.int32), np.empty(n, np.int64)
+    roots = []
+    for root in inside[np.linspace(0, inside.size - 1, min(inside.size, 64)).astype(np.int64)].tolist():
+        _hops_from(root, graph.first_in, graph.entering, c.source, graph.forwards, far, order)
+        roots.append((int(far.max()), int(far.sum()), root))
+    first, head = c.first.tolist(), c.target.tolist()
+    for _, _, root in sorted(roots)[:_ROOTS]:
+        _hops_from(root, graph.first_in, graph.entering, c.source, graph.forwards, far, order)
+        met, stack = dict[int, None](), [root]
+        while stack:
+            v = stack.pop()
+            if v not in met:
+                met[v] = None
+                stack += [u for u in head[first[v] : first[v + 1]] if graph.forwards[u] and u not in met]
+        depth = np.full(n, n, np.int64)
+        depth[list(met)] = np.arange(len(met))
+        for key in (far, depth):
+            place = np.empty(n, np.int64)
+            place[np.lexsort((np.arange(n), key, ~graph.forwards))] = np.arange(n)
+            yield place
+
+
+def _up_down(graph: _Graph, place: Ints) -> tuple[IntArray, Ints] | None:
+    """Return routes up, to lower numbers of nodes, and then down, with the rank of the cables.
+
+    None if some terminal is not reached so. A node from which ways down lead to a destination takes the shortest of
+    them; the others go up by the shortest way to such a node.
+    """
+    c, t, n = graph.cables, graph.network.terminal_count, graph.network.node_count
+    up = place[c.target] < place[c.source]
+    rank = np.where(up, n - place[c.target], 2 * n + place[c.target])
+    table = np.full((n, t), -1, np.int32)
+    _lead_up_down(np.argsort(place), up, c.first, c.target, graph.forwards, table)
+    away = ~np.eye(t, dtype=np.bool_)
+    return (table, rank) if bool((table[:t] >= 0)[away].all()) else None
+
+
+@njit(cache=True, nogil=True, small=100_000)
+def _lead_up_down(by_place, up, first, head, forwards, table):
+    """Fill in the next cables; nodes come in the order of `by_place`, downwards."""
+    n = by_place.size
+    cost = np.empty(n, np.int64)
+    far = 4 * n
+    for d in range(table.shape[1]):
+        for v in range(n):
+            cost[v] = far
+        cost[d] = 0
+        for i in range(n - 1, -1, -1):  # down: nodes below are known
+            v = by_place[i]
+            for c in range(first[v], first[v + 1]):
+                u = head[c]
+                if v != d and not up[c] and (forwards[u] or u == d) and cost[u] + 1 < cost[v]:
+                    cost[v] = cost[u] + 1
+                    table[v, d] = c
+        for i in range(n):  # up: nodes above are known
+            v = by_place[i]
+            if v == d or table[v, d] >= 0:
+                continue
+            for c in range(first[v], first[v + 1]):
+                u = head[c]
+                if up[c] and (forwards[u] or u == d) and cost[u] + 1 < cost[v]:
+                    cost[v] = cost[u] + 1
+                    table[v, d] = c
 
 
 _CLOSE = 1.03
@@ -655,24 +624,29 @@ _LAYERED = 4
 """Tables for which layers are looked for."""
 
 
-def _candidates(
-    network: Network, enough: float, seed: int, progress: Callable[[str], None] | None
-) -> Iterator[IntArray]:
-    """Yield routes in the order of dimensions and of cables, which need few layers; then balanced ones."""
-    say = progress or (lambda stage: None)
-    every = np.ones(network.node_count, np.bool_)
+def _plain(network: Network) -> Iterator[IntArray]:
+    """Yield routes in the order of dimensions, and in that of cables, which need few layers."""
     alike = network.node_count == network.terminal_count
-    if not alike:
-        every[: network.terminal_count] = False
+    every = np.arange(network.node_count) >= network.terminal_count % network.node_count
     graph = _Graph.of(network, every)
+    if alike and network.grid is not None:
+        yield _dimension_order(network, network.grid)
     table = np.full((network.node_count, network.terminal_count), -1, np.int32)
     c = graph.cables
     _first_shortest(c.first, c.target, graph.first_in, graph.entering, c.source, every, table)
-    plain = [_dimension_order(network, network.grid)] if alike and network.grid is not None else []
-    complete = bool(
-        (table[: network.terminal_count] >= 0).sum() == network.terminal_count * (network.terminal_count - 1)
-    )
-    for routes in [*plain, table] if complete else plain:
+    if int((table[: network.terminal_count] >= 0).sum()) == network.terminal_count * (network.terminal_count - 1):
+        yield table
+
+
+def _candidates(
+    network: Network, plain: list[IntArray], enough: float, seed: int, progress: Callable[[str], None] | None
+) -> Iterator[IntArray]:
+    """Yield plain routes, which need few layers, and balanced ones."""
+    say = progress or (lambda stage: None)
+    graph = _Graph.of(
+        network, np.arange(network.node_count) >= network.terminal_count % network.node_count
+    )  # where there are switches, terminals pass nothing on
+    for routes in plain:
         yield routes
         load = _loads(network, routes)
         yield from _mended(graph, routes, load, enough, 0, np.random.default_rng(seed), say)
@@ -685,11 +659,11 @@ _RESTARTED, _RESTARTS = 200_000, 12
 """Terminals times cables that searches from other orders of the destinations may take together; so many searches."""
 
 
-def _dimension_order(network: Network, grid: Grid) -> IntArray:
+def _dimension_order(network: Network, grid: Grid, links: npt.NDArray[np.int32] | None = None) -> IntArray:
     """Return routes that correct coordinates one after the other; opposite places of a ring are reached both ways."""
     check_size(network)
     n = network.node_count
-    links, cables = grid_links(network), Cables.of(network)
+    links, cables = grid_links(network) if links is None else links, Cables.of(network)
     first = np.searchsorted(cables.link, np.arange(network.link_count)).astype(np.int32)
     room = network.link_capacity
     table = np.full((n, n), -1, np.int32)

@@ -174,9 +174,9 @@ def write_network(network: Network, path: str | PathLike[str]) -> None:
         Any network. Its links, capacities, times, speeds, labels and terminals are written; its group, grid or other
         structure is not.
     path : path
-        ``.edges``, ``.txt``, ``.json``, ``.graphml``, ``.dot`` or ``.gv``; ``.hosts`` for MLX's launcher; ``.anynet``
-        for BookSim, ``.ns3`` for ns-3's models of RDMA, ``.topo`` for htsim, of which the last is not read. The file
-        appears whole or not at all.
+        ``.edges``, ``.txt``, ``.json``, ``.graphml``, ``.dot`` or ``.gv``; ``.hosts`` for MLX's launcher; ``.ibnet``
+        as ibnetdiscover prints; ``.anynet`` for BookSim, ``.ns3`` for ns-3's models of RDMA, ``.topo`` for htsim, of
+        which the last is not read. The file appears whole or not at all.
 
     Raises
     ------
