@@ -17,6 +17,7 @@ from gossamer.algorithms.any_network.hierarchical_collectives import (
 from gossamer.networks import Network, parse
 from gossamer.networks.derived import cables
 from gossamer.questions.cases import Case
+from gossamer.questions.tasks import chunked
 from gossamer.verification.metrics import buffer_peak
 
 SPECS = [
@@ -32,6 +33,8 @@ def case(spec, task, times=None, packets=1, **rules):
     net = parse(spec) if isinstance(spec, str) else spec
     if times:
         net = net.with_times(*times)
+    if not isinstance(task, str):
+        return Case(net, chunked(task, packets), gossamer.Rules(**rules))
     return Case(
         net, gossamer.task(task, packets=packets) if packets > 1 else gossamer.task(task), gossamer.Rules(**rules)
     )
@@ -176,3 +179,54 @@ def test_an_exchange_of_65536_ranks_takes_what_the_uplinks_of_a_leaf_need():
     assert plan.schedule.stored_hops < 800_000
     assert plan.completion_time <= plan.bound * Fraction(101, 100)
     assert plan.bounds[0].name == "cut around nodes"
+
+
+MESHES = ["mi300x:4", "mi250x:4", "mi250x:3,rails=4", "gaudi3:3"]
+
+
+def rings(servers, gpus, rails=True, order=None):
+    """Servers of GPUs that are joined in a ring each, with a switch for each rail, or one for all."""
+    around = range(gpus) if order is None else order
+    pairs = [(n * gpus + around[i], n * gpus + around[i - 1]) for n in range(servers) for i in range(gpus)]
+    first = servers * gpus
+    pairs += [(g, first + (g % gpus if rails else 0)) for g in range(first)]
+    ends = np.array(pairs + [(v, u) for u, v in pairs]).T
+    ends = ends[:, np.lexsort(ends[::-1])]
+    return Network("rings", first + (gpus if rails else 1), *ends, terminal_count=first)
+
+
+@pytest.mark.parametrize("net", [*MESHES, rings(4, 8), rings(3, 6, rails=False), rings(3, 5, order=[0, 3, 1, 4, 2])])
+def test_groups_of_ranks_that_are_joined_directly(net):
+    net = parse(net) if isinstance(net, str) else net
+    plain = Network("plain", net.node_count, net.link_source, net.link_target, terminal_count=net.terminal_count)
+    for build, task in (
+        (hierarchical_allgather, "allgather"),
+        (hierarchical_allreduce, "allreduce"),
+        (hierarchical_exchange, "alltoall"),
+    ):
+        asked = case(plain, task, (2, 1))
+        schedule = build(asked)
+        assert schedule.symmetry.order > 2
+        assert expanded_is_valid(schedule)
+        if task != "allreduce":
+            least = max(b.value for b in gossamer.lower_bounds(asked.network, asked.task))
+            assert schedule.completion_time <= least * Fraction(3, 2) + 12
+    for root in (0, 3):
+        assert gossamer.verify(hierarchical_broadcast(case(plain, gossamer.task("broadcast", root=root), packets=9)))
+
+
+def test_a_ring_of_ranks_is_used_both_ways_and_each_link_alike():
+    """With 6 ranks in a ring, each of 24 blocks is sent on 5 times in each server, over 12 links about alike."""
+    schedule = hierarchical_allgather(case(rings(4, 6), "allgather")).expand()
+    net = schedule.network
+    inside = (net.link_source[schedule.link] < 6) & (net.link_target[schedule.link] < 6)
+    assert np.unique(schedule.link[inside], return_counts=True)[1].tolist().count(8) == 6
+    assert np.bincount(schedule.link[inside]).max() == 12
+
+
+def test_servers_with_meshes_are_composed_from_256_ranks_on():
+    servers = parse("mi250x:32,rails=4")
+    plan = gossamer.plan(servers, "allgather", cost=gossamer.TimeCost("1GiB"))
+    assert plan.algorithm == "hierarchical-trees"
+    assert plan.schedule.symmetry.order == 32
+    assert plan.completion_time <= plan.bound * Fraction(105, 100)

@@ -208,3 +208,58 @@ def test_a_large_network_takes_seconds():
     assert sorted(found.sizes) == [32, 32, 32, 32, 64]
     assert math.prod(order for _, order in found.translations) == 32**3
     assert "32 pods of 32 leaf groups of 64 terminals" in found.words
+
+
+def servers(inside, count=6, rails=True, rate=1):
+    """Servers of ranks that are joined as pairs with capacities say, each rank with its own rail, or one for all."""
+    size = 1 + max(max(u, v) for u, v, _ in inside)
+    first = count * size
+    lines = [(n * size + u, n * size + v, c) for n in range(count) for u, v, c in inside]
+    lines += [(g, first + (g % size if rails else 0), rate) for g in range(first)]
+    u, v, c = np.array(lines + [(v, u, c) for u, v, c in lines]).T
+    order = np.lexsort((v, u))
+    nodes = first + (size if rails else 1)
+    return gossamer.networks.Network("s", nodes, u[order], v[order], terminal_count=first, link_capacity=c[order])
+
+
+MESH = [(u, v, 1) for u in range(6) for v in range(u)]
+RING = [(0, 3, 1), (3, 1, 1), (1, 4, 1), (4, 2, 1), (2, 5, 1), (5, 0, 1)]
+CUBE_MESH = [
+    (0, 1, 1), (0, 2, 1), (0, 3, 2), (0, 4, 2), (1, 2, 2), (1, 3, 1), (1, 5, 2), (2, 3, 2), (2, 6, 1), (3, 7, 1),
+    (4, 5, 1), (4, 6, 1), (4, 7, 2), (5, 6, 2), (5, 7, 1), (6, 7, 2),
+]  # fmt: skip
+STAR = [(0, 1, 1), (0, 2, 1), (0, 3, 1)]
+
+
+@pytest.mark.parametrize(
+    ("inside", "rails", "order"),
+    [(MESH, True, 36), (MESH, False, 36), (RING, True, 36), (RING, False, 36), (CUBE_MESH, True, 6), (STAR, True, 6)],
+)
+def test_ranks_joined_directly_in_servers(inside, rails, order):
+    """Meshes and rings are shifted with the rails; of other links the servers alone are exchanged."""
+    net = shuffled(servers(inside, rails=rails), 5)
+    found = hierarchy(net)
+    assert found is not None
+    assert math.prod(order for _, order in found.translations) == order
+    assert math.prod(found.sizes[c] for level in found.levels for c in level) == 6
+    ends = zip(net.link_source.tolist(), net.link_target.tolist(), strict=True)
+    links = dict(zip(ends, net.link_capacity.tolist(), strict=True))
+    for image in all_shifts(found):
+        assert {(image[u], image[v]): c for (u, v), c in links.items()} == links
+
+
+def test_servers_that_are_joined_differently_are_no_hierarchy():
+    net = servers(RING, count=4, rails=False)
+    pairs = [(u, v) for u, v in cables(net).tolist() if (u, v) not in ((0, 3), (2, 4))] + [(0, 2), (3, 4)]
+    u, v = np.array(pairs + [(v, u) for u, v in pairs]).T  # two triangles in the first server
+    order = np.lexsort((v, u))
+    wired = gossamer.networks.Network(
+        "wired", net.node_count, u[order], v[order], terminal_count=net.terminal_count
+    )  # fmt: skip
+    assert hierarchy(wired) is None
+
+
+def test_ranks_joined_directly_are_told():
+    found = hierarchy(parse("mi300x:4"))
+    assert "4 servers of 8 terminals" in found.words
+    assert "each is joined directly to 7 others" in found.words

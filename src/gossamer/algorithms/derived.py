@@ -89,7 +89,7 @@ def _reversed(offer: Offer[Schedule]) -> Offer[Schedule]:
     return Offer(
         lambda: offer.build().reverse(), offer.time, offer.at_most, offer.optimal, offer.effort, offer.least,
         offer.options, offer.on_request, proof=offer.proof, orbit=offer.orbit,
-        hop_bytes=1.5 * offer.hop_bytes, hop_seconds=1.5 * offer.hop_seconds,
+        hop_bytes=1.5 * offer.hop_bytes, hop_seconds=1.5 * offer.hop_seconds, composed=offer.composed,
     )  # fmt: skip
 
 

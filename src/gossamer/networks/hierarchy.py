@@ -4,6 +4,9 @@ The nodes of a *tier* look alike. Each has a place, a value for some of the *coo
 two tiers are joined where their nodes agree in the coordinates that both have. That is so of leaves and spines, of fat
 trees of any levels, and of GPUs in servers with rails; and then the values of a coordinate may be exchanged at will:
 each exchange is a symmetry of the network, and no search is needed to find it.
+
+Terminals may also be joined directly, in groups of which all are joined alike: GPUs by a mesh or a ring in each server.
+A coordinate that tells those of a group apart is shifted where that keeps the group's links, and is *rigid* elsewhere.
 """
 
 from __future__ import annotations
@@ -27,6 +30,8 @@ __all__ = ["Hierarchy", "Join", "hierarchy", "link_kinds"]
 Numbers = npt.NDArray[np.int64]
 
 _MOST_TIERS, _MOST_LINKS, _ROUNDS = 8, 4_000_000, 20
+_MOST_JOINED, _MOST_PAIRS, _STEPS = 64, 50_000_000, 20_000
+"""Terminals of a group that are joined directly at the most, pairs of such, and steps of comparing two groups."""
 _MISSING = 16
 """Cables at the most that are missing from a hierarchy, and their share of all: one of so many."""
 _DRAWS = 200
@@ -63,6 +68,8 @@ class Hierarchy:
     levels : tuple of tuple of int
         Groups of terminals inside each other, the largest first: the coordinates that all of a group have in common
         beside those of the level before. What is left tells the terminals of a smallest group apart.
+    rigid : frozenset of int
+        Coordinates whose values may not be shifted: links inside groups of terminals would not be kept.
 
     Examples
     --------
@@ -80,6 +87,7 @@ class Hierarchy:
     joins: tuple[Join, ...]
     missing: Numbers
     levels: tuple[tuple[int, ...], ...]
+    rigid: frozenset[int] = frozenset()
 
     @cached_property
     def tier_sizes(self) -> list[int]:
@@ -131,7 +139,7 @@ class Hierarchy:
         fixed = self._damaged
         if fixed is None:
             return []
-        sizes = [1 if c in fixed else size for c, size in enumerate(self.sizes)]
+        sizes = [1 if c in fixed | self.rigid else size for c, size in enumerate(self.sizes)]
         moved = {self.coordinates[t] for t in self.terminal_tiers} | {join.coordinates for join in self.joins}
         found: list[tuple[tuple[int, ...], int]] = []
         primes = sorted({p for size in sizes for p in _primes(size)})
@@ -174,9 +182,13 @@ class Hierarchy:
             last = math.prod(self.sizes[c] for c in own.difference(*self.levels))
             each = [quantity(n, name) for n, name in zip(parts, inner, strict=True)]
             yield f"{' of '.join([*each, quantity(last, 'terminal')])} ({self._first_names(t)})"
+            near = {other for join in self.joins if t in join.tiers for other in join.tiers}
             if len(self.terminal_tiers) > 1:
-                near = [other for join in self.joins if t in join.tiers for other in join.tiers if other != t]
                 yield f"those have links to {' and '.join(self._first_names(o) for o in sorted(near))} only"
+            elif any(join.tiers == (t, t) for join in self.joins):
+                one = np.flatnonzero(self.network.link_source == np.flatnonzero(self.tier == t)[0])
+                direct = int((self.tier[self.network.link_target[one]] == t).sum())
+                yield f"each is joined directly to {quantity(direct, 'other')}"
         for t in range(len(self.coordinates)):
             if t not in self.terminal_tiers:
                 told = " x ".join(f"{self.sizes[c]:,} {names[c]}s" for c in self.coordinates[t])
@@ -215,7 +227,7 @@ class Hierarchy:
         for join in self.joins:
             if join.tiers[0] in self.terminal_tiers:
                 own = (source == join.tiers[0]) & (self.tier[self.network.link_target] == join.tiers[1])
-                within = set(self.coordinates[join.tiers[1]]) == inside
+                within = set(self.coordinates[join.tiers[1]]) == inside or join.tiers[1] in self.terminal_tiers
                 known[within] = max(known.get(within, 0.0), float(rate[own].max(initial=0.0)))
         return known.get(True, 0.0) > known.get(False, np.inf)
 
@@ -258,7 +270,8 @@ def hierarchy(network: Network) -> Hierarchy | None:
     -------
     Hierarchy or None
         Every link was compared: nodes are joined exactly where they agree in the coordinates that both have, but for
-        the cables that are `missing`, at most one of 16.
+        the cables that are `missing`, at most one of 16, and for terminals that are joined directly in groups of at
+        most 64, all alike.
 
     Notes
     -----
@@ -317,6 +330,15 @@ def _tiers(network: Network, kind: Numbers, start: Numbers) -> Numbers | None:
     return None
 
 
+class _Division(NamedTuple):
+    """Tiers that fall into so many blocks by the links of some pairs of them, and the block of each of their nodes."""
+
+    blocks: int
+    tiers: tuple[int, ...]
+    block: dict[int, Numbers]
+    pairs: tuple[tuple[int, int], ...]
+
+
 class _Coordinates:
     """Coordinates as they are read off."""
 
@@ -335,15 +357,18 @@ class _Coordinates:
         self.values: list[dict[int, Numbers]] = []  # of each coordinate, by tier: the value at each of its nodes
         self.sizes: list[int] = []
         self.nodes = [np.flatnonzero(tier == t) for t in range(self.count)]
-        self.groups: list[tuple[int, tuple[int, ...], dict[int, Numbers]]] = []
+        self.groups: list[_Division] = []
+        self.terminal = {int(t) for t in np.unique(tier[: network.terminal_count])}
+        self.direct = [pair for pair in self.pairs if set(pair) <= self.terminal]
+        self.rigid: frozenset[int] = frozenset()
 
     def read_off(self) -> bool:
         """Read the coordinates off the components of sets of tiers; say whether they tell all nodes apart."""
-        if any(s == t for s, t in self.pairs):
+        if any(s == t and s not in self.terminal for s, t in self.pairs):
             return False
-        self.groups = sorted(self._components(), key=lambda each: (each[0], -len(each[1])))
-        for count, tiers, block in self.groups:
-            if not self._take(count, tiers, block):
+        self.groups = sorted(self._components(), key=lambda each: (each.blocks, -len(each.tiers)))
+        for each in self.groups:
+            if not self._take(each.blocks, each.tiers, each.block):
                 return False
         for t in range(self.count):  # what tells nodes of one tier alone apart
             known = self._known((t,), None)
@@ -356,28 +381,30 @@ class _Coordinates:
                 self.values.append({t: _rank_within(number)})
         return True
 
-    def _components(self) -> Iterator[tuple[int, tuple[int, ...], dict[int, Numbers]]]:
-        """Yield the components of sets of tiers that are joined: how many, the tiers, and that of each node."""
+    def _components(self) -> Iterator[_Division]:
+        """Yield the components of sets of tiers that are joined, with and without direct links of terminals."""
         from scipy.sparse import coo_matrix
         from scipy.sparse.csgraph import connected_components
 
         n = self.network.node_count
-        for size in range(2, self.count + 1):
+        for size in range(1, self.count + 1):
             for tiers in itertools.combinations(range(self.count), size):
-                inside = [pair for pair in self.pairs if set(pair) <= set(tiers)]
-                if not _joined(tiers, inside):
-                    continue
-                own = np.isin(self.pair, [s * self.count + t for s, t in inside])
-                ends = self.ends[0][own], self.ends[1][own]
-                graph = coo_matrix((np.ones(ends[0].size, np.int8), ends), (n, n))
-                label = connected_components(graph, directed=False)[1]
-                nodes = np.concatenate([self.nodes[t] for t in tiers])
-                known, label_of = np.unique(label[nodes], return_inverse=True)
-                block = dict(
-                    zip(tiers, np.split(label_of, np.cumsum([self.nodes[t].size for t in tiers])[:-1]), strict=True)
-                )
-                if known.size > 1:
-                    yield known.size, tiers, block
+                among = [pair for pair in self.pairs if set(pair) <= set(tiers)]
+                through = [pair for pair in among if pair not in self.direct]
+                for inside in (among, through) if len(through) < len(among) else (among,):
+                    if not inside or not _joined(tiers, inside):
+                        continue
+                    own = np.isin(self.pair, [s * self.count + t for s, t in inside])
+                    ends = self.ends[0][own], self.ends[1][own]
+                    graph = coo_matrix((np.ones(ends[0].size, np.int8), ends), (n, n))
+                    label = connected_components(graph, directed=False)[1]
+                    nodes = np.concatenate([self.nodes[t] for t in tiers])
+                    known, label_of = np.unique(label[nodes], return_inverse=True)
+                    block = dict(
+                        zip(tiers, np.split(label_of, np.cumsum([self.nodes[t].size for t in tiers])[:-1]), strict=True)
+                    )
+                    if known.size > 1:
+                        yield _Division(known.size, tiers, block, tuple(inside))
 
     def _known(self, tiers: Sequence[int], block: dict[int, Numbers] | None) -> list[int]:
         """Return the coordinates that all of some tiers have, of those that are the same throughout each block."""
@@ -433,7 +460,7 @@ class _Coordinates:
         grown = True
         while grown:
             grown = False
-            for _, tiers, block in self.groups:
+            for _, tiers, block, _ in self.groups:
                 if all(t in values for t in tiers):
                     continue
                 of = self._by_block(values, tiers, block)
@@ -444,6 +471,9 @@ class _Coordinates:
     def hierarchy(self, kind: Numbers) -> Hierarchy | None:
         """Return the hierarchy, if every link joins nodes that agree and few are missing; else None."""
         own = tuple(tuple(c for c, values in enumerate(self.values) if t in values) for t in range(self.count))
+        alike = {pair for pair in self.direct if not self._joined_alike(pair, own)}
+        if alike and not self._align(sorted(alike), kind):
+            return None
         place = np.full((self.network.node_count, len(self.sizes)), -1, np.int64)
         for c, values in enumerate(self.values):
             for t, value in values.items():
@@ -456,6 +486,10 @@ class _Coordinates:
         for s, t in self.pairs:
             at = np.flatnonzero(self.pair == s * self.count + t)
             links = self.link[at]
+            both = tuple(sorted(set(own[s]) | set(own[t])))
+            if (s, t) in alike:
+                joins.append(Join((s, t), both))
+                continue
             back = self.network.reverse_link[links]
             if np.unique(kind[links]).size > 1 or np.unique(kind[back]).size > 1:
                 return None
@@ -463,7 +497,6 @@ class _Coordinates:
             common = sorted(set(own[s]) & set(own[t]))
             if bool((place[u][:, common] != place[v][:, common]).any()):
                 return None
-            both = tuple(sorted(set(own[s]) | set(own[t])))
             joins.append(Join((s, t), both))
             total = math.prod(self.sizes[c] for c in both)
             if total - at.size > total // _MISSING:
@@ -475,7 +508,88 @@ class _Coordinates:
                 missing.append(np.stack([self._at(gone, each, own[each]) for each in (s, t)], axis=1))
         lost = np.concatenate(missing) if missing else np.zeros((0, 2), np.int64)
         levels = self._levels(own)
-        return Hierarchy(self.network, self.tier, tuple(self.sizes), own, place, tuple(joins), lost, levels)
+        return Hierarchy(
+            self.network, self.tier, tuple(self.sizes), own, place, tuple(joins), lost, levels, self.rigid
+        )  # fmt: skip
+
+    def _joined_alike(self, pair: tuple[int, int], own: tuple[tuple[int, ...], ...]) -> bool:
+        """Return whether two tiers have as many links as pairs of nodes that agree in what both have."""
+        s, t = pair
+        total = math.prod(self.sizes[c] for c in {*own[s], *own[t]})
+        return s != t and int((self.pair == s * self.count + t).sum()) == total
+
+    def _align(self, pairs: list[tuple[int, int]], kind: Numbers) -> bool:
+        """Give the terminals of all groups that are joined directly places by which all are joined alike, if they are.
+
+        What tells them apart and no other tier knows is told again, by comparing each group with the first.
+        """
+        from scipy.sparse import coo_matrix
+        from scipy.sparse.csgraph import connected_components
+
+        n = self.network.node_count
+        tiers = sorted({t for pair in pairs for t in pair})
+        links = np.flatnonzero(np.isin(self.pair, [s * self.count + t for s, t in pairs]))
+        ends = self.ends[0][links], self.ends[1][links]
+        label = connected_components(coo_matrix((np.ones(links.size, np.int8), ends), (n, n)), directed=False)[1]
+        nodes = np.concatenate([self.nodes[t] for t in tiers])
+        place = {c: np.full(n, -1, np.int64) for c, values in enumerate(self.values) if set(tiers) & set(values)}
+        for c, column in place.items():
+            for t in set(tiers) & set(self.values[c]):
+                column[self.nodes[t]] = self.values[c][t]
+        group = np.unique(label[nodes], return_inverse=True)[1].ravel()
+        count = int(group.max()) + 1
+        size = nodes.size // count
+        if nodes.size != count * size or size > _MOST_JOINED or count * size * size > _MOST_PAIRS:
+            return False
+        varied = [c for c, column in place.items() if _varies(column[nodes], group, count)]
+        known = [c for c in varied if set(self.values[c]) - set(tiers)]
+        told = [place[c][nodes] for c in varied if c not in known]
+        order = np.lexsort([*told, *(place[c][nodes] for c in known), self.tier[nodes], group])
+        if bool((np.bincount(group) != size).any()):
+            return False
+        member = nodes[order].reshape(count, size)
+        seen = [self.tier[member], *(place[c][member] for c in known)]
+        if any(bool((each != each[0]).any()) for each in seen):
+            return False
+        joined = self._joined_directly(member, ends, self.link[links], kind)
+        classes = np.unique(np.stack([each[0] for each in seen]), axis=1, return_inverse=True)[1].ravel()
+        found: dict[bytes, Numbers | None] = {joined[0].tobytes(): np.arange(size)}
+        for i in np.flatnonzero((joined != joined[0]).any(axis=(1, 2))).tolist():
+            key = joined[i].tobytes()
+            if key not in found:
+                found[key] = next(_likenesses(joined[0], joined[i], classes), None)
+            at = found[key]
+            if at is None:
+                return False
+            member[i] = member[i][at]
+        for c in varied:
+            if c not in known:
+                column = place[c]
+                column[member] = column[member[0]]
+                self.values[c] = {t: column[self.nodes[t]] for t in self.values[c]}
+        first = member[0]
+        if len(tiers) == 1 and len(varied) == 1:  # places in the order of a ring, if there is one
+            ring = _ring_of(joined[0])
+            if ring is not None:
+                values = np.empty(size, np.int64)
+                values[place[varied[0]][first[ring]]] = np.arange(size)
+                self.values[varied[0]] = {t: values[own] for t, own in self.values[varied[0]].items()}
+                place[varied[0]][first] = values[place[varied[0]][first]]
+        places = np.stack([self.tier[first], *(place[c][first] for c in varied)])
+        self.rigid = frozenset(c for i, c in enumerate(varied) if not _shifted(joined[0], places, i + 1, self.sizes[c]))
+        return True
+
+    def _joined_directly(
+        self, member: Numbers, ends: tuple[Numbers, Numbers], links: Numbers, kind: Numbers
+    ) -> Numbers:
+        """Return the kind of link from each member of each group to each other, int64[G, m, m]; 0 for none."""
+        count, size = member.shape
+        at = np.full(self.network.node_count, -1, np.int64)
+        at[member] = np.arange(count * size).reshape(count, size)
+        joined = np.zeros((count, size, size), np.int64)
+        for tail, head, number in ((*ends, links), (*ends[::-1], self.network.reverse_link[links])):
+            joined[at[tail] // size, at[tail] % size, at[head] % size] = kind[number] + 1
+        return joined
 
     def _at(self, place: Numbers, t: int, coordinates: tuple[int, ...]) -> Numbers:
         """Return the nodes of a tier at some places."""
@@ -492,19 +606,20 @@ class _Coordinates:
         fastest = {
             pair: float(np.max(rate[self.link[self.pair == pair[0] * self.count + pair[1]]])) for pair in self.pairs
         }
-        divisions: dict[frozenset[int], float] = {}
-        for _, tiers, block in self.groups:
+        divisions: dict[frozenset[int], tuple[bool, float]] = {}
+        for _, tiers, block, inside in self.groups:
             if not set(terminal) <= set(tiers):
                 continue
             known = frozenset(self._known(tiers, block))
-            slowest = min(fastest[pair] for pair in self.pairs if set(pair) <= set(tiers))
-            divisions[known] = max(divisions.get(known, 0.0), slowest)
+            slowest = bool(set(inside) & set(self.direct)), min(fastest[pair] for pair in inside)
+            divisions[known] = max(divisions.get(known, (False, 0.0)), slowest)
         chain: list[frozenset[int]] = []
 
         def blocks(division: frozenset[int]) -> int:
             return math.prod(self.sizes[c] for c in division)
 
-        for division, _ in sorted(divisions.items(), key=lambda each: (-each[1], -blocks(each[0]))):
+        # ranks that are joined directly stay together: others reach them through ranks only
+        for division, _ in sorted(divisions.items(), key=lambda each: (-each[1][0], -each[1][1], -blocks(each[0]))):
             if all(division <= other or other <= division for other in chain):
                 chain.append(division)
         chain.sort(key=len)
@@ -514,6 +629,83 @@ class _Coordinates:
                 levels.append(tuple(sorted(division - before)))
                 before = division
         return tuple(levels)
+
+
+def _varies(values: Numbers, group: Numbers, count: int) -> bool:
+    """Return whether values differ within some group."""
+    first = np.empty(count, np.int64)
+    first[group] = values
+    return bool((first[group] != values).any())
+
+
+def _likenesses(one: Numbers, other: Numbers, classes: Numbers) -> Iterator[Numbers]:
+    """Yield members of one group for those of another, of the same class, so that they are joined alike.
+
+    `one`, `other`, int64[m, m]: the kind of link between two members. Place by place, what does not fit is given up.
+
+    >>> line, turned = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]), np.array([[0, 1, 1], [1, 0, 0], [1, 0, 0]])
+    >>> [at.tolist() for at in _likenesses(line, turned, np.zeros(3, int))]
+    [[1, 0, 2], [2, 0, 1]]
+    """
+    m = len(one)
+    order = [0]
+    while len(order) < m:  # each with links to those before, where there are any
+        left = [i for i in range(m) if i not in order]
+        order.append(max(left, key=lambda i: (int((one[i, order] > 0).sum()), -i)))
+    at, tried = np.full(m, -1, np.int64), [0] * (m + 1)
+    k = 0
+    for _ in range(_STEPS):
+        if k < 0:
+            return
+        if k == m:
+            yield at.copy()
+            k -= 1
+            continue
+        i, before = order[k], np.array(order[:k], np.int64)
+        at[i] = -1
+        for j in range(tried[k], m):
+            fits = classes[i] == classes[j] and j not in at[before] and one[i, i] == other[j, j]
+            if (
+                fits
+                and bool((one[i, before] == other[j, at[before]]).all())
+                and bool((one[before, i] == other[at[before], j]).all())
+            ):
+                at[i], tried[k], tried[k + 1] = j, j + 1, 0
+                k += 1
+                break
+        else:
+            k -= 1
+
+
+def _ring_of(joined: Numbers) -> Numbers | None:
+    """Return members of a group in an order in which moving all by one place keeps the links; None if there is none.
+
+    >>> ring = np.roll(np.eye(6, dtype=int), 1, 1)[[0, 2, 4, 1, 3, 5]][:, [0, 2, 4, 1, 3, 5]]
+    >>> _ring_of(ring + ring.T).tolist()
+    [0, 3, 1, 4, 2, 5]
+    """
+    for to in itertools.islice(_likenesses(joined, joined, np.zeros(len(joined), np.int64)), _DRAWS):
+        order = [0]
+        while (new := int(to[order[-1]])) != 0:
+            order.append(new)
+        if len(order) == len(joined):
+            return np.array(order)
+    return None
+
+
+def _shifted(joined: Numbers, places: Numbers, row: int, size: int) -> bool:
+    """Return whether links of a group are kept where one coordinate of the `places` of its members is shifted by one.
+
+    >>> ring = np.array([[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]])
+    >>> [_shifted(each, np.arange(4)[None], 0, 4) for each in (ring, np.triu(np.tril(ring, 1), -1))]
+    [True, False]
+    """
+    moved = places.copy()
+    moved[row] = np.where(moved[row] >= 0, (moved[row] + 1) % size, -1)
+    order = np.lexsort(places)
+    to = np.empty(order.size, np.int64)
+    to[np.lexsort(moved)] = order
+    return bool((places[:, to] == moved).all()) and bool((joined[to][:, to] == joined).all())
 
 
 def _joined(tiers: Sequence[int], pairs: Sequence[tuple[int, int]]) -> bool:

@@ -132,7 +132,8 @@ def forms_of(network: Network, task: Task, rules: Rules | None, cost: TimeCost) 
         return
     if cost.form == "best":
         yield AllreduceVariant("blocks", "reduce-scatter + allgather", task, cost)
-        if isinstance(task, Allreduce) and network.terminal_count >= _LARGE and _composed(network, rules):
+        ranks = network.terminal_count * (2 if cost.bytes >= _MUCH else 1)
+        if isinstance(task, Allreduce) and ranks >= _LARGE and _composed(network, rules):
             return  # its bound is met nearly, and sets of contributions of so many ranks take minutes
     # messages are whole buffers, and forms are close to each other
     whole = FineTimeCost(
@@ -195,8 +196,8 @@ def split_sums(case: Case) -> Task | None:
 
 _SPLIT = 20_000
 """Ranks times links up to which an allreduce in steps is planned as partial sums, too."""
-_LARGE = 512
-"""Ranks from which on no other forms are tried on hierarchies."""
+_LARGE, _MUCH = 512, 2**26
+"""Ranks from which on no other forms are tried on hierarchies, half of them from so many bytes on."""
 _MOST_ROOTS = 1_000
 """Groups at most that are reduced to a root each."""
 

@@ -448,8 +448,7 @@ class PacketPlans:
             about = [0.0 if needs is None else needs.seconds for needs in map(search.needs, tried)]
             tried = [c for c, seconds in zip(tried, about, strict=True) if seconds <= max(1.0, worth, min(about))]
         if not self.allowed.thorough and search.case.network.terminal_count >= LARGE:
-            # the others do for each rank what these do once
-            tried = [c for c in tried if "hierarchical" in c.algorithm] or tried
+            tried = [c for c in tried if c.offer.composed] or tried
         chosen = search.fitting(tried, self.allowed)
         allowed, budget = self.allowed, self.allowed.budget
         if budget is not None:

@@ -3,7 +3,8 @@
 The ranks of a hierarchy (`gossamer.networks.hierarchy`) are groups inside groups, such as GPUs in servers in pods. A
 block goes to one rank of each other group, from there to one of each group inside, and at last to all of a smallest
 group: so it enters each group once. Which rank of a group that is follows from the place of the owner, so that all
-ranks pass on equally much, and use their own links (rails). Reversed, that combines inside the groups first.
+ranks pass on equally much, and use their own links (rails). Reversed, that combines inside the groups first. Where not
+all ranks of a smallest group are joined directly, as in a ring of GPUs, blocks spread there from rank to rank.
 
 Shifts of the coordinates are symmetries, so one owner of each orbit is planned and the rest are translates, and the
 links of an orbit stand for each other: a plan of 16,384 ranks is found and stored as one of a few.
@@ -11,6 +12,8 @@ links of an orbit stand for each other: a plan of 16,384 ranks is found and stor
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -22,7 +25,7 @@ from gossamer.algorithms.total_exchange.orbit_paths import quotient_of
 from gossamer.errors import NetworkError
 from gossamer.graphs.precedence_scheduling import HopGraph, LinkResources, scheduled
 from gossamer.jit import njit
-from gossamer.networks.hierarchy import Hierarchy, hierarchy
+from gossamer.networks.hierarchy import Hierarchy, hierarchy, link_rates
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import (
@@ -58,6 +61,8 @@ _ROUNDS, _POWER = 3, 12.0
 _TRIES = ((20_000, 40, 8), (200_000, 6, 4), (1_000_000, 3, 2), (10_000_000, 1, 4), (2**62, 1, 1))
 """Orders in which hops are scheduled, and rounds back and forth, by the number of hops."""
 _NEVER, _PRIME = 2**62, 2**31 - 1
+_MOST_MEMBERS = 64
+"""Ranks of a smallest group at the most, where some are joined through others only."""
 _LARGE = 256
 """Ranks from which on a broadcast is composed; what is searched for fewer is quick."""
 
@@ -103,17 +108,19 @@ def _distances(first, out, head, delay, terminals, passing, through, source, hea
 
 
 @njit(cache=True, nogil=True, small=100_000)
-def _alike(first_in, in_links, tail, delay, of, terminals, passing, far, order, kind, first, links):
+def _alike(first_in, in_links, tail, delay, of, terminals, passing, far, order, kind, deep, first, links):
     """Write the links to each node that are on quickest paths, one of those alike; return how many there are.
 
     Paths are alike whose links are of the same orbits: they load the links alike.
 
     * `far`, int64[N]: the distance of each node. `order`, int64[N]: the nodes, by ascending distance.
-    * `kind`, int64[N]: written, the same for nodes to which paths of the same orbits lead.
+    * `kind`, int64[N]: written, the same for nodes to which paths of the same orbits lead. `deep`, int64[N]: written,
+      the most links of a path to each node.
     * `first`, int64[N + 1], `links`, int64[L]: written, the links to node v are ``links[first[v]:first[v + 1]]``.
     """
     for v in order:
         kind[v] = 1
+        deep[v] = 0
         begin = first_in[v]  # what is kept stands at the beginning of the room of all links to v
         used = begin
         if far[v] == 0 or far[v] >= _NEVER:
@@ -124,6 +131,7 @@ def _alike(first_in, in_links, tail, delay, of, terminals, passing, far, order, 
             u = tail[e]
             if far[u] + delay[e] != far[v] or (u < terminals and far[u] > 0 and not passing):
                 continue
+            deep[v] = max(deep[v], deep[u] + 1)
             new = True
             for k in range(begin, used):
                 if of[links[k]] == of[e] and kind[tail[links[k]]] == kind[u]:
@@ -305,25 +313,29 @@ class _Plane:
             if not passing:  # the same without what lies outside the smallest group
                 own = (found.place[:, inside] == found.place[u, inside]).all(axis=1)
                 _distances(*onward, head, self.delay, terminals, passing, own, u, *room, self.distance[count + r])
-        self.into = into[0][None], into[1]
+        self.into, self.longest = (into[0][None], into[1]), 0
+        quickest = self._quickest(*into)
         if self.symmetry is not None and passing:
-            self.into = self._quickest(*into)
+            self.into = quickest
 
     def _quickest(self, first_in: Longs, in_links: Longs) -> tuple[Longs, Longs]:
         """Return the links to each node on quickest paths from each representative, one of those alike."""
         rows, n = self.distance.shape
-        first, links = np.empty((rows, n + 1), np.int64), list[Longs]()
-        kind, room = np.empty(n, np.int64), np.empty(in_links.size, np.int64)
+        first, links = np.empty((rows if self.symmetry is not None else 1, n + 1), np.int64), list[Longs]()
+        kind, deep, room = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(in_links.size, np.int64)
         count = 0
         for r, far in enumerate(self.distance):
+            row = first[r % len(first)]
             used = _alike(
                 first_in, in_links, self.tail, self.delay, self.of, self.network.terminal_count, self.passing, far,
-                np.argsort(far, kind="stable"), kind, first[r], room,
+                np.argsort(far, kind="stable"), kind, deep, row, room,
             )  # fmt: skip
-            first[r] += count
-            count += used
-            links.append(room[:used].copy())
-        return first, np.concatenate(links)
+            self.longest = max(self.longest, int(deep.max()))
+            if self.symmetry is not None:
+                row += count
+                count += used
+                links.append(room[:used].copy())
+        return first, np.concatenate([np.zeros(0, np.int64), *links])
 
     def back(self, owner: Longs, nodes: Longs) -> Longs:
         """Return nodes as seen from owners, moved to where the representative of each owner is the owner."""
@@ -342,7 +354,7 @@ class _Plane:
             near = self.distance[self.ranks.size + np.repeat(row, np.diff(first)), targets] < _NEVER
             row = row + self.ranks.size * np.logical_and.reduceat(near, first[:-1])
         n = self.network.node_count
-        longest = 2 * len(self.hierarchy.levels) + 4 + 2 * self.passing
+        longest = self.longest
         link, parent = np.empty((2, targets.size * longest + 1), np.int64)
         begin, end, final = np.zeros(row.size, np.int64), np.zeros(row.size, np.int64), np.empty(targets.size, np.int64)
         load = np.zeros(self.use.size)
@@ -429,7 +441,7 @@ def _carriers(network: Network) -> list[int]:
     tail, head = (side.astype(np.int64) for side in (network.link_source, network.link_target))
     onward, delay = _by_node(tail, network.node_count, np.arange(tail.size)), np.ones(tail.size, np.int64)
     room, distance = np.empty((2, tail.size + 1), np.int64), np.empty(network.node_count, np.int64)
-    carriers = []
+    carriers, trees = [], _group_trees(network)
     for t in found.terminal_tiers:
         u = int(np.flatnonzero(found.tier == t)[0])
         _distances(*onward, head, delay, terminals, False, np.ones(distance.size, np.bool_), u, *room, distance)
@@ -437,12 +449,88 @@ def _carriers(network: Network) -> list[int]:
         rest = [c for c in found.coordinates[t] if c not in inside]
         placed = like & (found.place[:terminals, rest] == found.place[u, rest]).all(axis=1)
         near = (found.place[:terminals, inside] == found.place[u, inside]).all(axis=1)
-        if bool((distance[:terminals][placed | near] < _NEVER).all()):
+        if bool((distance[:terminals][placed if trees is not None else placed | near] < _NEVER).all()):
             carriers.append(t)
     return carriers
 
 
-def _parents(found: Hierarchy, owner: int, carriers: list[int]) -> tuple[Longs, Longs]:
+class _GroupTrees(NamedTuple):
+    """How blocks spread in a smallest group of ranks, of which some are joined through others only.
+
+    `member` int64[G, m]: the ranks of each group, those in one column alike. `column` int64[T]: that of each rank.
+    `parent` int64[m, m]: in the tree from each column, the column from which each gets a block; -1 for the first.
+    """
+
+    member: Longs
+    column: Longs
+    parent: Longs
+
+
+def _group_trees(network: Network) -> _GroupTrees | None:
+    """Return the trees of a smallest group; None if all its ranks are joined directly, or some not at all inside it.
+
+    Of trees with as few steps as there can be those are taken that load the links of a group evenly.
+    """
+    found = hierarchy(network)
+    assert found is not None
+    terminals = network.terminal_count
+    inside = [c for level in found.levels for c in level]
+    if not inside:
+        return None
+    rest = [c for c in range(len(found.sizes)) if c not in inside]
+    keys = [found.place[:terminals, c] for c in [*reversed(rest)]], [found.place[:terminals, c] for c in inside]
+    order = np.lexsort([*keys[0], found.tier[:terminals], *keys[1]])
+    groups = math.prod(found.sizes[c] for c in inside)
+    m = terminals // groups
+    member, column = order.reshape(groups, m), np.empty(terminals, np.int64)
+    column[order] = np.arange(terminals) % m
+    if m > _MOST_MEMBERS:
+        return None
+    tail, head = (side.astype(np.int64) for side in (network.link_source, network.link_target))
+    onward, rate = _by_node(tail, network.node_count, np.arange(tail.size)), link_rates(network)
+    own = (found.place[:, inside] == found.place[member[0, 0], inside]).all(axis=1)
+    room, distance = np.empty((2, tail.size + 1), np.int64), np.empty(network.node_count, np.int64)
+    speed = np.zeros((m, m))  # by which each reaches each without others, through switches as its own links let it
+    for i, u in enumerate(member[0].tolist()):
+        _distances(
+            *onward, head, np.ones(tail.size, np.int64), terminals, False, own, u, *room, distance
+        )  # fmt: skip
+        near = distance[member[0]] < _NEVER
+        mine = onward[1][onward[0][u] : onward[0][u + 1]]
+        direct = dict(zip(head[mine].tolist(), rate[mine].tolist(), strict=True))
+        switched = max([rate for v, rate in direct.items() if v >= terminals and own[v]], default=1.0)
+        speed[i] = [direct.get(v, switched) if v != u else 0.0 for v in member[0].tolist()] * near
+    if bool((speed + np.eye(m) > 0).all()):
+        return None
+    steps, frontier = np.where(np.eye(m, dtype=bool), 0, m), np.eye(m, dtype=bool)
+    for step in range(1, m):
+        frontier = (frontier @ (speed > 0)) & (steps == m)
+        steps[frontier] = step
+    if int(steps.max()) == m:
+        return None
+    parent, load = np.full((m, m), -1, np.int64), np.zeros((m, m))
+    for turn in range(_ROUNDS):
+        for root in range(m):
+            for v in np.argsort(steps[root], kind="stable")[1:].tolist():
+                if turn:
+                    load[parent[root, v], v] -= 1
+                before = np.flatnonzero((steps[root] == steps[root, v] - 1) & (speed[:, v] > 0))
+                u = int(before[np.argmin((load[before, v] + 1) / speed[before, v])])
+                parent[root, v] = u
+                load[u, v] += 1
+    return _GroupTrees(member, column, parent)
+
+
+def _depths(parent: Longs) -> Longs:
+    """Return how deep each rank is in a tree of ranks."""
+    depth, at = np.zeros(parent.size, np.int64), parent
+    while bool((at >= 0).any()):
+        depth += at >= 0
+        at = np.where(at >= 0, parent[at], -1)
+    return depth
+
+
+def _parents(found: Hierarchy, owner: int, carriers: list[int], trees: _GroupTrees | None) -> tuple[Longs, Longs]:
     """Return the rank from which each rank gets the block of an owner, -1 for the owner, and how deep in its tree."""
     network = found.network
     terminals = network.terminal_count
@@ -452,8 +540,9 @@ def _parents(found: Hierarchy, owner: int, carriers: list[int]) -> tuple[Longs, 
     first = owner
     if int(found.tier[owner]) not in carriers:
         near = np.flatnonzero((found.place[:terminals, inside] == found.place[owner, inside]).all(axis=1))
-        near = near[np.isin(found.tier[near], carriers)]
-        first = int(near[owner % near.size])
+        carry = np.isin(found.tier[near], carriers)
+        without, near = near[~carry], near[carry]
+        first = int(near[int(np.searchsorted(without, owner)) % near.size])
         parent[first], depth[first] = owner, 1
     tier, deep = int(found.tier[first]), int(depth[first])
     last = tuple(c for c in found.coordinates[tier] if c not in inside)
@@ -481,6 +570,14 @@ def _parents(found: Hierarchy, owner: int, carriers: list[int]) -> tuple[Longs, 
             at_place = np.where(np.isin(np.arange(len(found.sizes)), inside), found.place[others], mine)
             parent[others] = _nodes(found, at_place, tier)
             depth[others] = depth[parent[others]] + 1
+    # Step 3: in a group whose ranks are not all joined directly a block spreads from rank to rank
+    if trees is not None:
+        own = trees.member[(trees.member == owner).any(axis=1)][0]
+        for member, root in ((trees.member, trees.column[first]), (own[None], trees.column[owner])):
+            inner = np.flatnonzero(trees.parent[root] >= 0)
+            parent[member[:, inner]] = member[:, trees.parent[root][inner]]
+        parent[owner] = -1
+        depth = _depths(parent)
     return parent, depth
 
 
@@ -503,7 +600,7 @@ def hierarchical_allgather(case: Case) -> Schedule:
     ----------
     case : Case
         A multinode broadcast, of messages of one or more packets, on a network that `gossamer.networks.hierarchy`
-        knows, whose like ranks are joined through switches.
+        knows, whose like ranks are joined through switches, and those of a smallest group at all.
 
     Returns
     -------
@@ -536,8 +633,9 @@ def hierarchical_allgather(case: Case) -> Schedule:
     plane = _Plane(case, passing=False)
     chunks = packets_of(case.task)
     copies, carriers = case.rules.replication, case.once(_carriers, case.network)
+    inner = case.once(_group_trees, case.network)
     # Step 1: who gets each block from whom, for the block of one owner of each orbit
-    found = [_parents(plane.hierarchy, owner, carriers) for owner in plane.ranks.tolist()]
+    found = [_parents(plane.hierarchy, owner, carriers, inner) for owner in plane.ranks.tolist()]
     trees = [each for each in found for _ in range(chunks)]
     link, packet, parent = _hops(plane, trees, copies)
     symmetry = plane.symmetry
@@ -602,6 +700,7 @@ def hierarchical_broadcast(case: Case) -> Schedule:
     """
     plane = _Plane(case, passing=False)
     carriers, found = case.once(_carriers, case.network), plane.hierarchy
+    inner = case.once(_group_trees, case.network)
     root = int(case.messages.origin[0])
     inside = [c for level in found.levels for c in level]
     near = (found.place[: case.network.terminal_count, inside] == found.place[root, inside]).all(axis=1)
@@ -610,10 +709,14 @@ def hierarchical_broadcast(case: Case) -> Schedule:
     flat = replace(found, levels=(tuple(inside),) if inside else ())
     trees = []
     for leader in leaders.tolist():
-        parent, depth = _parents(flat, leader, carriers)
-        parent[leader], depth = (root, depth + 1) if leader != root else (-1, depth)
+        parent, _ = _parents(flat, leader, carriers, inner)
+        # a packet first goes to its leader: the way there is the way back, the other way round
+        rank, sender = (leader, root) if inner is None else (root, -1)
+        while rank >= 0:
+            onward = -1 if rank == leader else int(parent[rank])
+            parent[rank], rank, sender = sender, onward, rank
         parent[root] = -1
-        trees.append((parent, depth))
+        trees.append((parent, _depths(parent)))
     packets = packets_of(case.task)
     link, packet, before = _hops(plane, [trees[i % len(trees)] for i in range(packets)], True)
     plane.symmetry, plane.of = None, np.arange(case.network.link_count)
@@ -717,16 +820,21 @@ def _refusal(case: Case, hops_each: int) -> tuple[Refusal | None, int, int]:
     return None, order, stored
 
 
+def _offer(build: Callable[[Case], Schedule], case: Case, order: int, each: float, seconds: float) -> Offer[Schedule]:
+    """Return the offer of a composed schedule, with bytes and seconds of each hop that is stored."""
+    return Offer(
+        lambda: build(case), effort="search", orbit=order, hop_bytes=each, hop_seconds=seconds, composed=True
+    )  # fmt: skip
+
+
 def _propose_allgather(case: Case) -> Offer[Schedule] | Refusal:
     task: Task = case.task.task if isinstance(case.task, Chunked) else case.task
     if not isinstance(task, MultinodeBroadcast):
         return Refusal("is for allgather")
     refusal, order, _ = _refusal(case, 3)
     if refusal is None and not case.once(_carriers, case.network):
-        refusal = Refusal("needs groups whose ranks are joined through switches")
-    return refusal or Offer(
-        lambda: hierarchical_allgather(case), effort="search", orbit=order, hop_bytes=200, hop_seconds=8e-6
-    )
+        refusal = Refusal("needs groups whose ranks are joined by links or switches of their own")
+    return refusal or _offer(hierarchical_allgather, case, order, 200, 8e-6)
 
 
 def _propose_broadcast(case: Case) -> Offer[Schedule] | Refusal:
@@ -740,11 +848,11 @@ def _propose_broadcast(case: Case) -> Offer[Schedule] | Refusal:
         return Refusal(f"is for hierarchies of {_LARGE} ranks or more")
     refusal, _, _ = _refusal(case, 0)
     if refusal is None and not case.once(_carriers, case.network):
-        refusal = Refusal("needs groups whose ranks are joined through switches")
+        refusal = Refusal("needs groups whose ranks are joined by links or switches of their own")
     hops = 2 * case.network.terminal_count * packets_of(case.task)
     if refusal is None and hops > _MOST_HOPS:
         refusal = Refusal(f"would write out about {hops:,} hops; at most {_MOST_HOPS:,} are allowed")
-    return refusal or Offer(lambda: hierarchical_broadcast(case), effort="search", hop_bytes=200, hop_seconds=8e-6)
+    return refusal or _offer(hierarchical_broadcast, case, 1, 200, 8e-6)
 
 
 def _propose_allreduce(case: Case) -> Offer[Schedule] | Refusal:
@@ -753,24 +861,20 @@ def _propose_allreduce(case: Case) -> Offer[Schedule] | Refusal:
         return Refusal("is for allreduce")
     refusal, order, _ = _refusal(case, 6)
     if refusal is None and not case.once(_carriers, case.network):
-        refusal = Refusal("needs groups whose ranks are joined through switches")
-    return refusal or Offer(
-        lambda: hierarchical_allreduce(case), effort="search", orbit=order, hop_bytes=200, hop_seconds=1.6e-5
-    )
+        refusal = Refusal("needs groups whose ranks are joined by links or switches of their own")
+    return refusal or _offer(hierarchical_allreduce, case, order, 200, 1.6e-5)
 
 
 def _propose_exchange(case: Case) -> Offer[Schedule] | Refusal:
     refusal, order, _ = _refusal(case, 6)
-    return refusal or Offer(
-        lambda: hierarchical_exchange(case), effort="search", orbit=order, hop_bytes=250, hop_seconds=1.5e-5
-    )
+    return refusal or _offer(hierarchical_exchange, case, order, 250, 1.5e-5)
 
 
 HIERARCHICAL_ALLGATHER = Algorithm(
     name="hierarchical-trees",
     tasks=(MultinodeBroadcast, Chunked),
     propose=_propose_allgather,
-    networks="hierarchies: leaves and spines, fat trees, servers with rails",
+    networks="hierarchies: leaves and spines, fat trees, servers with rails, meshes or rings",
     source="gossamer; no promised time",
     summary="each block enters every group of ranks once, at a rank in its owner's place; the rest is translated",
     passes_on=True,
@@ -792,7 +896,7 @@ HIERARCHICAL_ALLREDUCE = Algorithm(
     name="hierarchical-reduce-scatter-allgather",
     tasks=(Allreduce, Chunked),
     propose=_propose_allreduce,
-    networks="hierarchies: leaves and spines, fat trees, servers with rails",
+    networks="hierarchies: leaves and spines, fat trees, servers with rails, meshes or rings",
     source="gossamer; no promised time",
     summary="combines each block inside the groups first, and sends it out as hierarchical-trees does",
     passes_on=True,
@@ -803,7 +907,7 @@ HIERARCHICAL_EXCHANGE = Algorithm(
     name="hierarchical-paths",
     tasks=(TotalExchange,),
     propose=_propose_exchange,
-    networks="hierarchies: leaves and spines, fat trees, servers with rails",
+    networks="hierarchies: leaves and spines, fat trees, servers with rails, meshes or rings",
     source="gossamer; no promised time",
     summary="quickest paths for one rank of each orbit that load links evenly; the rest is translated",
     passes_on=True,

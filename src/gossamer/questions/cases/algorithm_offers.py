@@ -105,6 +105,9 @@ class Offer(Generic[S]):
         About what a stored hop takes while the schedule is built and checked.
     proof : callable or None
         ``() -> Proof or None``: what `build` proved on its way; asked after it.
+    composed : bool
+        Whether the schedule is composed of those of groups of ranks: of many ranks, what is planned for each alone
+        takes long and is hardly better.
     """
 
     build: Callable[[], S]
@@ -121,6 +124,7 @@ class Offer(Generic[S]):
     hop_bytes: float = 24.0
     hop_seconds: float = 1e-7
     proof: Callable[[], BuilderProof | None] | None = None
+    composed: bool = False
 
     @property
     def promise(self) -> Promise:
