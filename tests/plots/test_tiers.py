@@ -8,7 +8,7 @@ import pytest
 
 import gossamer
 from gossamer.networks.hierarchy import hierarchy
-from gossamer.plots.link_load import load_figure, load_of
+from gossamer.plots.link_load import load_of
 from gossamer.plots.network import draw_network
 from gossamer.plots.tiers import tiers_figure
 
@@ -57,13 +57,15 @@ def test_a_picture_by_tier_is_small_and_tells_counts_and_bandwidths(network, tmp
     assert sum(int(re.match(r"[\d,]+", t)[0].replace(",", "")) for t in bundles) * 2 == network.link_count
 
 
-def test_loads_of_a_plan_are_told_by_bundle(network):
+def test_loads_of_a_plan_are_told_by_bundle(network, tmp_path):
     schedule = gossamer.plan(network, "alltoall", cost=gossamer.TimeCost("1GiB")).schedule
-    told, load = texts(load_figure(schedule)), load_of(schedule)
+    gossamer.plots.draw(schedule, tmp_path / "load.svg")
+    told, load = texts(tiers_figure(hierarchy(network), schedule)), load_of(schedule)
     leaf_to_spine = load[(network.link_source >= 4_096 + 512) & (network.link_target >= 4_096 + 512 + 1_024)]
     line = next(t for t in told if t.startswith("2,048 cables")).split("\n")[1]
     assert line.startswith(f"busy {leaf_to_spine.mean():.0f} % up, ")
     assert leaf_to_spine.size == 2_048
+    assert line in (tmp_path / "load.svg").read_text()
 
 
 def test_frames_hold_the_boxes_of_their_groups():

@@ -12,7 +12,6 @@ import numpy.typing as npt
 from gossamer.atomic_files import bandwidth_text, quantity
 from gossamer.bounds.proofs import Cut, Partition
 from gossamer.errors import GossamerError
-from gossamer.networks.hierarchy import hierarchy
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Speeds
 from gossamer.plots.appearance import (
@@ -436,8 +435,6 @@ def _histogram(axes: Any, load: Cells) -> None:
     axes.yaxis.set_major_formatter("{x:,.0f}")
 
 
-TIER_LIMIT = 5_000
-"""Nodes from which on a hierarchy is drawn tier by tier."""
 NODE_LIMIT = 20_000
 """Networks with more nodes, or ten times as many links, are not drawn; `gossamer.plots.link_load` stands in."""
 _CROWDED, _CROWDED_PLANE, _TANGLED = 500, 2_500, 100
@@ -479,8 +476,8 @@ def load_figure(schedule: Schedule, **dressing: Unpack[Dress]) -> Figure:
     -------
     matplotlib.figure.Figure
         A figure of its own, unknown to pyplot, or that of `ax`. A crowded network (see `crowded`) is drawn as
-        `heat_figure` does, a hierarchy of over 5,000 nodes tier by tier. Above `NODE_LIMIT` nodes the figure of others
-        shows the least, mean and largest load of each group of links (dimension and direction, generator, level).
+        `heat_figure` does. Above `NODE_LIMIT` nodes the figure shows the least, mean and largest load of each group of
+        links (dimension and direction, generator, level).
 
     Raises
     ------
@@ -508,12 +505,6 @@ def load_figure(schedule: Schedule, **dressing: Unpack[Dress]) -> Figure:
         _paint_on(ax, schedule)
         figure: Figure = ax.figure
         return figure
-    network = schedule.network
-    tiers = hierarchy(network) if network.node_count > TIER_LIMIT else None
-    if tiers is not None:
-        from gossamer.plots.tiers import tiers_figure
-
-        return tiers_figure(tiers, schedule, **dressing)
     sheet = load_sheet(schedule, dress)
     figure = Figure(figsize=(sheet.width, sheet.height), facecolor=PAPER)
     paint_load(figure, schedule, sheet)

@@ -1,7 +1,8 @@
 """Programs: what each rank of a schedule does, operation by operation, on buffers of its own.
 
-`lower` takes a schedule and gives a program (`program`), `lower_ranks` that of a few ranks of a large one, whose messages lie in buffers as `layout` says; `files` writes
-one for other languages. What runs a schedule, or hands it on to what runs it, reads only the program and the timeline.
+`lower` takes a schedule and gives a program (`program`), `lower_ranks` that of a few ranks of a large one; messages lie
+in buffers as `layout` says, and `files` writes a program for other languages. What runs a schedule, or hands it on to
+what runs it, reads only the program and the timeline.
 """
 
 from __future__ import annotations
