@@ -160,3 +160,8 @@ def test_a_network_too_large_to_be_seen_is_not_drawn(tmp_path):
 
     with pytest.raises(FileFormatError, match="a network of 10,000 nodes is not drawn"):
         draw_network(parse("torus:100x100"), tmp_path / "a.svg")
+
+
+def test_a_hierarchy_with_a_name_is_told_by_its_name_and_its_tiers():
+    told = gossamer.describe("fat-tree:4,3").structure
+    assert told.startswith("fat-tree:k=4,h=3,capacity=constant, as it is named: 4 pods of 4 leaf groups of 4 terminals")

@@ -34,6 +34,13 @@ def export(
     to: Annotated[str, typer.Option(help="The format; see 'gossamer list formats'.", metavar="FORMAT")],
     output: Annotated[Path, written("The file or new folder to write", several=False)],
     bytes: BytesOfPlan = None,
+    rank: Annotated[
+        str | None,
+        typer.Option(
+            help="Ranks to write, such as 4711 or 0,8-15, without making the programs of the others. Default: all.",
+            metavar="RANKS",
+        ),
+    ] = None,
     limits: Annotated[
         bool, typer.Option("--limits/--no-limits", help="Refuse what the reading program is known not to take.")
     ] = True,
@@ -42,7 +49,7 @@ def export(
     from gossamer import interchange
     from gossamer.planning.plan_resizing import resized
     from gossamer.questions.costs import Clock
-    from gossamer.reading.quantities import size
+    from gossamer.reading.quantities import nodes, size
     from gossamer.schedules import load
 
     check_other_than([file], [output])
@@ -52,15 +59,18 @@ def export(
     with progress() as stage:
         stage(f"reading {file}")
         schedule = load(file)
+        count, ranks = schedule.network.terminal_count, None
+        if rank is not None:
+            ranks = nodes(rank.replace(",", " "), "--rank", count, what="rank", form_error=ScheduleError)
         message_bytes, clock = asked, schedule.cost
         if asked is not None and isinstance(clock, Clock):
             message_bytes = -(-clock.message_bytes * asked // (clock.asked_bytes or clock.message_bytes))
             with suppress(ScheduleError):  # what cannot be repeated has larger packets
                 schedule = resized(schedule, asked)
         stage(f"writing {output}")
-        interchange.export(schedule, output, to, message_bytes=message_bytes, limits=limits)
+        interchange.export(schedule, output, to, message_bytes=message_bytes, limits=limits, ranks=ranks)
         stage(f"reading {output}")
-        told = _as_program(schedule, output, to)
+        told = _as_program(schedule, output, to) if ranks is None else None
     print_written(output)
     if told is not None:
         print(told)

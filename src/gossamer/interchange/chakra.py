@@ -158,6 +158,7 @@ CHAKRA = Format(
     _chakra_limits,
     folder=True,
     sized=True,
+    by_rank=True,
 )
 
 
@@ -303,4 +304,5 @@ ASTRA_SIM = Format(
     sized=True,
     tasks=tuple(_COLLECTIVES),
     groups=False,
+    by_rank=True,
 )

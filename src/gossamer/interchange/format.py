@@ -11,19 +11,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.errors import NotApplicableError, VerificationError
 from gossamer.jit import njit
 from gossamer.networks.network import Network
 from gossamer.programs import Operations, Program, lower
 from gossamer.programs.layout import blocks_of_message
-from gossamer.questions.rules import Rules
-from gossamer.questions.tasks import COMBINE, Grouped, Task
-from gossamer.schedules import CONTROL, Schedule, Timeline, timeline
-from gossamer.schedules.hop_table import hop_ends, summed_packets
-from gossamer.schedules.packets import message_rows
-from gossamer.verification import verify
-from gossamer.verification.replay_inputs import ReplayState
-from gossamer.verification.timed_replay import replay_timed
+from gossamer.programs.single_ranks import between_ranks, lower_ranks
+from gossamer.questions.tasks import Grouped, Task
+from gossamer.schedules import Schedule, Timeline, timeline
 
 __all__ = ["Format", "Plan", "RowText", "between_ranks", "earlier_on_link", "format_rows", "no_limits"]
 
@@ -41,6 +35,8 @@ class Plan:
         Whether switches are contracted, as `between_ranks` does: a program has ranks only.
     generations : int, optional
         Of a schedule that repeats: how many generations are handed on. Default: all.
+    ranks : sequence of int, optional
+        The ranks whose programs are handed on, made without those of the others. Default: all.
 
     Attributes
     ----------
@@ -55,7 +51,12 @@ class Plan:
     """
 
     def __init__(
-        self, schedule: Schedule, message_bytes: int, ranks_only: bool = False, generations: int | None = None
+        self,
+        schedule: Schedule,
+        message_bytes: int,
+        ranks_only: bool = False,
+        generations: int | None = None,
+        ranks: Sequence[int] | None = None,
     ) -> None:
         repeats = None if generations is None else schedule.repetition
         self.period = None if repeats is None else repeats.period * (generations or 1)
@@ -64,7 +65,8 @@ class Plan:
         if isinstance(task, Grouped) and task.groups == (everyone,):
             schedule = schedule.replace(task=task.task)
         self.network = schedule.network
-        self.schedule = between_ranks(schedule) if ranks_only else schedule
+        self.schedule = between_ranks(schedule) if ranks_only and ranks is None else schedule
+        self._ranks, self._switches = ranks, not ranks_only
         self.message_bytes = message_bytes
         self.parts = blocks_of_message(schedule)
         self.part_bytes = -(-message_bytes // self.parts)
@@ -72,123 +74,14 @@ class Plan:
     @cached_property
     def program(self) -> Program:
         """What each rank does."""
+        if self._ranks is not None:
+            return lower_ranks(self.schedule, self._ranks, switches=self._switches)
         return lower(self.schedule)
 
     @cached_property
     def timeline(self) -> Timeline:
         """What crosses from node to node, from when to when."""
         return timeline(self.schedule)
-
-
-# Switches run no program: what passes through them becomes one transfer between two ranks.
-
-
-def between_ranks(schedule: Schedule) -> Schedule:
-    """Return the schedule without switches: each transfer from rank to rank through switches is one over a link.
-
-    Parameters
-    ----------
-    schedule : Schedule
-        Of a network with switches; any other one is returned as it is.
-
-    Returns
-    -------
-    Schedule
-        On a network of the terminals alone, with a link for each pair that exchanges something and each time that
-        takes. Starts and ends are those of the schedule; control packets are left out.
-
-    Raises
-    ------
-    NotApplicableError
-        If a switch sends several copies of what came once, or adds.
-    VerificationError
-        If the schedule is not valid.
-
-    Notes
-    -----
-    O(hops log hops), and what a verification takes.
-
-    Examples
-    --------
-    >>> import gossamer
-    >>> rules = gossamer.Rules(replication=False)
-    >>> through = gossamer.plan("leaf-spine:2,2,2", "alltoall", rules=rules).schedule
-    >>> found = between_ranks(through)
-    >>> through.network.node_count, found.network.node_count, bool(gossamer.verify(found))
-    (8, 4, True)
-    """
-    network = schedule.network
-    ranks = network.terminal_count
-    if ranks == network.node_count:
-        return schedule
-    found = verify(schedule, 1)
-    if not found:
-        raise VerificationError(f"a schedule that is not valid has no program: {found.violations[0].text}")
-    schedule = schedule.unrolled().expand()
-    carries = _carried_by_switches(schedule)
-    source, target = network.link_source[schedule.link], network.link_target[schedule.link]
-    inner = source >= ranks
-    first = np.where(inner, carries, np.arange(schedule.slot.size))  # the hop with which a rank sends what each carries
-    while (through := inner & (first >= 0) & inner[np.maximum(first, 0)]).any():
-        first[through] = first[first[through]]
-    last = np.flatnonzero((target < ranks) & (schedule.packet != CONTROL) & (first >= 0))
-    last = last[source[first[last]] != target[last]]  # what comes back is there already
-    starts = schedule.slot[first[last]].astype(np.int64)
-    last = last[np.argsort(starts, kind="stable")]
-    begin = first[last]
-    takes = hop_ends(network, schedule.parts, schedule.slot[last], schedule.link[last]) - schedule.slot[begin]
-    kinds, link = np.unique(np.stack([source[begin], target[last], takes]), axis=1, return_inverse=True)
-    among = Network(
-        network.spec, ranks, kinds[0].astype(np.int32), kinds[1].astype(np.int32), max(last.size, 1),
-        link_occupancy=kinds[2], labels=None if network.labels is None else network.labels[:ranks], links_only=True,
-    )  # fmt: skip
-    place = np.full(schedule.slot.size, -1, np.int64)
-    place[last] = np.arange(last.size)
-    repeats = schedule.repeats
-    if repeats is not None:  # what a rank carries on came to it with the last hop of a transfer
-        own = repeats[begin].astype(np.int64)
-        repeats = np.where(own >= 0, place[np.maximum(own, 0)], own)
-    return Schedule(
-        among, schedule.task, Rules(segmented=schedule.rules.segmented), schedule.slot[begin],
-        link.reshape(-1).astype(np.int32), schedule.packet[last], parts=schedule.parts, packets=schedule.packets,
-        repeats=None if repeats is None or bool((repeats == -1).all()) else repeats, algorithm=schedule.algorithm,
-        cost=schedule.cost,
-    )  # fmt: skip
-
-
-def _carried_by_switches(schedule: Schedule) -> npt.NDArray[np.int64]:
-    """Return the hop that each hop out of a switch carries on, int64[H], -1 for others; refuse copies and sums."""
-    network, ranks = schedule.network, schedule.network.terminal_count
-    source, target = network.link_source[schedule.link], network.link_target[schedule.link]
-    carries = np.full(schedule.slot.size, -1, np.int64)
-    data = schedule.packet != CONTROL
-    summed = summed_packets(schedule)
-    if summed.any():
-        state = ReplayState(schedule)
-        state.judge_sums()
-        carries[:] = replay_timed(schedule, state, 1).carries_on
-    rows = message_rows(schedule.messages, schedule.packets)
-    adds = schedule.rules.reduction & (schedule.messages.discipline[rows] >= COMBINE)
-    key = schedule.packet * np.int64(network.node_count)
-    end = hop_ends(network, schedule.parts, schedule.slot, schedule.link)
-    came, left = (np.flatnonzero(data & (ends >= ranks)) for ends in (target, source))
-    came = came[np.lexsort((end[came], (key + target)[came]))]
-    left = left[np.lexsort((schedule.slot[left], (key + source)[left]))]
-    there, at = (key + target)[came], (key + source)[left]
-    number = np.arange(at.size) - np.searchsorted(at, at)
-    low, high = (np.searchsorted(there, at, side) for side in ("left", "right"))
-    packet = schedule.packet[left]
-    added = adds[packet] & ((high - low > 1) | (summed[packet] & (carries[left] < 0)))
-    copied = ~summed[packet] & (number >= high - low)
-    for wrong, does, rule in ((added, "adds", "reduction"), (copied, "sends several copies of", "replication")):
-        if wrong.any():
-            name = network.node_name(int(source[left[np.argmax(wrong)]]))
-            raise NotApplicableError(
-                f"switch {name} {does} what comes to it, and a switch runs no rank; plan with --no-{rule}"
-            )
-    plain = ~summed[packet]
-    carries[left[plain]] = came[(low + number)[plain]]
-    return carries
 
 
 def no_limits(plan: Plan) -> Iterator[str]:
@@ -223,6 +116,8 @@ class Format:
         not. If it does, some generations are written of a schedule that repeats.
     switches : bool
         Whether switches stand in it beside the ranks; else they are contracted.
+    by_rank : bool
+        Whether it may hold some ranks only, each written from its own program as it stands among those of all.
     read : callable, optional
         Takes a file, a network and bytes of the collective, and reads a schedule; for formats whose files say all else.
     """
@@ -237,6 +132,7 @@ class Format:
     groups: bool = True
     slice_bytes: int = 0
     switches: bool = False
+    by_rank: bool = False
     read: Callable[[Path, Network, int | None], Schedule] | None = None
 
 

@@ -563,5 +563,5 @@ def _rank(mine: Operations, nic: npt.NDArray[np.int64], part_bytes: int) -> Iter
 
 
 GOAL = Format(
-    "goal", "GOAL text for LogGP and packet-level simulators", _write, _limits, sized=True, switches=True
+    "goal", "GOAL text for LogGP and packet-level simulators", _write, _limits, sized=True, switches=True, by_rank=True
 )  # LogGP has no network, so what a link does there needs a rank at each end

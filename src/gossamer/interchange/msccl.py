@@ -306,13 +306,12 @@ def _broken(plan: Plan, window: int) -> Iterator[str]:
 
 def _write(plan: Plan, path: Path) -> None:
     program, window = plan.program, _window(plan)
-    channels = max(_blocks(mine, window)[1] for mine in program)
+    channels = max(_blocks(mine, window)[1] for mine in program.representatives())
     name = quoteattr(f"{program.algorithm or 'schedule'} on {program.network.spec}")
-    sizes = [(mine.input_size, mine.output_size) for mine in program]
     with path.open("wb") as file:
         file.write(
             f'<algo name={name} proto="Simple" nchannels="{channels}" '
-            f'nchunksperloop="{max(map(max, sizes))}" ngpus="{program.ranks}" '
+            f'nchunksperloop="{int(program.sizes.max())}" ngpus="{program.ranks}" '
             f'coll="{COLLECTIVES.get(program.task.name, "custom")}" inplace="0" outofplace="1" minBytes="0" '
             'maxBytes="0">\n'.encode()
         )
@@ -620,5 +619,5 @@ def _threadblocks(gpu: ElementTree.Element, rank: int, name: str) -> list[Block]
 
 MSCCL_XML = Format(
     "msccl-xml", "MSCCL XML for collective libraries of GPUs", _write, _limits, groups=False, slice_bytes=SLICE,
-    read=lambda path, network, bytes: read_msccl_xml(path, network, bytes=bytes),
+    by_rank=True, read=lambda path, network, bytes: read_msccl_xml(path, network, bytes=bytes),
 )  # fmt: skip

@@ -275,6 +275,18 @@ def _end(mine: Operations) -> _End:
     )  # fmt: skip
 
 
+class _Ends(dict[int, _End]):
+    """What the neighbors of each rank must know of it, found when it is asked for."""
+
+    def __init__(self, program: Program) -> None:
+        super().__init__()
+        self._program = program
+
+    def __missing__(self, rank: int) -> _End:
+        self[rank] = _end(self._program.rank(rank))
+        return self[rank]
+
+
 def _split(sender: _End, receiver: _End, source: int, target: int) -> Numbers:
     """Return the threadblock of each block on a link, from 0; both ends find the same."""
     split: Numbers = _threadblocks(
@@ -297,7 +309,7 @@ class _Rank:
         How many there are, those that copy included.
     """
 
-    def __init__(self, mine: Operations, ends: list[_End]) -> None:
+    def __init__(self, mine: Operations, ends: _Ends) -> None:
         self.mine, rank = mine, mine.rank
         self.connected: list[int] = []
         self.remote: list[tuple[int, int]] = []
@@ -375,15 +387,17 @@ def _sizes(program: Program) -> npt.NDArray[np.int64]:
 
     The executor divides by them, so that a rank without an input or output is given one as large as the largest.
     """
-    sizes = np.array([(mine.input_size, mine.output_size) for mine in program], np.int64)
+    sizes = program.sizes
     return np.where(sizes == 0, np.maximum(sizes.max(axis=0), 1), sizes)
 
 
 def _limits(plan: Plan) -> Iterator[str]:
     program = plan.program
-    ends = [_end(mine) for mine in program]
+    ends = _Ends(program)
     for mine in program:
-        found = _Rank(mine, ends).threadblocks
+        found = np.unique(mine.peer * np.int64(2) + (mine.kind == SEND)).size  # at least, known without its peers
+        if program.complete or found <= _RESIDENT:
+            found = _Rank(mine, ends).threadblocks
         if found > _RESIDENT:
             yield (
                 f"rank {mine.rank} would have {found} threadblocks, which wait for each other; a GPU of {_RESIDENT} "
@@ -393,9 +407,9 @@ def _limits(plan: Plan) -> Iterator[str]:
 
 def _write(plan: Plan, path: Path) -> None:
     program = plan.program
-    ends, sizes = [_end(mine) for mine in program], _sizes(program)
+    ends, sizes = _Ends(program), _sizes(program)
     collective = COLLECTIVES.get(program.task.name, program.task.name)
-    largest = int(sizes.max())
+    largest = max(int(sizes.max()), *(_versions(mine).scratch for mine in program.representatives()))
     with path.open("wb") as file:
         head = {
             "name": f"{program.algorithm or 'schedule'} on {program.network.spec}",
@@ -405,15 +419,14 @@ def _write(plan: Plan, path: Path) -> None:
             "reuse_resources": False,
         }
         file.write(json.dumps(head).encode()[:-1] + b',\n"gpus":[')
-        for mine in program:
+        for number, mine in enumerate(program):
             own, rank = _versions(mine), _Rank(mine, ends)
-            largest = max(largest, own.scratch)
             given, got = sizes[mine.rank].tolist()
             told = {"id": mine.rank, "input_chunks": given, "output_chunks": got, "scratch_chunks": own.scratch}
             texts, semaphores = rank.text(own)
-            file.write(b",\n" * (mine.rank > 0) + json.dumps(told).encode()[:-1] + b',"threadblocks":[')
-            for number, text in enumerate(texts):
-                file.write(text if number else text[1:])  # no comma before the first
+            file.write(b",\n" * (number > 0) + json.dumps(told).encode()[:-1] + b',"threadblocks":[')
+            for i, text in enumerate(texts):
+                file.write(text if i else text[1:])  # no comma before the first
             file.write(b"],\n" + _tail(rank, semaphores))
         chunk = (2**32 - 1) // largest // 16 * 16  # offsets are numbers of 32 bits
         sized = sizes[:, 1 if collective == "allgather" else 0]
@@ -439,4 +452,6 @@ def _tail(rank: _Rank, semaphores: int) -> bytes:
     return f'{json.dumps(tail)[1:-1]},"semaphores":[{zeros}]}}'.encode()
 
 
-MSCCLPP = Format("mscclpp", "MSCCL++ execution plan for GPUs", _write, _limits, groups=False, read=read_mscclpp)
+MSCCLPP = Format(
+    "mscclpp", "MSCCL++ execution plan for GPUs", _write, _limits, groups=False, by_rank=True, read=read_mscclpp
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from importlib.resources import files
@@ -66,7 +66,7 @@ def _write_c(plan: Plan, folder: Path) -> None:
     write_program(plan.program, folder / "plan.program")
 
 
-C = Format("c", "an executor in C for MPI programs, with its program file", _write_c, folder=True)
+C = Format("c", "an executor in C for MPI programs, with its program file", _write_c, folder=True, by_rank=True)
 
 
 # The timeline in the trace-event format that Perfetto and browsers' tracing pages show.
@@ -169,7 +169,7 @@ def _write_program(plan: Plan, path: Path) -> None:
     write_program(plan.program, path)
 
 
-PROGRAM = Format("program", "the operations of every rank in one small binary file", _write_program)
+PROGRAM = Format("program", "the operations of every rank in one small binary file", _write_program, by_rank=True)
 
 
 # The formats that schedules are written in.
@@ -191,6 +191,7 @@ def export(
     *,
     message_bytes: int | None = None,
     limits: bool = True,
+    ranks: Sequence[int] | None = None,
 ) -> None:
     """Write a schedule to a file or a new folder, whole or not at all, in the format `to`.
 
@@ -206,13 +207,16 @@ def export(
         Bytes of a message, 1 or more, for formats in which they stand. Default: those of a plan in seconds, else 1 MiB.
     limits : bool
         Whether to refuse what the program that reads the format is known not to take.
+    ranks : sequence of int, optional
+        The ranks that are written, for formats that are programs for ranks: as they stand among all, but made from the
+        stored hops without the others, in seconds where all would not fit. Default: all.
 
     Raises
     ------
     NotApplicableError
-        If the schedule is beyond a limit of what reads the format; it is named. If the format has no word for its task,
-        or for groups; it has none with `limits` false either. If the format is of programs for ranks, and a switch
-        copies or adds.
+        If ranks are given for a format that holds all of a schedule only. If the schedule is beyond a limit of what
+        reads the format; it is named. If the format has no word for its task, or for groups; it has none with `limits`
+        false either. If the format is of programs for ranks, and a switch copies or adds.
     ScheduleError, VerificationError, FileFormatError
         If there is no such format, the schedule is not valid, or the file cannot be written.
 
@@ -238,6 +242,13 @@ def export(
     if message_bytes is None:
         message_bytes = schedule.cost.message_bytes if isinstance(schedule.cost, Clock) else MESSAGE_BYTES
     size = whole(message_bytes, "the bytes of a message", 1, most, allowed="1 or more", error=ScheduleError)
+    if ranks is not None and not format.by_rank:
+        known = ", ".join(each.name for each in FORMATS.values() if each.by_rank)
+        raise NotApplicableError(
+            f"{format.name} holds all of a schedule; programs of single ranks are written as {known}"
+        )
+    if ranks is not None and not len(ranks):
+        raise ScheduleError("the ranks to be written must be 1 or more, got none")
     task = Plan(schedule, size).schedule.task
     if isinstance(task, Grouped) and not format.groups:
         raise NotApplicableError(f"{format.name} has no word for groups, only for all ranks; not {task.describe()}")
@@ -246,11 +257,11 @@ def export(
         raise NotApplicableError(f"{format.name} has words for {known}; not for {task.name}")
     if not format.folder:
         check_writable(path)  # refuse before the work
-    plan = _in_slices(schedule, format, size)
+    plan = _in_slices(schedule, format, size, ranks)
     plan.program  # noqa: B018 - verified here
     found = list(islice(format.limits(plan), 1)) if limits else []
     if found:
-        fewer = _in_fewer_generations(schedule, format, size)
+        fewer = _in_fewer_generations(schedule, format, size, ranks)
         if fewer is None:
             raise NotApplicableError(found[0])
         plan = fewer
@@ -262,25 +273,25 @@ _SLOWER = Fraction(105, 100)
 """How many times the time of the plan what is written may take, before more generations are tried."""
 
 
-def _in_slices(schedule: Schedule, format: Format, size: int) -> Plan:
+def _in_slices(schedule: Schedule, format: Format, size: int, ranks: Sequence[int] | None) -> Plan:
     """Return what is written of a schedule where what reads the format repeats it for slices of its chunks.
 
     Of a schedule that repeats that is one generation, with the times that slices take. Where there would be too few of
     these to overlap as in the plan, as many generations more as limits allow, in chunks that are smaller than a slice.
     """
     if not format.slice_bytes or schedule.repetition is None:
-        return Plan(schedule, size, not format.switches)
+        return Plan(schedule, size, not format.switches, ranks=ranks)
     clock = schedule.cost
     if not isinstance(clock, Clock):
-        return Plan(schedule, size, not format.switches, 1)
+        return Plan(schedule, size, not format.switches, 1, ranks)
     enough = clock.seconds(schedule.completion_time) * _SLOWER
     count = max(1, clock.packet_bytes * schedule.generations // format.slice_bytes)
     found, taken = in_generations(schedule, count)
-    best = Plan(found, size, not format.switches, 1)
+    best = Plan(found, size, not format.switches, 1, ranks)
     while taken > enough and count * 2 <= schedule.generations:
         count *= 2
         found, time = in_generations(schedule, count)
-        plan = Plan(found, size, not format.switches, count)
+        plan = Plan(found, size, not format.switches, count, ranks)
         if next(format.limits(plan), None) is not None:
             break
         if time < taken:
@@ -292,13 +303,13 @@ _HOPS = 60_000
 """Hops of all generations, of which no more are tried where a format has limits for what it holds."""
 
 
-def _in_fewer_generations(schedule: Schedule, format: Format, size: int) -> Plan | None:
+def _in_fewer_generations(schedule: Schedule, format: Format, size: int, ranks: Sequence[int] | None) -> Plan | None:
     """Return a schedule that repeats in as many generations as the limits of a format allow; None if there are none."""
     if schedule.repetition is None or format.slice_bytes or not isinstance(schedule.cost, Clock):
         return None
     count = min(schedule.generations, max(1, _HOPS // schedule.stored_hops))
     while count := count // 2:
-        plan = Plan(in_generations(schedule, count)[0], size, not format.switches)
+        plan = Plan(in_generations(schedule, count)[0], size, not format.switches, ranks=ranks)
         if next(format.limits(plan), None) is None:
             return plan
     return None

@@ -150,5 +150,11 @@ def _write(plan: Plan, folder: Path) -> None:
 
 
 SMPI = Format(
-    "smpi", "traces and a platform for SimGrid's smpirun -replay", _write, folder=True, sized=True, switches=True
+    "smpi",
+    "traces and a platform for SimGrid's smpirun -replay",
+    _write,
+    folder=True,
+    sized=True,
+    switches=True,
+    by_rank=True,
 )  # its platform has a host for each switch, too

@@ -286,10 +286,14 @@ def describe(network: Network | Any) -> Description:
     net = as_network(network)
     connected, diameter, mean, exact = _reach(net)
     known = net.find(Failed)
-    shape = hierarchy(net) if recognition(net).original is None else None
+    told = recognition(net)
+    shape = hierarchy(net) if told.original is None else None
+    words = told.words if shape is None else shape.words
+    if shape is not None and not net.links_only:
+        words = f"{told.words}: {words}"
     return Description(
         net,
-        recognition(net).words if shape is None else shape.words,
+        words,
         symmetry_words(net),
         connected,
         diameter,

@@ -175,7 +175,7 @@ class Hierarchy:
 
     def _sentences(self) -> Iterator[str]:
         names = self._coordinate_names
-        inner = [names[level[0]] for level in self.levels]
+        inner = self.level_names
         for t in self.terminal_tiers:
             own = set(self.coordinates[t])
             parts = [math.prod(self.sizes[c] for c in level) for level in self.levels]
@@ -214,6 +214,11 @@ class Hierarchy:
             for c in level:
                 names[c] = outward[i] if i < len(outward) else "group"
         return names
+
+    @property
+    def level_names(self) -> list[str]:
+        """What the groups of each level are called, for people."""
+        return [self._coordinate_names[level[0]] for level in self.levels]
 
     @cached_property
     def _faster_inside(self) -> bool:

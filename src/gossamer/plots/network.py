@@ -14,6 +14,7 @@ from gossamer.atomic_files import bandwidth_text, quantity
 from gossamer.errors import FileFormatError
 from gossamer.networks.bottleneck import NarrowCut
 from gossamer.networks.derived import Renumbered
+from gossamer.networks.hierarchy import hierarchy
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Speeds
 from gossamer.plots.appearance import (
@@ -140,7 +141,7 @@ def draw_network(network: Network, path: str | os.PathLike[str], cut: NarrowCut 
     Parameters
     ----------
     network : Network
-        At most 5,000 nodes.
+        At most 5,000 nodes, or a hierarchy of any size, which is drawn tier by tier.
     path : path
         ``.svg``, ``.png`` or ``.pdf``.
     cut : NarrowCut, optional
@@ -152,6 +153,12 @@ def draw_network(network: Network, path: str | os.PathLike[str], cut: NarrowCut 
         If the suffix names no format, the file cannot be written, or the network is too large to be seen.
     """
     picture_format(path)
+    tiers = hierarchy(network) if network.node_count > NODE_LIMIT else None
+    if tiers is not None:
+        from gossamer.plots.tiers import tiers_figure
+
+        write_picture(lambda: tiers_figure(tiers), path, network.spec)
+        return
     if network.node_count > NODE_LIMIT:
         raise FileFormatError(
             f"a network of {network.node_count:,} nodes is not drawn; at most {NODE_LIMIT:,} are seen"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from gossamer.atomic_files import whole_file
 from gossamer.errors import FileFormatError, NotApplicableError, nearest
+from gossamer.networks.hierarchy import hierarchy
 from gossamer.plots.appearance import PAPER, Dress, Look, dressed, look, rounded, settings
 from gossamer.reading import number
 from gossamer.schedules import Schedule
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "KINDS", "draw", "picture_format", "settings", "write_picture"]
 
+TIER_LIMIT = 5_000
+"""Nodes from which on the load of a hierarchy is drawn tier by tier."""
 FORMATS = ("svg", "png", "pdf")
 """What a picture file's name may end in."""
 KINDS = ("load", "heat", "occupancy", "messages", "both", "ranks", "tree", "timetable", "queue", "regions", "worms")
@@ -49,7 +52,8 @@ def draw(
         TikZ.
     kind : str, optional
         One of `KINDS`; ``load`` by default, and ``worms`` for a wormhole plan.
-        The load of each link, on the network or, if it is crowded, as a heat map, which ``heat`` is always; the
+        The load of each link, on the network or, if it is crowded, as a heat map, which ``heat`` is always, and of
+        hierarchies of over 5,000 nodes tier by tier; the
         occupancy of links by slots, ``messages`` in the colors of their origins; load and occupancy on one page; when
         each rank sends and receives; the tree by which the first packet spreads; every message by link and slot; the
         queues of the two busiest links;
@@ -169,6 +173,12 @@ def _figure(schedule: Schedule | WormholeSchedule, kind: str, dress: Look) -> Fi
         paint_load(upper, schedule, load._replace(width=width))
         paint_occupancy(lower, schedule, occupancy._replace(width=width))
         return figure
+    tiers = hierarchy(schedule.network) if kind == "load" and schedule.network.node_count > TIER_LIMIT else None
+    if tiers is not None:
+        from gossamer.plots.tiers import tiers_figure
+
+        assert not isinstance(schedule, WormholeSchedule)
+        return tiers_figure(tiers, schedule, **words)
     if kind == "messages":
         kind, words["color"] = "occupancy", "origin"
     name = (_OF_WORMS if isinstance(schedule, WormholeSchedule) else _FIGURES)[kind]

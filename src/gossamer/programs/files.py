@@ -4,7 +4,7 @@ All numbers are little-endian. A file has
 
 1. 8 bytes ``gossprog``; uint32 version (1), ranks, parts, slots; uint64 hops; uint64 size of the description;
 2. a row of 48 bytes for each rank: uint64 position in the file, operations, copies; int64 sizes of input, output and
-   scratch, in parts;
+   scratch, in parts; of a rank whose program is not in the file the position is 0;
 3. the description, a JSON object: network, task and algorithm, for people;
 4. for each rank, at its position, its operations of 32 bytes each: int32 slot, uint8 kind (0 send, 1 receive, 2 receive
    and reduce), uint8 buffer (0 input, 1 output, 2 scratch), uint16 zero, int32 peer, after, offset, operand, length,
@@ -72,6 +72,8 @@ def write_program(program: Program, path: str | os.PathLike[str]) -> None:
     head = np.zeros(1, HEAD)
     head[0] = (MAGIC, 1, program.ranks, program.parts, program.slots, program.hops, len(text))
     table = np.zeros(program.ranks, RANK)
+    if not program.complete:  # whose buffers there are is known of all
+        table["input"], table["output"] = program.sizes.T
     position = HEAD.itemsize + table.nbytes + len(text)
     for mine in program:
         rows, copies = mine.count, len(mine.copies)
@@ -104,13 +106,20 @@ def read_rank(path: str | os.PathLike[str], rank: int) -> Operations:
     Raises
     ------
     FileFormatError
-        If the file is missing, damaged, no program or of a newer version, or has no such rank.
+        If the file is missing, damaged, no program or of a newer version, or has no such rank, or not its program.
     """
     name = str(path)
     data, head = _whole(path)
     ranks = int(head["ranks"])
     if not 0 <= rank < ranks:
         raise FileFormatError(f"{name!r} has ranks 0..{ranks - 1}, not {rank}")
+    table = (
+        np.frombuffer(data, RANK, ranks, HEAD.itemsize) if len(data) >= HEAD.itemsize + ranks * RANK.itemsize else None
+    )
+    if table is not None and not table["position"][rank]:
+        held = np.flatnonzero(table["position"])
+        few = ", ".join(map(str, held[:8])) + (f" and {held.size - 8:,} more" if held.size > 8 else "")
+        raise FileFormatError(f"{name!r} was written for some ranks, {few}; not for {rank}")
     try:
         mine = np.frombuffer(data, RANK, ranks, HEAD.itemsize)[rank]
         rows = np.frombuffer(data, OPERATION, int(mine["operations"]), int(mine["position"]))

@@ -121,12 +121,10 @@ def layout(task: Task, network: Network, messages: Messages) -> BufferLayout:
 def invariant_layout(task: Task, network: Network, messages: Messages) -> tuple[BufferLayout, bool, bool] | None:
     """Return the places of the messages of some origins, and whether places in input and output are nodes.
 
-    Where they are, translations move them as they move nodes. None for a task that is not known to have such places,
-    and where there are switches.
+    Where they are, translations move them as they move nodes. Sizes and copies are those of the terminals. None for a
+    task that is not known to have such places.
     """
-    task, n = plain_task(task), network.node_count
-    if network.terminal_count < n:
-        return None
+    task, n = plain_task(task), network.terminal_count
     nodes, node = np.arange(n, dtype=np.int64), messages.ids % n
     one, all_of = np.ones(n, np.int64), np.full(n, n, np.int64)
     if isinstance(task, TotalExchange):

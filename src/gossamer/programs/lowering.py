@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from gossamer.jit import njit
 from gossamer.programs.layout import BufferLayout, blocks_of_message, invariant_layout, layout
 from gossamer.programs.partial_sums import InRounds, in_rounds, trace_sums
 from gossamer.programs.program import Columns, Operations, Program, Templates
-from gossamer.questions.tasks import COMBINE
+from gossamer.questions.tasks import COMBINE, Messages
 from gossamer.schedules import CONTROL, Schedule, Symmetry, expand
 from gossamer.schedules.hop_table import summed_packets
 from gossamer.schedules.packets import message_rows
@@ -330,9 +331,9 @@ def _columns(schedule: Schedule) -> Columns:
     network, messages, table = schedule.network, schedule.messages, schedule.packets
     parts = blocks_of_message(schedule)
     places = layout(schedule.task, network, messages)
-    _check_sizes(places, parts)
+    check_sizes(places, parts)
     rows = message_rows(messages, table)
-    before = _before(schedule, rows)
+    before = packets_before(schedule, rows)
     sums = in_rounds(schedule, before)
     ends = 2 * int(np.count_nonzero(schedule.packet != CONTROL))
     first = np.zeros(network.node_count + 1, np.int64)
@@ -345,20 +346,33 @@ def _columns(schedule: Schedule) -> Columns:
         schedule.slot if sums is None else sums.slot, schedule.link if sums is None else sums.link, carries,
         network.link_source, network.link_target, first, slot, kind, peer, packet,
     )  # fmt: skip
+    carried = listed_messages(messages, places, rows, table.part, parts, before, schedule.rules.reduction)
+    columns, scratch = traced(schedule, (first, slot, kind, peer, packet), carried, sums=sums)
+    sizes = np.column_stack([places.input_size * parts, places.output_size * parts, scratch])
+    return Columns(first, columns, in_parts(places.copies, parts), sizes)
+
+
+def listed_messages(
+    messages: Messages,
+    places: BufferLayout,
+    rows: npt.NDArray[np.int32],
+    part: npt.NDArray[np.int32],
+    parts: int,
+    before: npt.NDArray[np.int32],
+    adds_up: bool,
+) -> Carried:
+    """Return what packets are, given the rows of their messages among all messages of the task, and their parts."""
     to_all = messages.targets is None or messages.target_start is None
-    carried = Carried(
-        rows, table.part, parts, messages.discipline, messages.origin[rows],
-        before, schedule.rules.reduction,
+    return Carried(
+        rows, part, parts, messages.discipline, messages.origin[rows],
+        before, adds_up,
         np.zeros(2, np.int64) if messages.target_start is None else messages.target_start,
         np.zeros(1, np.int32) if messages.targets is None else messages.targets,
         to_all, places.at_origin, places.at_target,
     )  # fmt: skip
-    columns, scratch = _traced(schedule, (first, slot, kind, peer, packet), carried, sums=sums)
-    sizes = np.column_stack([places.input_size * parts, places.output_size * parts, scratch])
-    return Columns(first, columns, _in_parts(places.copies, parts), sizes)
 
 
-def _traced(
+def traced(
     schedule: Schedule,
     ends: tuple[npt.NDArray[Any], ...],
     carried: Carried,
@@ -402,7 +416,7 @@ def _traced(
     return (slot, kind, peer, buffer, offset, operand, after, carried.part[packet]), scratch
 
 
-def _before(schedule: Schedule, rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+def packets_before(schedule: Schedule, rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     """Return, for each packet of a result, the packet of the reduction that it is the result of; -1 for others."""
     after, table = schedule.messages.after, schedule.packets
     if after is None:
@@ -418,21 +432,23 @@ def _before(schedule: Schedule, rows: npt.NDArray[np.int32]) -> npt.NDArray[np.i
 def _templates(schedule: Schedule, symmetry: Symmetry) -> Templates | None:
     """Return the operations of a rank of each orbit; None where places are not known to follow translations."""
     found = invariant_layout(schedule.task, schedule.network, schedule.messages)
+    if schedule.network.terminal_count < schedule.network.node_count:
+        return None
     if found is None or not symmetry.free:  # at a switch that stays where it is several translates of a hop meet
         return None
     places, input_by_node, output_by_node = found
     parts = blocks_of_message(schedule)
-    _check_sizes(places, parts)
+    check_sizes(places, parts)
     rows = message_rows(schedule.messages, schedule.packets)
-    before = _before(schedule, rows)
+    before = packets_before(schedule, rows)
     sizes = [int(places.input_size[0]) * parts, int(places.output_size[0]) * parts]
     made = []
     for rank in symmetry.representatives.tolist():
         ends, mine, by = _touching(schedule, symmetry, rank)
         carried = _translated(schedule, symmetry, mine, by, rows, before, found)
-        columns, scratch = _traced(schedule, ends, carried, rank)
+        columns, scratch = traced(schedule, ends, carried, rank)
         made.append(Operations.of(rank, columns, np.zeros((0, 2)), [*sizes, scratch[0]]))
-    copies = _in_parts(places.copies, parts)
+    copies = in_parts(places.copies, parts)
     return Templates(symmetry, tuple(made), copies, input_by_node, output_by_node, parts)
 
 
@@ -481,31 +497,53 @@ def _translated(
     at = np.minimum(np.searchsorted(keys, needed), max(keys.size - 1, 0))
     waits = np.where((before[packets] >= 0) & (keys[at] == needed), at, -1) if keys.size else at
 
-    if schedule.messages.discipline[row[:1]].tolist() == [COMBINE]:  # from inputs of all into the output of the root
+    return moved_messages(
+        messages, places, (input_by_node, output_by_node), row, lambda nodes: symmetry.translate(by, nodes),
+        schedule.packets.part[packets], blocks_of_message(schedule), waits.astype(np.int32), schedule.rules.reduction,
+    )  # fmt: skip
+
+
+def moved_messages(
+    messages: Messages,
+    places: BufferLayout,
+    by_node: tuple[bool, bool],
+    row: npt.NDArray[np.int32],
+    translated: Callable[[npt.NDArray[Any]], npt.NDArray[np.int64]],
+    part: npt.NDArray[np.int32],
+    parts: int,
+    before: npt.NDArray[np.int32],
+    adds_up: bool,
+) -> Carried:
+    """Return what packets are, each of a message of its own: that of a row, moved by the translation of the packet.
+
+    `by_node` says whether the places in input and output are nodes, `translated` takes nodes of packets to others.
+    """
+    input_by_node, output_by_node = by_node
+    if messages.discipline[row[:1]].tolist() == [COMBINE]:  # from inputs of all into the output of the root
         input_by_node, output_by_node = output_by_node, input_by_node
 
     def moved(nodes: npt.NDArray[Any], by_node: bool = True) -> npt.NDArray[np.int64]:
-        return symmetry.translate(by, nodes[row]) if by_node else nodes[row]
+        return translated(nodes[row]) if by_node else nodes[row]
 
     to_all = messages.targets is None
     return Carried(
-        np.arange(packets.size, dtype=np.int32), schedule.packets.part[packets], blocks_of_message(schedule),
+        np.arange(row.size, dtype=np.int32), part, parts,
         messages.discipline[row], moved(messages.origin).astype(np.int32),
-        waits.astype(np.int32), schedule.rules.reduction,
-        np.arange(packets.size + 1, dtype=np.int64),
+        before, adds_up,
+        np.arange(row.size + 1, dtype=np.int64),
         np.zeros(1, np.int32) if messages.targets is None else moved(messages.targets).astype(np.int32),
         to_all, moved(places.at_origin, input_by_node), moved(places.at_target, output_by_node),
     )  # fmt: skip
 
 
-def _in_parts(copies: npt.NDArray[np.int64], parts: int) -> npt.NDArray[np.int64]:
+def in_parts(copies: npt.NDArray[np.int64], parts: int) -> npt.NDArray[np.int64]:
     """Return copies of messages as copies of all their parts."""
     every = np.repeat(copies, parts, axis=0)
     every[:, 1:] = every[:, 1:] * parts + np.tile(np.arange(parts), len(copies))[:, None]
     return every
 
 
-def _check_sizes(places: BufferLayout, parts: int) -> None:
+def check_sizes(places: BufferLayout, parts: int) -> None:
     most = int(max(places.input_size.max(), places.output_size.max())) * parts
     if most > _MOST:
         raise ScheduleError(f"a buffer of the program would have {most:,} parts; at most {_MOST:,} are allowed")

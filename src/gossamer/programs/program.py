@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -125,6 +126,11 @@ class Columns:
     copies: npt.NDArray[np.int64]
     sizes: npt.NDArray[np.int64]
 
+    @property
+    def representatives(self) -> list[int]:
+        """All ranks: each may be another."""
+        return list(range(self.first.size - 1))
+
     def rank(self, rank: int) -> Operations:
         """Return the operations of a rank, without copying them."""
         part = slice(int(self.first[rank]), int(self.first[rank + 1]))
@@ -145,6 +151,17 @@ class Templates:
     input_by_node: bool
     output_by_node: bool
     parts: int
+
+    @property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """Sizes of the buffers, int64[ranks, 3]."""
+        of = [(mine.input_size, mine.output_size, mine.scratch_size) for mine in self.operations]
+        return np.array(of, np.int64)[self.symmetry.orbit]
+
+    @property
+    def representatives(self) -> list[int]:
+        """One rank of each orbit."""
+        return [int(r) for r in self.symmetry.representatives]
 
     def rank(self, rank: int) -> Operations:
         """Return the operations of a rank: those of its representative, translated."""
@@ -171,6 +188,21 @@ class Templates:
             operand=moved(operand) if self.input_by_node else operand,
             copies=self.copies[own, 1:].astype(np.int32),
         )
+
+
+class Stored(Protocol):
+    """What a program keeps, from which the operations of each rank are made."""
+
+    @property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """Sizes of input and output of each rank in parts, int64[ranks, 2 or more]."""
+
+    @property
+    def representatives(self) -> list[int]:
+        """Ranks such that each other one is like one of them, but for the numbers of ranks and places."""
+
+    def rank(self, rank: int) -> Operations:
+        """Return the operations of a rank."""
 
 
 class Program:
@@ -210,7 +242,7 @@ class Program:
         self,
         network: Network,
         task: Task,
-        stored: Columns | Templates,
+        stored: Stored,
         *,
         algorithm: str = "",
         parts: int = 1,
@@ -224,11 +256,32 @@ class Program:
         self.slots = slots
         self.hops = hops
         self._stored = stored
+        self._chosen: range | tuple[int, ...] = range(network.node_count)
+
+    def of(self, ranks: Sequence[int]) -> Program:
+        """Return the program of some ranks: iterating over it gives these, and ``rank`` gives any."""
+        found = copy(self)
+        found._chosen = tuple(ranks)
+        return found
 
     @property
     def ranks(self) -> int:
         """Number of ranks, the nodes of the network."""
         return self.network.node_count
+
+    @property
+    def complete(self) -> bool:
+        """Whether iterating over it gives all ranks."""
+        return isinstance(self._chosen, range)
+
+    @property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """Sizes of the input and the output of each rank in parts, int64[ranks, 2], of all ranks."""
+        return self._stored.sizes[: self.ranks, :2]
+
+    def representatives(self) -> Iterator[Operations]:
+        """Yield what ranks do of which each other one is like one, but for the numbers of ranks and places."""
+        return map(self._stored.rank, self._stored.representatives)
 
     @property
     def operation_count(self) -> int:
@@ -248,7 +301,7 @@ class Program:
 
     def __iter__(self) -> Iterator[Operations]:
         """Yield what each rank does, in the order of ranks."""
-        return map(self._stored.rank, range(self.ranks))
+        return map(self._stored.rank, self._chosen)
 
     def __repr__(self) -> str:
         return f"<program of {self.task.name} on {self.network.spec}: {self.slots} slots, {self.hops} hops>"

@@ -48,6 +48,7 @@ const char *gossamer_error(int code) {
     case GOSSAMER_WRONG_SIZE: return "the program is for another number of ranks";
     case GOSSAMER_NO_MEMORY: return "not enough memory";
     case GOSSAMER_DAMAGED: return "the program file is damaged";
+    case GOSSAMER_NO_RANK: return "the program file was written for other ranks";
     case GOSSAMER_NOT_COMMUTATIVE: return "the operator is not commutative";
     default: return "an error of MPI";
     }
@@ -93,6 +94,9 @@ static int read_plan(const char *path, int rank, int ranks, struct gossamer_plan
     if (fseek(file, (long)(sizeof head + sizeof(rank_t) * (size_t)rank), SEEK_SET) ||
         fread(&plan->mine, sizeof(rank_t), 1, file) != 1)
         goto end;
+    code = GOSSAMER_NO_RANK;
+    if (!plan->mine.position) goto end;
+    code = GOSSAMER_DAMAGED;
     plan->parts = head.parts;
     uint64_t rows = plan->mine.operations, copies = plan->mine.copies;
     if (rows >> 40 || copies >> 40 || plan->mine.position >> 62 || plan->mine.input < 0 || plan->mine.output < 0 ||

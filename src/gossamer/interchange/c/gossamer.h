@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 enum { GOSSAMER_NO_FILE = -1, GOSSAMER_NO_PROGRAM = -2, GOSSAMER_WRONG_SIZE = -3, GOSSAMER_NO_MEMORY = -4,
-       GOSSAMER_DAMAGED = -5, GOSSAMER_NOT_COMMUTATIVE = -6 };
+       GOSSAMER_DAMAGED = -5, GOSSAMER_NOT_COMMUTATIVE = -6, GOSSAMER_NO_RANK = -7 };
 
 typedef struct gossamer_plan gossamer_plan;
 
