@@ -16,7 +16,10 @@ The bounds of a case are about the nodes on which its ranks are. These hold howe
   the eigenvalues of both matrices on that space (Hadley, Rendl and Wolkowicz 1992).
 * **distance**: an unsegmented packet needs a slot for each hop. If all ranks that exchange were d hops apart or less,
   the graph of the job would be part of the graph of terminals that are, and would have no more of what such a part has
-  no more of: degrees, the largest, the second largest and so on; triangles; odd circles where the other has none.
+  no more of: degrees, the largest, the second largest and so on; triangles; odd circles where the other has none;
+  ranks that all exchange with each other, whose number is at most that of the colors of a coloring (Tomita and Seki
+  2003: the search for so many terminals that are all close is cut off by colorings). Where a search through all partial
+  placements ends, it has shown that there is none.
 * **cut**: of n ranks, those on one side of a cut of the network with s terminals exchange with the others at least
   2 lambda s (n - s) / n packets both ways together, where lambda is the second eigenvalue of the Laplacian of the mean
   amounts of both ways (Fiedler 1973); its links carry only so much in a slot.
@@ -31,7 +34,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.atomic_files import quantity
+from gossamer.graphs.rank_placement import PARTIAL, embedded
 from gossamer.networks.bottleneck import bottleneck
+from gossamer.networks.cable_orbits import symmetries
 from gossamer.networks.network import Network
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import ALLCOMBINE, COMBINE, MOVE, Messages
@@ -46,6 +51,12 @@ _MOST_ASSIGNED = 1500
 _MOST_EIGEN = 1200
 _MOST_CLOSE = 3_000_000
 """Pairs of terminals that are close, up to which triangles are counted."""
+_CLIQUES = 20_000
+"""Sets of terminals that the search for some that are all close looks at."""
+_MOST_TOGETHER = 600
+"""Terminals that are close to one, up to which those that are all close are searched among them."""
+_MOST_PARTNERS = 8
+"""Ranks with which one exchanges at most, of jobs of which all placements on close terminals are searched."""
 _SAFE = 1e-6
 """Share by which a floating-point bound is lowered before it counts."""
 
@@ -258,18 +269,95 @@ def _by_eigenvalues(network: Network, needs: Needs, far: npt.NDArray[np.int16], 
 
 def _apart(network: Network, needs: Needs, far: npt.NDArray[np.int16]) -> PlacementBound:
     """Return the bound by how far apart some ranks that exchange must be."""
+    from scipy.sparse import csr_array
+
     pairs = ((needs.near + needs.near.T) > 0).tocsr()
     of_job = _Counts.of(pairs)
     step = int((network.link_occupancy + network.link_latency).min())
     symmetric, why = np.minimum(far, far.T), ""
+    together, starts = _all_together(pairs), first_of_orbits(network)
     for distance in range(1, int(far.max()) + 1):
         close = (symmetric <= distance) & ~np.eye(far.shape[0], dtype=bool)
         missing = of_job.not_in(_Counts.of(close)) if close.sum() <= _MOST_CLOSE else ""
+        if not missing and not _may_be_together(close, together, starts):
+            missing = f"{together:,} ranks all exchange with each other, and no {together:,} terminals are"
+        if not missing and distance < 3 and of_job.degrees[0] <= _MOST_PARTNERS and close.sum() <= _MOST_CLOSE:
+            found, looked = embedded(needs.near, csr_array(close), starts)
+            if found is None and looked <= PARTIAL:
+                missing = "a search of all placements finds none where all that exchange are"
         if not missing:
             text = f"some ranks that exchange are {distance} hops apart or more"
             return PlacementBound(Fraction(distance * step), "distance", text + (f": {why}" if distance > 1 else ""))
         why = f"{missing} within {distance} {'hop' if distance == 1 else 'hops'}"
     return PlacementBound(Fraction(int(far.max()) * step), "distance", "some ranks are as far apart as nodes can be")
+
+
+def first_of_orbits(network: Network) -> Ints:
+    """Return a terminal of each orbit of them under the symmetries that are found, int64[k], in order."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    t = network.terminal_count
+    images = [p[:t] for p in symmetries(network, every=True)]
+    if not images:
+        return np.arange(t)
+    ends = np.tile(np.arange(t), len(images)), np.concatenate(images)
+    orbit = connected_components(coo_array((np.ones(ends[0].size, bool), ends), shape=(t, t)), directed=False)[1]
+    return np.unique(orbit, return_index=True)[1].astype(np.int64)
+
+
+def _all_together(pairs: Any) -> int:
+    """Return a number of ranks that all exchange with each other, found greedily from the busiest rank."""
+    best = 1
+    degrees = np.diff(pairs.indptr)
+    for r in np.argsort(-degrees, kind="stable")[:8].tolist():
+        chosen, left = [r], set(pairs.indices[pairs.indptr[r] : pairs.indptr[r + 1]].tolist())
+        while left:
+            q = min(left)
+            chosen.append(q)
+            left &= set(pairs.indices[pairs.indptr[q] : pairs.indptr[q + 1]].tolist())
+        best = max(best, len(chosen))
+    return best
+
+
+def _may_be_together(close: npt.NDArray[np.bool_], count: int, starts: Ints) -> bool:
+    """Return whether so many terminals may be all close to each other; False where a complete search finds none."""
+    looked = 0
+
+    def search(candidates: int, missing: int, near: list[int]) -> bool:
+        nonlocal looked
+        looked += 1
+        if missing <= 0 or looked > _CLIQUES:
+            return True
+        order: list[tuple[int, int]] = []  # terminals by color; those of one color are not close to each other
+        color, left = 0, candidates
+        while left:
+            color += 1
+            same = left
+            while same:
+                v = (same & -same).bit_length() - 1
+                left &= ~(1 << v)
+                same &= ~(1 << v) & ~near[v]
+                order.append((v, color))
+        for v, most in reversed(order):
+            if most < missing:
+                return False
+            if search(candidates & near[v], missing - 1, near):
+                return True
+            candidates &= ~(1 << v)
+        return False
+
+    for start in starts.tolist():
+        there = np.flatnonzero(close[start])
+        if there.size < count - 1:
+            continue
+        if there.size > _MOST_TOGETHER:
+            return True
+        inner = close[np.ix_(there, there)]
+        near = [int.from_bytes(np.packbits(row, bitorder="little").tobytes(), "little") for row in inner]
+        if search((1 << there.size) - 1, count - 1, near):
+            return True
+    return False
 
 
 class _Counts(NamedTuple):

@@ -1,4 +1,4 @@
-"""Which rank goes on which terminal: orders that follow the dimensions of job and network, and a search by swaps."""
+"""Which rank goes on which terminal: orders along dimensions, tiles of tori, embeddings, and a search by swaps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,20 @@ from gossamer.jit import njit
 from gossamer.networks.network import Network
 from gossamer.networks.recognition import recognition
 
-__all__ = ["Axes", "annealed", "axes_of_graph", "axes_of_groups", "hop_sum", "host_sides", "placements_along_axes"]
+__all__ = [
+    "PARTIAL",
+    "Axes",
+    "Host",
+    "annealed",
+    "axes_of_graph",
+    "axes_of_groups",
+    "embedded",
+    "hop_sum",
+    "host_grid",
+    "placements_along_axes",
+    "placements_by_tiles",
+    "placements_sheared",
+]
 
 Ints = npt.NDArray[np.int64]
 Distances = npt.NDArray[np.integer]
@@ -23,6 +36,10 @@ _MOST = 400
 """Placements along axes that are made."""
 _NEAR = 8
 """Nearest terminals of each terminal, beside which ranks are tried."""
+_TILES = 40
+"""Tilings of a torus of which placements are made, those of the least distances inside a tile."""
+PARTIAL = 300_000
+"""Partial placements that the search for an embedding looks at."""
 
 
 @njit(cache=True, nogil=True)
@@ -192,8 +209,16 @@ def axes_of_graph(near: Any) -> Axes | None:
     return Axes((count, *sides), (False, *closed), np.concatenate([part[:, None].astype(np.int64), inner], axis=1))
 
 
-def host_sides(network: Network) -> tuple[tuple[int, ...], Ints]:
-    """Return the sides of a network and the terminal at each place in the order of coordinates, int64[T].
+class Host(NamedTuple):
+    """The grid that a network is: `sides`, whether they are closed, and the terminal at each place, int64[T]."""
+
+    sides: tuple[int, ...]
+    wraps: tuple[bool, ...]
+    terminal_at: Ints
+
+
+def host_grid(network: Network) -> Host:
+    """Return the sides of a network and the terminal at each place in the order of coordinates.
 
     The sides of an array or torus, under any numbering; of others those of servers or levels are not looked for: all
     terminals in their order.
@@ -201,15 +226,17 @@ def host_sides(network: Network) -> tuple[tuple[int, ...], Ints]:
     t = network.terminal_count
     if t == network.node_count:
         if network.grid is not None:
-            return tuple(network.grid.sides), np.arange(t)
+            return Host(tuple(network.grid.sides), tuple(network.grid.wraps), np.arange(t))
         known = recognition(network)
         if known.original is not None and known.original.grid is not None and known.place is not None:
-            return tuple(known.original.grid.sides), np.argsort(known.place).astype(np.int64)
-    return (t,), np.arange(t)
+            grid = known.original.grid
+            return Host(tuple(grid.sides), tuple(grid.wraps), np.argsort(known.place).astype(np.int64))
+    return Host((t,), (False,), np.arange(t))
 
 
-def placements_along_axes(axes: Axes, sides: tuple[int, ...], terminal_at: Ints) -> Iterator[Ints]:
+def placements_along_axes(axes: Axes, host: Host) -> Iterator[Ints]:
     """Yield placements int64[T] of ranks on terminals, both with coordinates, the most compact ones first."""
+    sides, _, terminal_at = host
     strides = np.cumprod((1, *sides[:0:-1]))[::-1]
     made = 0
     for pieces in _divisions(axes.sides, sides):
@@ -293,3 +320,252 @@ def _snake(box: tuple[int, ...]) -> Ints:
         mine = inner if x % 2 == 0 else inner[::-1]
         rows.append(np.concatenate([np.full((mine.shape[0], 1), x, np.int64), mine], axis=1))
     return np.concatenate(rows)
+
+
+# Groups on a torus: a sublattice of the torus has as many places as there are groups; the places that are nearer to 0
+# than to its other places are a tile, and its translates are the groups. Tiles may be hexagons, which are more compact
+# than boxes: 8 places of a 2-D torus have a diameter of 3, those of a box of 2 x 4 one of 4.
+
+
+def placements_by_tiles(axes: Axes, host: Host) -> Iterator[Ints]:
+    """Yield placements int64[T] where ranks of one first coordinate are on a tile of a torus, the most compact first.
+
+    Parameters
+    ----------
+    axes : Axes
+        Of groups: the number of the group, and the place in it.
+    host : Host
+        A torus; of others nothing is yielded.
+
+    Examples
+    --------
+    >>> axes = axes_of_groups([[range(8 * g, 8 * g + 8) for g in range(8)]], 64)
+    >>> place = next(placements_by_tiles(axes, Host((8, 8), (True, True), np.arange(64))))
+    >>> x = np.stack(np.divmod(place[:8], 8), axis=1)
+    >>> apart = np.abs(x[:, None] - x)
+    >>> int(np.minimum(apart, 8 - apart).sum(axis=2).max())  # hops between two ranks of a group
+    3
+    """
+    if len(axes.sides) != 2 or not all(host.wraps) or min(axes.sides) == 1:
+        return
+    sides = np.array(host.sides, np.int64)
+    at = np.stack(np.unravel_index(np.arange(int(sides.prod())), host.sides), axis=1).astype(np.int64)
+    middle = (at + sides // 2) % sides - sides // 2  # the nearest of the places that are the same on the torus
+    length = np.abs(middle).sum(axis=1)
+    order = np.lexsort((np.arange(len(at)), (middle**2).sum(axis=1), length))
+    found: list[tuple[int, int, Ints, Ints]] = []
+    for basis in _sublattices(axes.sides[1], host.sides):
+        coset = _cosets(at, basis)
+        tile = order[np.unique(coset[order], return_index=True)[1]]
+        apart = np.abs(at[tile][:, None] - at[tile])
+        apart = np.minimum(apart, sides - apart).sum(axis=2)
+        found.append((int(apart.max()), int(apart.sum()), tile, np.flatnonzero(coset == 0)))
+    found.sort(key=lambda each: each[:2])
+    for _, _, tile, lattice in found[:_TILES]:
+        here = (at[lattice[axes.places[:, 0]]] + at[tile[axes.places[:, 1]]]) % sides
+        yield host.terminal_at[np.ravel_multi_index(tuple(here.T), host.sides)]
+
+
+def _sublattices(index: int, sides: Sequence[int]) -> Iterator[Ints]:
+    """Yield the bases of the lattices of an index that contain the sides of a torus, in Hermite normal form."""
+    if not sides:
+        if index == 1:
+            yield np.zeros((0, 0), np.int64)
+        return
+    k = len(sides)
+    for first in range(1, index + 1):
+        if index % first:
+            continue
+        for inner in _sublattices(index // first, sides[1:]):
+            for rest in itertools.product(*(range(int(inner[d, d])) for d in range(k - 1))):
+                basis = np.zeros((k, k), np.int64)
+                basis[0, 0], basis[0, 1:], basis[1:, 1:] = first, rest, inner
+                if not _cosets(np.diag(np.array(sides, np.int64)), basis).any():
+                    yield basis
+
+
+def _cosets(at: Ints, basis: Ints) -> Ints:
+    """Return the number of the coset of a lattice in which each vector is, int64[n]; 0 for those of the lattice."""
+    left = at.copy()
+    number = np.zeros(len(at), np.int64)
+    for d in range(basis.shape[0]):
+        times, rest = np.divmod(left[:, d], basis[d, d])
+        left -= times[:, None] * basis[d]
+        number = number * basis[d, d] + rest
+    return number
+
+
+def placements_sheared(axes: Axes, host: Host) -> Iterator[Ints]:
+    """Yield placements int64[T] of a p x q mesh on a torus of p s x q / s: as a band that winds s times around.
+
+    Each time around it moves on by its width p, a row every q / (s p) columns: neighbors are 2 hops apart at most if
+    that is 1 column or more.
+
+    Examples
+    --------
+    >>> axes = Axes((4, 16), (False, False), np.stack(np.divmod(np.arange(64), 16), axis=1))
+    >>> place = next(placements_sheared(axes, Host((8, 8), (True, True), np.arange(64))))
+    >>> place.reshape(4, 16)[0].tolist()
+    [0, 1, 10, 11, 20, 21, 30, 31, 32, 33, 42, 43, 52, 53, 62, 63]
+    """
+    if len(axes.sides) != 2 or len(host.sides) != 2 or not all(host.wraps):
+        return
+    for along, around in ((0, 1), (1, 0)):
+        width, length = axes.sides[along], axes.sides[around]
+        for high, wide in ((0, 1), (1, 0)):
+            rows, columns = host.sides[high], host.sides[wide]
+            if width < 2 or rows % width or rows == width or length * width != rows * columns:
+                continue
+            i, j = axes.places[:, along], axes.places[:, around]
+            at = [np.empty(0, np.int64)] * 2
+            at[high], at[wide] = (i + j * width // columns) % rows, j % columns
+            yield host.terminal_at[np.ravel_multi_index(tuple(at), host.sides)]
+
+
+@njit(cache=True, nogil=True)
+def _embed(order, first, other, degree, near_first, near, starts, most):
+    """Put ranks in `order` on free terminals so that all that exchange are on terminals that are near each other.
+
+    Rank r exchanges with ``other[first[r]:first[r + 1]]``, terminal v is near to ``near[near_first[v]:...]``, sorted.
+    The first rank goes on one of `starts`. A terminal that is taken keeps as many free ones near it as its rank still
+    needs. Return the terminal of each rank, -1 for those that are not placed; and the partial placements that were
+    looked at, more than `most` if the search was given up.
+    """
+    ranks, t = order.size, near_first.size - 1
+    place, rank_at = np.full(first.size - 1, -1, np.int64), np.full(t, -1, np.int64)
+    free, wants = np.empty(t, np.int64), degree.copy()
+    for v in range(t):
+        free[v] = near_first[v + 1] - near_first[v]
+    tried = np.zeros(ranks, np.int64)  # candidates that were tried at each depth
+    looked = depth = 0
+    while depth < ranks:
+        r = order[depth]
+        if place[r] >= 0:  # back from a deeper level: take it off again
+            v = place[r]
+            place[r], rank_at[v] = -1, -1
+            for i in range(near_first[v], near_first[v + 1]):
+                free[near[i]] += 1
+            for i in range(first[r], first[r + 1]):
+                wants[other[i]] += 1
+        anchor = -1
+        for i in range(first[r], first[r + 1]):
+            if place[other[i]] >= 0:
+                anchor = place[other[i]]
+                break
+        count = near_first[anchor + 1] - near_first[anchor] if anchor >= 0 else (starts.size if depth == 0 else t)
+        put = False
+        while tried[depth] < count and not put:
+            k = tried[depth]
+            tried[depth] += 1
+            v = near[near_first[anchor] + k] if anchor >= 0 else (starts[k] if depth == 0 else k)
+            if rank_at[v] >= 0 or near_first[v + 1] - near_first[v] < degree[r] or free[v] < wants[r]:
+                continue
+            fits = True
+            for i in range(first[r], first[r + 1]):
+                at = place[other[i]]
+                if at >= 0:
+                    there = near[near_first[v] : near_first[v + 1]]
+                    j = np.searchsorted(there, at)
+                    if j == there.size or there[j] != at:
+                        fits = False
+                        break
+            if not fits:
+                continue
+            looked += 1
+            place[r], rank_at[v] = v, r
+            for i in range(near_first[v], near_first[v + 1]):
+                free[near[i]] -= 1
+            for i in range(first[r], first[r + 1]):
+                wants[other[i]] -= 1
+            put = True
+            for i in range(near_first[v], near_first[v + 1]):
+                s = rank_at[near[i]]
+                if s >= 0 and free[near[i]] < wants[s]:
+                    put = False
+                    break
+            if not put:
+                place[r], rank_at[v] = -1, -1
+                for i in range(near_first[v], near_first[v + 1]):
+                    free[near[i]] += 1
+                for i in range(first[r], first[r + 1]):
+                    wants[other[i]] += 1
+        if looked > most:
+            return place, looked
+        if put:
+            depth += 1
+            if depth < ranks:
+                tried[depth] = 0
+        elif depth == 0:
+            return np.full(first.size - 1, -1, np.int64), looked
+        else:
+            depth -= 1
+    return place, looked
+
+
+def embedded(near: Any, close: Any, starts: Ints, most: int = PARTIAL) -> tuple[Ints | None, int]:
+    """Return a placement where all ranks that exchange are on terminals that are close, if a search finds one.
+
+    Parameters
+    ----------
+    near : sparse matrix, int64[T, T]
+        Which ranks exchange, in any direction.
+    close : sparse matrix, bool[T, T]
+        Which terminals are close, symmetric.
+    starts : int64[k]
+        Terminals on which the first rank is tried; one of each that a symmetry takes into each other is enough.
+    most : int
+        Partial placements after which the search is given up.
+
+    Returns
+    -------
+    place : int64[T] or None
+        The terminal of each rank.
+    looked : int
+        Partial placements that were looked at. Where `place` is None and these are not more than `most`, there is no
+        such placement: the search was complete.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> ring = csr_array(np.roll(np.eye(6, dtype=int), 1, axis=1))
+    >>> path = csr_array(np.eye(6, k=1, dtype=int))
+    >>> embedded(path, ring + ring.T, np.array([0]))[0].tolist()
+    [4, 5, 0, 1, 2, 3]
+    >>> embedded(ring, path + path.T, np.arange(6))
+    (None, 0)
+    """
+    pairs = ((near + near.T) > 0).tocsr()
+    close = close.tocsr()
+    close.sort_indices()
+    t = pairs.shape[0]
+    degree = np.diff(pairs.indptr).astype(np.int64)
+    order = _most_placed_first(pairs, degree)
+    idle = np.flatnonzero(degree == 0)
+    first, other, near_first = (each.astype(np.int64) for each in (pairs.indptr, pairs.indices, close.indptr))
+    place, looked = _embed(order, first, other, degree, near_first, close.indices.astype(np.int64), starts, most)
+    if looked > most or (place[order] < 0).any():
+        return None, int(looked)
+    place[idle] = np.setdiff1d(np.arange(t), place[order])
+    return place, int(looked)
+
+
+def _most_placed_first(pairs: Any, degree: Ints) -> Ints:
+    """Return the ranks that exchange in an order where each has as many partners before it as it can, int64[k]."""
+    import heapq
+
+    before = np.zeros(degree.size, np.int64)
+    done = degree == 0
+    order: list[int] = []
+    heap = [(0, -int(degree[r]), r) for r in range(degree.size) if not done[r]]
+    heapq.heapify(heap)
+    while heap:
+        count, _, r = heapq.heappop(heap)
+        if done[r] or -count != before[r]:
+            continue
+        done[r] = True
+        order.append(r)
+        for q in pairs.indices[pairs.indptr[r] : pairs.indptr[r + 1]].tolist():
+            if not done[q]:
+                before[q] += 1
+                heapq.heappush(heap, (-int(before[q]), -int(degree[q]), q))
+    return np.array(order, np.int64)

@@ -26,8 +26,10 @@ from gossamer.graphs.rank_placement import (
     axes_of_graph,
     axes_of_groups,
     hop_sum,
-    host_sides,
+    host_grid,
     placements_along_axes,
+    placements_by_tiles,
+    placements_sheared,
 )
 from gossamer.networks import as_network
 from gossamer.networks.cable_orbits import symmetries
@@ -432,18 +434,23 @@ def _candidates(
     squares = far.astype(np.int32) ** 2
     room = float((network.link_capacity / network.link_occupancy).sum())
     light = few and float(near.sum()) <= room  # time is distance then
-    found: dict[tuple[int, int], Ints] = {}
+    found: dict[tuple[int, ...], Ints] = {}
+    row, column = near.nonzero()
 
     def keep(place: Ints) -> None:
         sums = hop_sum(near, far, place), hop_sum(near, squares, place)
-        found.setdefault(sums[::-1] if light else sums, place)
+        farthest = int(far[place[row], place[column]].max(initial=0))
+        found.setdefault((farthest, *sums[::-1]) if light else sums, place)
 
     say("looking for dimensions of the job")
     least = int(near.sum()) * int(far[~np.eye(t, dtype=bool)].min(initial=1))
-    for place in _shaped(network, task, near):
+    boxes: list[Ints] = []
+    for place, is_box in _shaped(network, task, near):
         keep(place)
         if hop_sum(near, far, place) <= least:
             return [place]  # all that exchange are neighbors
+        if is_box and (not boxes or hop_sum(near, far, place) < hop_sum(near, far, boxes[0])):
+            boxes = [place]
     shaped = [found[key] for key in sorted(found)]
     swaps = int(np.clip(16 * _SWAPS * t / max(1, 2 * near.nnz), _SWAPS // 20, _SWAPS if t <= 1024 else 4 * _SWAPS))
     starts = [(place, 0.3) for place in shaped[:1]]
@@ -452,22 +459,30 @@ def _candidates(
     for (start, warm), distance in itertools.product(starts, (squares, far.astype(np.int32))):
         say("swapping ranks")
         keep(annealed(near, distance, start, rng, swaps=swaps // len(starts), warm=warm))
-    return [found[key] for key in sorted(found)]
+    first, *others = (found[key] for key in sorted(found))
+    return [first, *boxes, *others]  # of few hops or not: what boxes lack in compactness they may make up in plans
 
 
-def _shaped(network: Network, task: Task, near: Any) -> Iterator[Ints]:
-    """Yield placements that follow dimensions of job and network, or rings along cables."""
+def _shaped(network: Network, task: Task, near: Any) -> Iterator[tuple[Ints, bool]]:
+    """Yield placements that follow dimensions of job and network, or rings along cables; and which are of boxes."""
     t = network.terminal_count
-    axes = axes_of_groups(_partitions(task), t) or axes_of_graph(near)
+    groups = axes_of_groups(_partitions(task), t)
+    axes = groups or axes_of_graph(near)
     if axes is None:
         return
     if axes.sides == (t,) and axes.closed == (True,):
         for ring in rank_rings(network)[0]:
-            yield ring.order[axes.places[:, 0]]
-    sides, terminal_at = host_sides(network)
-    yield from placements_along_axes(axes, sides, terminal_at)
+            yield ring.order[axes.places[:, 0]], False
+    host, turns = host_grid(network), [axes]
     if len(axes.sides) == 2 and axes.closed == (False, False):  # groups: the places in a group may be turned
-        yield from placements_along_axes(Axes(axes.sides[::-1], axes.closed, axes.places[:, ::-1]), sides, terminal_at)
+        turns.append(Axes(axes.sides[::-1], axes.closed, axes.places[:, ::-1]))
+    for place in placements_sheared(axes, host) if groups is None else ():
+        yield place, False
+    for turned in turns:
+        for place in placements_by_tiles(turned, host) if groups is not None else ():
+            yield place, False
+        for place in placements_along_axes(turned, host):
+            yield place, True
 
 
 def _partitions(task: Task) -> list[tuple[tuple[int, ...], ...]]:
@@ -490,11 +505,13 @@ def _by_bound(
     far: Distances,
     most: int,
 ) -> list[Ints]:
-    """Return the candidates of the least lower bounds, then of the fewest hops."""
+    """Return the candidates of the least lower bounds, then of the fewest hops; the second one stays the second."""
     found: list[tuple[Fraction, int, int, Ints]] = []
     for place in candidates[: 3 * most]:
         found.append((_quick_bound(network, task, rules, place), hop_sum(needs.near, far, place), len(found), place))
-    return [place for *_, place in sorted(found, key=lambda each: each[:3])]
+    ordered = sorted(found, key=lambda each: each[:3])
+    ordered[1:] = sorted(ordered[1:], key=lambda each: each[2] != 1)
+    return [place for *_, place in ordered]
 
 
 def _quick_bound(network: Network, task: Task, rules: Rules | None, place: Ints) -> Fraction:
