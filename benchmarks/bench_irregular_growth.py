@@ -25,14 +25,15 @@ from gossamer.planning.outcome import peak_memory
 Row = tuple[float, int, float, float, str]
 
 
-def planned(task: str, degree: int, nodes: int) -> Row | str:
+def planned(task: str, degree: int, nodes: int, size: str | None) -> Row | str:
     """Return CPU seconds, bytes, time, bound and algorithm; a refusal as it is."""
     network = from_networkx(nx.random_regular_graph(degree, nodes, seed=1), f"random {degree}-regular {nodes}")
+    cost = None if size is None else gossamer.TimeCost(size, bandwidth="25GB/s", latency="1us")
     with uninterpreted():
-        gossamer.plan(from_networkx(nx.random_regular_graph(degree, 64, seed=1), "to compile"), task)
+        gossamer.plan(from_networkx(nx.random_regular_graph(degree, 64, seed=1), "to compile"), task, cost=cost)
         began = time.process_time()
         try:
-            found = gossamer.plan(network, task)
+            found = gossamer.plan(network, task, cost=cost)
         except GossamerError as error:
             return str(error)
         took = time.process_time() - began
@@ -43,6 +44,7 @@ def main() -> None:
     """Print a row for each size."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--task", default="alltoall")
+    parser.add_argument("--bytes", help="as 1GiB: in seconds, on links of 25 GB/s and 1 us; in steps without")
     parser.add_argument("--degree", type=int, default=8)
     parser.add_argument("--sizes", type=int, nargs="+", default=[256, 512, 1024, 2048, 4096])
     given = parser.parse_args()
@@ -51,7 +53,7 @@ def main() -> None:
     before: tuple[int, float] | None = None
     for nodes in given.sizes:
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
-            found = alone.submit(planned, given.task, given.degree, nodes).result()
+            found = alone.submit(planned, given.task, given.degree, nodes, given.bytes).result()
         if isinstance(found, str):
             print(f"{nodes:>6,} refused: {found[-300:]}", flush=True)
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,6 +14,7 @@ import gossamer
 from gossamer.algorithms.any_network.repeated_trees import even_generation, even_trees
 from gossamer.errors import ScheduleError
 from gossamer.graphs.modulo_scheduling import Generation
+from gossamer.networks import from_networkx
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import PartialSumAllreduce, chunked, in_packets, packets_of
 from gossamer.schedules import Repetition, Schedule
@@ -210,6 +212,25 @@ def test_sums_that_pass_a_switch_repeat(packets, tmp_path):
     before = whole.repeats[carried]
     assert np.array_equal(whole.packet[before], whole.packet[carried])
     assert np.array_equal(whole.network.link_target[whole.link[before]], whole.network.link_source[whole.link[carried]])
+
+
+@pytest.mark.parametrize("task", ["broadcast", "reduce", "sums"])
+def test_trees_that_share_no_link_are_found_on_irregular_graphs(task):
+    network = from_networkx(nx.random_regular_graph(6, 150, seed=2), "random 6-regular")
+    sums = task == "sums"
+
+    def packets(k):
+        return chunked(PartialSumAllreduce(), k) if sums else in_packets(gossamer.task(task), k)
+
+    case = Case(network, packets(96))
+    least = Fraction(2 * 149 * 96, 900) if sums else Fraction(96, 6)  # transfers over links; what enters a node
+    trees = even_trees(case, least)[0]
+    assert trees.packets == 6
+    assert trees.promise <= float(least) * 1.01
+    steady = Generation(even_generation(Case(network, packets(6)), trees.trees)).repeated(100)
+    assert gossamer.verify(steady)
+    assert link_load(steady.unrolled(1)).max() <= 1 + sums
+    assert steady.repetition.period == 1 + sums
 
 
 def test_wrong_sums_that_pass_a_switch_are_refused_in_few_generations_as_in_all():

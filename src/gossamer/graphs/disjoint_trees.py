@@ -16,7 +16,15 @@ from gossamer.errors import NotApplicableError
 from gossamer.jit import njit
 from gossamer.networks.network import IntArray, Network
 
-__all__ = ["Arcs", "DisjointTrees", "disjoint_tree", "disjoint_trees", "grown_trees", "grown_trees_reason"]
+__all__ = [
+    "Arcs",
+    "DisjointTrees",
+    "disjoint_tree",
+    "disjoint_trees",
+    "grown_trees",
+    "grown_trees_reason",
+    "most_disjoint_trees",
+]
 
 
 @njit(cache=True, nogil=True)
@@ -280,6 +288,25 @@ def disjoint_trees(arcs: Arcs, root: int, count: int, draw: np.random.Generator)
     which, node = np.nonzero(parent >= 0)
     tree[parent[which, node]] = which
     return DisjointTrees(tree, depth)
+
+
+def most_disjoint_trees(
+    arcs: Arcs, root: int, draw: np.random.Generator, most: int
+) -> tuple[DisjointTrees, int] | None:
+    """Return as many out-trees that share no arc as there are, up to `most`, and how many; None if there is no tree.
+
+    Arguments as of `disjoint_trees`, which is asked for fewer and fewer.
+
+    >>> tail, head = np.array([0, 1, 2, 1, 2, 0]), np.array([1, 2, 0, 0, 1, 2])
+    >>> most_disjoint_trees(Arcs.of(tail, head, 3), 0, np.random.default_rng(0), 62)[1]
+    2
+    """
+    entering = np.delete(np.diff(arcs.first_in), root)
+    for count in range(int(min(most, entering.min(initial=most), np.diff(arcs.first_out)[root])), 0, -1):
+        found = disjoint_trees(arcs, root, count, draw)
+        if found is not None:
+            return found, count
+    return None
 
 
 def disjoint_tree(dimensions: int, k: int) -> IntArray:

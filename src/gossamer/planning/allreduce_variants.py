@@ -170,7 +170,9 @@ def _composed(network: Network, rules: Rules | None) -> bool:
 
 
 def _likely(network: Network, rules: Rules, groups: tuple[tuple[int, ...], ...]) -> Iterator[int]:
-    """Yield numbers of chunks in which partial sums may go quickly."""
+    """Yield numbers of chunks in which partial sums may go quickly; first, of many ranks, one that costs nothing."""
+    if max(map(len, groups)) >= _LARGE:
+        yield _FIRST
     yield from likely_chunks(network, groups)
     yield from tree_chunks(network, rules, groups)
 
@@ -197,7 +199,10 @@ def split_sums(case: Case) -> Task | None:
 _SPLIT = 20_000
 """Ranks times links up to which an allreduce in steps is planned as partial sums, too."""
 _LARGE, _MUCH = 512, 2**26
-"""Ranks from which on no other forms are tried on hierarchies, half of them from so many bytes on."""
+"""Ranks from which on little else is tried: no other forms on hierarchies, half of them from so many bytes on, and
+trees before stages."""
+_FIRST = 8
+"""Chunks of sums among many, for which it takes long to say into how many they are cut best."""
 _MOST_ROOTS = 1_000
 """Groups at most that are reduced to a root each."""
 

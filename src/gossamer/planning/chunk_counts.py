@@ -16,6 +16,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
+from gossamer.algorithms.any_network.priced_routing import MOST_LOOKS
 from gossamer.algorithms.any_network.repeated_trees import even_generation, even_trees
 from gossamer.atomic_files import quantity
 from gossamer.bounds import Bound, Bounds, bounds
@@ -415,13 +416,18 @@ class PacketPlans:
         clock = of.case.cost
         many = 0
         if isinstance(clock, Clock):
-            many = min(_MANY, clock.message_bytes // clock.least_packet(of.case.network), MAX_CHUNKS)
+            looks = of.case.task.most_messages(of.case.network) * of.case.network.link_count // self._each
+            fit = MOST_LOOKS // max(looks, 1)
+            many = min(_MANY, clock.message_bytes // clock.least_packet(of.case.network), MAX_CHUNKS, fit)
         hubs = [demand for demand in of.case.demands if isinstance(demand, HubDemand)]
         messages = sum(each.hubs.size * (1 if each.shared else each.terminal_count) for each in hubs)
         if many < 2 or messages > _MOST_LISTED:
             return
         of.say("looking for trees to be repeated")
-        for packets, trees, _ in even_trees(_in_cut(self.asked, of, many).planned)[:_REPEATED]:
+        case = _in_cut(self.asked, of, many).planned
+        assert isinstance(case.cost, Clock)
+        least = max((bound.value for bound in self.asked.exact), default=Fraction(0)) / case.cost.slot_seconds
+        for packets, trees, _ in even_trees(case, least)[:_REPEATED]:
             search, started = _in_cut(self.asked, of, packets), time.process_time()
             offer: Offer[Any] = Offer(partial(even_generation, search.planned, trees), effort="search")
             schedule = search.built(offer.build(), "periodic-trees")

@@ -48,10 +48,8 @@ Table = npt.NDArray[np.int64]
 
 _UNIT = 1 << 20
 """Bytes of the messages by which exact times of links are told."""
-_PACKETS = 16_384
+_PACKETS = 20_480
 """Packets that a table of bytes is cut into, unless more is said: so many are planned in tens of milliseconds."""
-_GRAIN = 8
-"""The share of the size of packets by which it is raised until few enough hold the bytes."""
 _COMPILED = 32
 """Terminals from which on kernels are compiled ahead: small tables are planned by Python meanwhile."""
 _SIZES = 64
@@ -167,8 +165,8 @@ class ExchangePlanner:
         table : int[T, T]
             Bytes that each terminal sends to each other; what it has for itself is left out.
         packets : int
-            Packets to cut into, about: fewer are planned faster, more leave less of the last packet of each pair empty.
-            Every two terminals that have something for each other need one at the least, so that there are more where
+            Packets to cut into, at most: fewer are planned faster, more leave less of the last packet of each pair
+            empty. Of the sizes that suit, the one that some of the busiest pairs fill evenly is taken. Every two terminals that have something for each other need one at the least, so that there are more where
             most of the pairs do.
 
         Returns
@@ -203,9 +201,10 @@ class ExchangePlanner:
         np.fill_diagonal(given, 0)
         if not given.any():
             return self.plan(given)
-        each = _packet_bytes(given, wanted)
+        sets = self._sets.busiest(given.astype(np.float64))
+        each = _packet_bytes(given, wanted, sets)
         counts = -(-given // each)
-        return self._planned(self._sized(each), UnevenExchange(counts), given)  # type: ignore[arg-type]
+        return self._planned(self._sized(each), UnevenExchange(counts), given, sets)  # type: ignore[arg-type]
 
     def without(self, links: Any = (), nodes: Any = ()) -> ExchangePlanner:
         """Return the planner of what is left of the network after links or nodes failed; see `Network.without`.
@@ -247,15 +246,18 @@ class ExchangePlanner:
         nothing: Any = np.zeros((n, n), np.int64)
         return Case(timed, UnevenExchange(nothing), replace(self.rules or Rules(), segmented=True), clock)
 
-    def _planned(self, timed: _Timed, task: UnevenExchange, given: Table | None = None) -> Outcome:
-        """Return the plan of an exchange in packets, of the bytes that are given."""
+    def _planned(
+        self, timed: _Timed, task: UnevenExchange, given: Table | None = None, sets: list[Mask] | None = None
+    ) -> Outcome:
+        """Return the plan of an exchange in packets, of the bytes that are given, with the sets that bind these."""
         table, clock = task.table, timed.case.cost
         task.check(self.network)
         self._check_reached(table)
         case = timed.case.again(task, reached=True)
         if given is None:
             given = table * (clock.packet_bytes if isinstance(clock, Clock) else 1)
-        sets = self._sets.busiest(given.astype(np.float64)) if case.demands else []
+        if sets is None:
+            sets = self._sets.busiest(given.astype(np.float64)) if case.demands else []
         found = set_bounds(case, sets) if sets and self._sets.parts else bounds(case, quick=True)
         exact = self._bound_of_bytes(task, given, sets)
         limits = of_question(exact, case, self.cost, found)
@@ -302,19 +304,38 @@ def _table(given: npt.ArrayLike) -> Table:
     return found.astype(np.int64)
 
 
-def _packet_bytes(given: Table, packets: int) -> int:
-    """Return the size of packets of which about so many, or a few more, hold the bytes of all pairs."""
+def _packet_bytes(given: Table, packets: int, sets: list[Mask]) -> int:
+    """Return the size of packets of which about so many hold the bytes of all pairs and little of the last is empty.
+
+    `sets`: nodes that most must leave. Sizes that some pair of theirs fills evenly are tried; that which adds least to
+    what must leave them is best.
+    """
+    size = given.shape[0]
     some = given[given > 0]
     wanted = max(packets, _LEAST * some.size)
-    size = max(1, int(some.sum()) // wanted)
-    while int((-(-some // size)).sum()) > wanted:
-        size += max(1, size // _GRAIN)
-    step = 1 << max(size.bit_length() - _BITS, 0)  # few sizes, so that one is met again
-    return -(-size // step) * step
+    low = max(1, int(some.sum()) // wanted)
+    leaving = [given[inside[:size]][:, ~inside[:size]] for inside in sets[:_BINDING]]
+    leaving = [left for left in (np.sort(left[left > 0]) for left in leaving) if left.size] or [np.sort(some)]
+    step = 1 << max(low.bit_length() - _BITS, 0)  # few sizes, so that one is met again
+    drawn = np.concatenate([left[:: max(1, left.size // _DRAWN)] for left in leaving])
+    parts = np.maximum(drawn[:, None] // (low * np.linspace(1, _LARGER, _DRAWN // 4)).astype(np.int64), 1)
+    tried = np.unique(np.append(-(-drawn[:, None] // parts) // step + 1, -(-low * np.array([5, 6, 8]) // (4 * step))))
+    tried = step * tried[(tried * step >= low) & (tried * step <= _LARGER * low)]
+    thin = some[:: max(1, some.size // _COUNTED)]
+    number = np.ceil(thin[:, None] / tried).sum(axis=0) * (some.size / thin.size)
+    fits = number <= wanted
+    tried = tried[fits] if fits.any() else tried[number == number.min()]
+    loss = np.max([np.ceil(left[:, None] / tried).sum(axis=0) * tried / left.sum() for left in leaving], axis=0)
+    return int(tried[np.argmin(loss + _COARSE * tried / low)])
 
 
-_BITS, _LEAST = 4, 2
+_BITS, _LEAST = 9, 2
 """Binary digits of the size of packets, and packets a pair at the least."""
+_BINDING, _DRAWN, _LARGER, _COUNTED = 3, 32, 3, 2_000
+"""Sets of which what must leave them is rounded up least; bytes of theirs that packets are to fill; times the smallest
+size that is tried; pairs by which packets are counted."""
+_COARSE = 0.01
+"""What packets of twice the size cost beside what is empty."""
 
 
 def planner_for(

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.graphs.disjoint_trees import Arcs, DisjointTrees, disjoint_trees
+from gossamer.graphs.disjoint_trees import Arcs, DisjointTrees, disjoint_trees, most_disjoint_trees
 from gossamer.graphs.path_and_hop_tables import leads_on
 from gossamer.jit import njit
 from gossamer.networks.network import IntArray
@@ -198,19 +198,13 @@ def down_trees(case: Case) -> Schedule:
 def _packings(case: Case, arcs: Arcs, root: int, packets: int) -> list[DisjointTrees]:
     """Return as many trees as there are, packed several times, those of the least delay first."""
     draw, nodes = np.random.default_rng(case.seed), case.network.node_count
-    entering = np.delete(np.diff(arcs.first_in), root)
-    count = int(min(_MOST_TREES, entering.min(initial=_MOST_TREES), np.diff(arcs.first_out)[root]))
-    found: list[DisjointTrees] = []
-    while not found:
-        first = disjoint_trees(arcs, root, count, draw)
-        if first is None:
-            count -= 1
-            continue
-        found = [first]
-        for _ in range(min(_MOST, max(_FEWEST, _WORK // (count * count * arcs.tail.size))) - 1):
-            more = disjoint_trees(arcs, root, count, draw)
-            assert more is not None
-            found.append(more)
+    first = most_disjoint_trees(arcs, root, draw, _MOST_TREES)
+    assert first is not None  # all nodes can be reached
+    found, count = [first[0]], first[1]
+    for _ in range(min(_MOST, max(_FEWEST, _WORK // (count * count * arcs.tail.size))) - 1):
+        more = disjoint_trees(arcs, root, count, draw)
+        assert more is not None
+        found.append(more)
     found.sort(key=lambda trees: int(trees.depth.sum(axis=0).max()))
     return found[: _KEPT if nodes * packets <= _LARGE else 1]
 

@@ -32,6 +32,7 @@ from gossamer.schedules import Phase, Schedule
 
 __all__ = [
     "MANY",
+    "MOST_LOOKS",
     "PRICED_PATHS",
     "PRICED_TREES",
     "branching",
@@ -339,7 +340,7 @@ MANY = 256
 """Packets of a message, beyond which the same trees are used again."""
 _WORK = 150_000_000
 """Links looked at, after which trees are not grown again."""
-_MOST_WORK = 5_000_000_000
+MOST_LOOKS = 5_000_000_000
 """Links looked at in one round (minutes), above which a case is refused."""
 _ROUNDS = 24
 _VAIN = 8
@@ -602,7 +603,7 @@ def refusal(case: Case, moved: bool) -> Refusal | None:
     if case.rules.buffer is not None:
         return Refusal("does not limit the packets that a node holds")
     looks = case.task.most_messages(case.network) * case.network.link_count
-    if looks > _MOST_WORK:  # by arithmetic: so many messages are not even listed
+    if looks > MOST_LOOKS:  # by arithmetic: so many messages are not even listed
         return Refusal(_too_much(case, looks, moved))
     kinds = case.messages.discipline
     if case.messages.waits:
@@ -619,15 +620,15 @@ def refusal(case: Case, moved: bool) -> Refusal | None:
 def _too_much(case: Case, looks: int, moved: bool) -> str:
     """Return how much too large a case is, and what would make it fit."""
     nodes, packets = case.network.terminal_count, tasks.packets_of(case.task)
-    several = packets * _MOST_WORK // looks
+    several = packets * MOST_LOOKS // looks
     if 1 <= several < packets:
         fits = f"{several:,} packets a message would fit"
     else:  # packets grow with the square of the nodes where each sends to each, and links with the nodes
         root = 3 if isinstance(case.task, tasks.TotalExchange) else 2
-        fits = f"about {int(nodes * (_MOST_WORK / looks) ** (1 / root)):,} nodes of this degree would fit"
+        fits = f"about {int(nodes * (MOST_LOOKS / looks) ** (1 / root)):,} nodes of this degree would fit"
     if moved and isinstance(case.task, tasks.TotalExchange) and not case.network.plain:
         fits += ", and more on links that are all alike (a cost in steps)"
-    return f"would look at up to {looks:,} links for its packets; at most {_MOST_WORK:,} are allowed: {fits}"
+    return f"would look at up to {looks:,} links for its packets; at most {MOST_LOOKS:,} are allowed: {fits}"
 
 
 def _many(case: Case) -> Refusal | None:
@@ -640,7 +641,7 @@ def _many(case: Case) -> Refusal | None:
 def _very_many(case: Case) -> bool:
     """Return whether an exchange on plain links has so many packets that its paths are chosen origin by origin."""
     looks = case.task.most_messages(case.network) * case.network.link_count
-    if looks <= _MOST_WORK or case.network.terminal_count * case.network.link_count > _MOST_WORK:
+    if looks <= MOST_LOOKS or case.network.terminal_count * case.network.link_count > MOST_LOOKS:
         return False
     plain = case.network.plain and case.whole and not case.limited and case.rules.buffer is None
     return plain and isinstance(case.task, tasks.TotalExchange)

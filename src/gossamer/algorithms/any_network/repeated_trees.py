@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from math import ceil
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.any_network.free_root_trees import sums_along
 from gossamer.algorithms.any_network.packet_demands import demand_of, least_slots
 from gossamer.algorithms.any_network.priced_routing import branching, forests, refusal, timed
+from gossamer.graphs.disjoint_trees import Arcs, most_disjoint_trees
 from gossamer.graphs.path_and_hop_tables import PortTable
 from gossamer.graphs.precedence_scheduling import LinkResources, StartTimes, heights, scheduled
 from gossamer.graphs.priced_trees import Forest, PacketDemand, TreeGrowth
@@ -39,6 +41,8 @@ _WORK = 1_000_000
 """Packets times links, after which no larger generation is tried."""
 _LARGE_SIZES = (2, 4, 8)
 """The same where one packet of a sum takes long."""
+_NEAR = Fraction(101, 100)
+"""The same for trees that share no link."""
 _CLOSE = 1.002
 """Times the bound: so near to it, no other generation is tried."""
 _DEPTHS = (0.0, 0.03, 0.3)
@@ -47,6 +51,8 @@ _USUAL, _OTHERS, _VARIED = 0.003, (0.0, 0.001, 0.01, 0.03, 0.1), 4
 """The same for `even_trees`: first, and others for those that promise most, so many."""
 _CENTERED, _TIMES = (0.003, 0.01, 0.03), (1, 2, 4)
 """The same for trees by way of centers, and packets for each of these."""
+_MOST_TREES, _ARCS, _DRAWN = 62, 4_000_000, 3
+"""Trees that share no link, and links times these, at most; how often these are drawn."""
 _ROOTS = 64
 """Nodes that are roots of sums at the most."""
 _ROUNDS, _VAIN, _BLUNT, _STEEP = 24, 8, 4.0, 60.0
@@ -157,18 +163,21 @@ class EvenTrees(NamedTuple):
     promise: float
 
 
-def even_trees(case: Case) -> list[EvenTrees]:
+def even_trees(case: Case, least: Fraction = Fraction(0)) -> list[EvenTrees]:
     """Return trees for few packets of each message that use the busiest link little and are not deep.
 
     `case`: a task whose packets are copied, moved, or combined, of many packets a message; with others there are none.
+    `least`: slots that no schedule takes less than; nothing more is tried so near to it.
 
     Returns: promising what the busiest link takes for all packets, and the latencies of the longest way; the least
     first.
 
-    Trees of 1, 2, 3, ... packets are grown by prices, as in `repeated_trees`, at several costs of depth, for some
-    seconds at the most. Where switches make no copies, or add nothing up, packets of one root also go by way of a
-    *center* each: what its root can send only once, others send on to all. So nobody sends much, and no way is long.
-    Sums go to a root and from it along the same tree, which may be any node.
+    What one node has for all goes down as many trees without a common link as there are (Edmonds), if links are alike;
+    sums come up along them, too. Else, and where that is not near the least, trees of 1, 2, 3, ... packets are grown by
+    prices, as in `repeated_trees`, at several costs of depth, for some seconds at the most. Where switches make no
+    copies, or add nothing up, packets of one root also go by way of a *center* each: what its root can send only once,
+    others send on to all. So nobody sends much, and no way is long. Sums go to a root, any node, and out from it along
+    the same tree.
 
     >>> import gossamer
     >>> case = Case(gossamer.network("torus:3x4"), gossamer.task("allgather", packets=64))
@@ -179,6 +188,10 @@ def even_trees(case: Case) -> list[EvenTrees]:
     if asked is None:
         return []
     growing = _SumGrowth(asked) if _sums(asked) else _EvenGrowth(asked)
+    growing.share_no_link()
+    found = growing.found()
+    if found and found[0].promise <= least * _NEAR:
+        return found
     large = _sums(asked) and growing.worth(1) > _WORK // 64
     for packets in _LARGE_SIZES if large else _SIZES:
         if growing.work > (4 if large else 1) * _WORK or packets > growing.most:
@@ -256,6 +269,45 @@ class _EvenGrowth:
         assert best is not None
         self._found.append((best, asked))
 
+    def share_no_link(self) -> None:
+        """Add trees from one root that have no link in common, where all links and nodes are alike but for that."""
+        case, network = self.case, self.case.network
+        alike = network.uniform_occupancy is not None and network.shared_ports is None and not case.limited
+        messages = case.messages
+        to_all = messages.targets is None or messages.targets.size == network.terminal_count
+        if self._moved or not alike or messages.count != 1 or not to_all or not bool(self._branches.all()):
+            return
+        room = np.minimum(network.link_capacity, _MOST_TREES)
+        if int(room.sum()) * int(network.out_degree.max(initial=1)) > _ARCS:
+            return
+        link = np.repeat(np.arange(network.link_count), room)
+        arcs = Arcs.of(network.link_source[link], network.link_target[link], network.node_count)
+        draw, root = np.random.default_rng(case.seed), self._root(arcs)
+        for _ in range(_DRAWN):
+            found = most_disjoint_trees(arcs, root, draw, min(_MOST_TREES, self.most))
+            if found is None:
+                return
+            trees, count = found
+            depth = trees.depth[np.maximum(trees.tree, 0), arcs.head]
+            order = np.lexsort((depth, trees.tree))[int((trees.tree < 0).sum()) :]
+            size = np.bincount(trees.tree[order], minlength=count)
+            begin = np.cumsum(size) - size
+            place = np.full((count, network.node_count), -1, np.int32)  # of the hop that brings a packet to a node
+            place[trees.tree[order], arcs.head[order]] = np.arange(order.size) - np.repeat(begin, size)
+            parent = place[trees.tree[order], arcs.tail[order]]
+            forest = Forest(begin, begin + size, link[order].astype(np.int32), parent)
+            promise = self._promise(count, forest, self._period(forest))
+            self._found.append((EvenTrees(count, forest, promise), (count, _USUAL, None)))
+
+    def _root(self, arcs: Arcs) -> int:
+        return int(self.case.messages.origin[0])
+
+    def _period(self, trees: Forest) -> float:
+        """Return for how many slots the busiest link is taken by a packet along each tree."""
+        network = self.case.network
+        used = np.bincount(trees.link, minlength=network.link_count)
+        return float((used * network.link_occupancy / network.link_capacity).max(initial=0.0))
+
     _times = 1
     """How often the longest way is gone."""
 
@@ -317,6 +369,13 @@ class _SumGrowth(_EvenGrowth):
     def centers(self) -> list[IntArray]:
         """Return nothing: roots are free."""
         return []
+
+    def _root(self, arcs: Arcs) -> int:
+        ways = np.diff(arcs.first_out)[self._near_all]
+        return int(self._near_all[np.argmax(ways)])
+
+    def _period(self, trees: Forest) -> float:
+        return super()._period(trees._replace(link=np.append(trees.link, _back(self.case.network)[trees.link])))
 
     def _demand(self, packets: int) -> PacketDemand:
         roots = self._near_all[np.arange(packets) % self._near_all.size]
