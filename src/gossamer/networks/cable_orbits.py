@@ -20,6 +20,7 @@ __all__ = [
     "few_generators",
     "generated_table",
     "orbits_of_sets",
+    "pattern_of",
     "symmetries",
 ]
 
@@ -359,7 +360,7 @@ def symmetries(network: Network, marked: Sequence[int] = (), *, every: bool = Fa
     >>> symmetries(ring(4), [0])[0].tolist()
     [0, 3, 2, 1]
     """
-    pattern = _Pattern(network, marked)
+    pattern = Pattern(network, marked)
     if pattern.size > _MOST_VERTICES:
         return []
     found = [p[: network.node_count] for p in _of_cables(network, pattern)]
@@ -369,7 +370,12 @@ def symmetries(network: Network, marked: Sequence[int] = (), *, every: bool = Fa
     return found
 
 
-def _of_cables(network: Network, pattern: _Pattern) -> Iterator[Nodes]:
+def pattern_of(network: Network) -> Pattern:
+    """Return a network as a pattern of which nodes are told apart, and taken to others."""
+    return Pattern(network, ())
+
+
+def _of_cables(network: Network, pattern: Pattern) -> Iterator[Nodes]:
     """Yield symmetries that take cables to others, for each cable that those before take nowhere."""
     ends = cables(network)
     known = np.arange(len(ends))
@@ -391,7 +397,7 @@ def _of_cables(network: Network, pattern: _Pattern) -> Iterator[Nodes]:
             seen[look].append(cable)
 
 
-def _of_stabilizers(pattern: _Pattern) -> Iterator[Nodes]:
+def _of_stabilizers(pattern: Pattern) -> Iterator[Nodes]:
     """Yield generators of all symmetries: those that leave most vertices where they are first (Sims's chain)."""
     chain, marks = list[tuple[Marks, int]](), pattern.start
     while (vertex := pattern.twin(marks)) is not None:
@@ -412,7 +418,7 @@ def _of_stabilizers(pattern: _Pattern) -> Iterator[Nodes]:
                 orbit, vain = _merged(orbit, [taken]), set()
 
 
-class _Pattern:
+class Pattern:
     """A network as vertices and arcs between them, each of a kind; links are vertices where arcs do not do."""
 
     def __init__(self, network: Network, marked: Sequence[int]) -> None:

@@ -12,11 +12,13 @@ import numpy.typing as npt
 from gossamer.atomic_files import Rows, attributes, bandwidth_text, quantity, seconds_text
 from gossamer.networks.bottleneck import NarrowCut, bottleneck
 from gossamer.networks.derived import cables
-from gossamer.networks.hierarchy import hierarchy, link_kinds
+from gossamer.networks.hierarchy import Hierarchy, hierarchy, link_kinds
 from gossamer.networks.network import Failed, Network
 from gossamer.networks.networkx_conversion import port_attributes
 from gossamer.networks.recognition import recognition
 from gossamer.networks.recognition.free_groups import graph_of
+from gossamer.networks.recognition.missing_links import AlmostTorus, almost_torus
+from gossamer.networks.recognition.switch_shifts import SwitchShift, switch_shift
 from gossamer.networks.shared_ports import SharedPorts
 from gossamer.networks.spec import as_network
 from gossamer.networks.structures import Assumptions, RatedLinks, Speeds, SwitchAbilities
@@ -98,6 +100,12 @@ def symmetry_words(network: Network) -> str:
             words += f"; {order:,} shifts that move every rank and link" + " but those like the missing" * (
                 len(shape.missing) > 0
             )
+        torus = almost_torus(network) if shape is None else None
+        if torus is not None:
+            words = f"{torus.original.node_count:,} translations, but for what they take to the missing links"
+        shift = switch_shift(network) if shape is None and torus is None else None
+        if shift is not None:
+            words += f"; {shift.order:,} shifts that move every rank and link"
     count = automorphism_count(network)
     return words if count is None else f"{words}; {count:,} automorphism{'' if count == 1 else 's'}"
 
@@ -287,9 +295,11 @@ def describe(network: Network | Any) -> Description:
     connected, diameter, mean, exact = _reach(net)
     known = net.find(Failed)
     told = recognition(net)
-    shape = hierarchy(net) if told.original is None else None
+    shape: Hierarchy | AlmostTorus | SwitchShift | None = None
+    if told.original is None:
+        shape = hierarchy(net) or almost_torus(net) or (switch_shift(net) if net.links_only else None)
     words = told.words if shape is None else shape.words
-    if shape is not None and not net.links_only:
+    if isinstance(shape, Hierarchy) and not net.links_only:
         words = f"{told.words}: {words}"
     return Description(
         net,

@@ -166,8 +166,9 @@ class ExchangePlanner:
             Bytes that each terminal sends to each other; what it has for itself is left out.
         packets : int
             Packets to cut into, at most: fewer are planned faster, more leave less of the last packet of each pair
-            empty. Of the sizes that suit, the one that some of the busiest pairs fill evenly is taken. Every two terminals that have something for each other need one at the least, so that there are more where
-            most of the pairs do.
+            empty. Of the sizes that suit, the one that some of the busiest pairs fill evenly is taken. Every two
+            terminals that have something for each other need one at the least, so that there are more where most of the
+            pairs do.
 
         Returns
         -------

@@ -37,8 +37,8 @@ _LISTED, _MOST_IMAGES = 2_000_000, 100_000_000
 def group_of(network: Network, permutations: Sequence[npt.ArrayLike]) -> FreeGroup | ShiftGroup:
     """Return the group that permutations of the nodes generate.
 
-    A `ShiftGroup` if they commute and either the group is large or it leaves some switch where it is; else a
-    `gossamer.networks.FreeGroup`, which lists all symmetries. Raises as those do.
+    A `ShiftGroup` if they commute and either the group is large, or it leaves some switch where it is, or a few links
+    have no translates; else a `gossamer.networks.FreeGroup`, which lists all symmetries. Raises as those do.
     """
     n = network.node_count
     try:
@@ -46,12 +46,21 @@ def group_of(network: Network, permutations: Sequence[npt.ArrayLike]) -> FreeGro
     except ValueError:  # rows of several lengths
         return FreeGroup(network, permutations)
     proper = all(p.shape == (n,) and p.dtype.kind in "iu" and np.array_equal(np.sort(p), np.arange(n)) for p in given)
-    if not (proper and given) or network.parallel or network.terminal_count == n:
+    if not (proper and given) or network.parallel:
         return FreeGroup(network, permutations)
     orders = [_order(p) for p in given]
     fixed = any(bool((_power(p, k) == np.arange(n)).any()) for p, k in zip(given, orders, strict=True) if k > 1)
     large = math.prod(orders) * n > _LISTED
     commuting = all(np.array_equal(p[q], q[p]) for i, p in enumerate(given) for q in given[:i])
+    if network.terminal_count == n:
+        try:
+            return FreeGroup(network, permutations)
+        except NetworkError:
+            if commuting and not fixed:
+                found = ShiftGroup(network, given)
+                if found.broken is not None:
+                    return found
+            raise
     if commuting and (fixed or large or len(given) > 1):
         try:
             found = ShiftGroup(network, given)

@@ -1,0 +1,295 @@
+"""Allgather on tori of which some links failed: greedy flooding from one node of each orbit of a few translations.
+
+What a translation of the torus takes the failed links to is left idle. Then all nodes of an orbit do the same, and
+which blocks a node has is told by where their owners are as seen from it: one bit each, shifted along the links.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.algorithms.algorithm import Algorithm, refuse_buffers
+from gossamer.errors import NetworkError
+from gossamer.graphs.list_scheduling import lowest
+from gossamer.jit import njit
+from gossamer.networks.network import Network
+from gossamer.networks.recognition.missing_links import AlmostTorus, almost_torus
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.tasks import MultinodeBroadcast
+from gossamer.schedules import Phase, Schedule, Symmetry
+
+__all__ = ["TRANSLATED_FLOODING", "spared", "translated_flooding"]
+
+Longs = npt.NDArray[np.int64]
+Ints = npt.NDArray[np.int32]
+
+_WIDE = 64
+"""Nodes along the dimension whose blocks are one word."""
+_LOOKS = 4
+"""Blocks that a link compares."""
+_MOST_SHIFTS, _MOST_HOPS = 64, 150_000_000
+
+
+@njit(cache=True, nogil=True)
+def _sum(a, b, sign, sides):
+    """Return the number of the sum or difference of two places, given by their numbers."""
+    found, unit = np.int64(0), np.int64(1)
+    for i in range(sides.size - 1, -1, -1):
+        k = sides[i]
+        found += (a % k + sign * (b % k) + k) % k * unit
+        a //= k
+        b //= k
+        unit *= k
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _flood(
+    sides, orbit, places, tail, head, way, before, beside, turned, group, link_at, lag, looks, seed, has, will, lacks,
+    spread, turn, link, packet,
+):  # fmt: skip
+    """Let every link of the quotient, turn by turn, carry a block that its target lacks; return hops and turns.
+
+    Blocks are numbered as seen from a node: by the place of the owner less its own. The last dimension is one word.
+
+    * `sides`, int64[dimensions]. `orbit`, int32[N], `places`, int64[R]: the orbit of each place, and one of each.
+    * `tail`, `head`, `way`, int64[K]: the orbits that each link leads from and to, and its direction.
+    * `before`, int64[K]: the place from which each link leads to the one place of its target's orbit.
+    * `beside`, int64[D, rows], `turned`, int64[D]: the row at the tail for each at the head, and how words are turned.
+    * `group`, int64[G + 1]: the links that go first in each turn, those that go next, and so on.
+    * `link_at`, int32[N, D]: the link from each place in each direction.
+    * `lag`: turns after which what was sent is passed on.
+    * `has`, `will`, uint64[R, rows]: zero. `lacks`, int64[R]. `spread`, int64[R]: zero.
+    * `turn`, `link`, `packet`, int32[H]: written.
+
+    Returns -1 hops if something cannot be brought anywhere any more.
+    """
+    np.random.seed(seed)
+    rows = has.shape[1]
+    wide = sides[-1]
+    mask = np.uint64(2**64 - 1) >> np.uint64(64 - wide)
+    one, top = np.uint64(1), np.uint64(wide - 1)
+    order = np.arange(tail.size)
+    ring = tail.size * lag
+    sent_to, sent = np.empty(ring, np.int64), np.empty(ring, np.int64)
+    left = np.int64(0)
+    for r in range(places.size):
+        has[r, 0] |= one
+        will[r, 0] |= one
+        left += lacks[r]
+    made, came = 0, 0
+    ends = np.zeros(lag, np.int64)  # hops made up to the end of the last turns
+    t, quiet = 0, 0
+    while left:
+        begin = made
+        for g in range(group.size - 1):
+            low, high = group[g], group[g + 1]
+            for i in range(high - 1, low, -1):
+                j = np.random.randint(low, i + 1)
+                order[i], order[j] = order[j], order[i]
+        for i in range(order.size):
+            k = order[i]
+            v = head[k]
+            if lacks[v] == 0:
+                continue
+            u, d = tail[k], way[k]
+            row = np.random.randint(0, rows)
+            best, least, seen = np.int64(-1), np.int64(0), 0
+            for _ in range(rows):
+                word = has[u, beside[d, row]]
+                if turned[d] > 0:
+                    word = (word >> one) | ((word & one) << top)
+                elif turned[d] < 0:
+                    word = ((word << one) & mask) | (word >> top)
+                fresh = word & ~will[v, row]
+                while fresh and seen < looks:
+                    block = row * wide + lowest(fresh)
+                    fresh &= fresh - one
+                    value = spread[orbit[_sum(places[v], block, 1, sides)]]
+                    if best < 0 or value < least:
+                        best, least = block, value
+                    seen += 1
+                if seen >= looks:
+                    break
+                row = row + 1 if row + 1 < rows else 0
+            if best < 0:
+                continue
+            will[v, best // wide] |= one << np.uint64(best % wide)
+            lacks[v] -= 1
+            left -= 1
+            owner = _sum(places[v], best, 1, sides)
+            c = orbit[owner]
+            spread[c] += 1
+            shift = _sum(places[c], owner, -1, sides)
+            turn[made], packet[made] = t, c
+            link[made] = link_at[_sum(before[k], shift, 1, sides), d]
+            sent_to[made % ring], sent[made % ring] = v, best
+            made += 1
+        ends[t % lag] = made
+        t += 1
+        if t >= lag:
+            for h in range(came, ends[t % lag]):
+                v, block = sent_to[h % ring], sent[h % ring]
+                has[v, block // wide] |= one << np.uint64(block % wide)
+            came = ends[t % lag]
+        quiet = 0 if made > begin else quiet + 1
+        if quiet > lag:
+            return -1, t
+    return made, t
+
+
+class _Spared(NamedTuple):
+    """A torus with links missing, and the translations that few links are lost to."""
+
+    torus: AlmostTorus
+    symmetry: Symmetry
+
+
+def spared(network: Network) -> _Spared | None:
+    """Return the torus that a network is but for a few cables, with few translations; None if it is none.
+
+    >>> from gossamer.networks import parse
+    >>> spared(parse("torus:16x16").without(links=[(0, 1)])).symmetry.order
+    8
+    """
+    torus = almost_torus(network)
+    shifts = [] if torus is None else torus.shifts(_MOST_SHIFTS)
+    if torus is None or not shifts:
+        return None
+    try:
+        return _Spared(torus, Symmetry(network, permutations=[torus.moved(shift) for shift in shifts]))
+    except NetworkError:  # links differ in more than their ends
+        return None
+
+
+def translated_flooding(case: Case) -> Schedule:
+    """Build an allgather that looks the same from all nodes of an orbit, in which links that could help do not idle.
+
+    A few translations of the torus are kept, so few that what they take the failed links to is little. Every node gets
+    a block of another over each of its links in every turn, as long as the one before has one that it lacks.
+
+    Parameters
+    ----------
+    case : Case
+        A multinode broadcast of messages of one packet, on a torus or hypercube of which a few cables are missing,
+        under any numbering, with links of equal times; all ports. The seed is that of the order of links.
+
+    Returns
+    -------
+    Schedule
+        Invariant under the translations; links that some of them take to failed ones are not used.
+
+    Raises
+    ------
+    NetworkError
+        If the network is none such, or too many links are like the failed ones.
+
+    Notes
+    -----
+    O(N**2 / H) hops for a group of H translations, and one bit for each block and orbit.
+
+    References
+    ----------
+    Gossamer; greedy flooding on the quotient of the network.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> left = gossamer.network("torus:16x16").without(links=[(0, 1)])
+    >>> schedule = translated_flooding(gossamer.questions.cases.Case(left, gossamer.task("allgather")))
+    >>> schedule.symmetry.order, schedule.completion_time < 87
+    (8, True)
+    """
+    found = case.once(spared, case.network)
+    if found is None:
+        raise NetworkError(f"{case.network.spec} is no torus with a few links missing")
+    torus, symmetry = found
+    network, n = case.network, case.network.node_count
+    # Step 0: coordinates of which the last is the longest that fits into a word
+    fits = [i for i, side in enumerate(torus.sides) if side <= _WIDE]
+    last = max(fits, key=lambda i: torus.sides[i])
+    dimensions = [*(i for i in range(len(torus.sides)) if i != last), last]
+    sides = np.array([torus.sides[i] for i in dimensions], np.int64)
+    place = np.ravel_multi_index(tuple(torus.place[:, dimensions].T), tuple(sides)).astype(np.int64)
+    node = np.empty(n, np.int64)
+    node[place] = np.arange(n)
+    # Step 1: the links in each direction, and those of one place of each orbit that have translates
+    at = np.stack(np.unravel_index(np.arange(n), tuple(sides)), axis=1)
+    steps = [(i, sign) for i, side in enumerate(sides.tolist()) for sign in (1, -1)[: min(side - 1, 2)]]
+    rows = n // int(sides[-1])
+    link_at = np.empty((n, len(steps)), np.int32)
+    beside, turned = np.empty((len(steps), rows), np.int64), np.zeros(len(steps), np.int64)
+    target = np.empty((n, len(steps)), np.int64)
+    for d, (i, sign) in enumerate(steps):
+        moved = at.copy()
+        moved[:, i] += sign
+        to = np.ravel_multi_index(tuple((moved % sides).T), tuple(sides))
+        target[:, d] = to
+        link = network.links_between(node, node[to])
+        broken = link < 0 if symmetry.broken is None else (link < 0) | symmetry.broken[link]
+        link_at[:, d] = np.where(broken, -1, link)
+        beside[d] = np.arange(rows) if i == len(sides) - 1 else to[:: int(sides[-1])] // int(sides[-1])
+        turned[d] = sign if i == len(sides) - 1 else 0
+    orbit = symmetry.orbit[node].astype(np.int32)
+    places = place[symmetry.representatives]
+    tail, way = np.nonzero(link_at[places] >= 0)
+    head = orbit[target[places[tail], way]].astype(np.int64)
+    # Step 2: links to nodes that have fewest go first, as these have none to spare
+    entering = np.bincount(head, minlength=places.size)
+    order = np.argsort(entering[head], kind="stable")
+    tail, way, head = tail[order], way[order], head[order]
+    group = np.append(np.flatnonzero(np.diff(entering[head], prepend=-1)), head.size)
+    back = 2 * at[places[head]] - at[target[places[head], way]]
+    before = np.ravel_multi_index(tuple((back % sides).T), tuple(sides))
+    # Step 3: flooding, in turns as long as a link is busy
+    takes, wait = int(network.link_occupancy[0]), int(network.link_latency[0])
+    hops = places.size * (n - 1)
+    columns = tuple(np.empty(hops, np.int32) for _ in range(3))
+    made, _ = _flood(
+        sides, orbit, places, tail, head, way, before, beside, turned, group, link_at, 1 + ceil(wait / takes), _LOOKS,
+        case.seed, *np.zeros((2, places.size, rows), np.uint64), np.full(places.size, n - 1),
+        np.zeros(places.size, np.int64), *columns,
+    )  # fmt: skip
+    if made < 0:
+        raise NetworkError(f"{network.spec}: without the links like the failed ones some node is out of reach")
+    turn, link, packet = columns
+    turn *= takes
+    slots = int(turn[-1]) + takes + wait
+    return Schedule.of(case, turn, link, packet, symmetry=symmetry, phases=[Phase(case.task.name, slots)])
+
+
+def _propose(case: Case) -> Offer[Schedule] | Refusal:
+    network = case.network
+    refusal = refuse_buffers(case.rules)
+    if refusal is None and (case.send_limited or case.receive_limited):
+        refusal = Refusal("is for all ports")
+    if refusal is None and case.rules.segmented:
+        refusal = Refusal("is for unsegmented messages")
+    if refusal is not None:
+        return refusal
+    if network.uniform_occupancy is None or network.uniform_latency is None:
+        return Refusal("needs links of equal times")
+    found = case.once(spared, network)
+    if found is None or min(found.torus.sides) > _WIDE:
+        return Refusal("needs a torus or hypercube of which a few links failed")
+    hops = network.node_count**2 // found.symmetry.order
+    if hops > _MOST_HOPS:
+        return Refusal(f"would store about {hops:,} hops; at most {_MOST_HOPS:,} are allowed")
+    return Offer(
+        lambda: translated_flooding(case), effort="search", orbit=found.symmetry.order, hop_bytes=40, hop_seconds=6e-7
+    )
+
+
+TRANSLATED_FLOODING = Algorithm(
+    name="translated-flooding",
+    tasks=(MultinodeBroadcast,),
+    propose=_propose,
+    networks="tori and hypercubes of which a few links failed",
+    source="gossamer; no promised time",
+    summary="greedy flooding from one node of each orbit of a few translations; the rest is translated",
+    timed=True,
+)
