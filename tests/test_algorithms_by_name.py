@@ -106,10 +106,11 @@ def test_each_name_that_compare_shows_plans_the_same_time(spec, task):
         assert (plan.algorithm, plan.completion_time) == (row["algorithm"], row["time"])
 
 
+@pytest.mark.slow
 def test_each_name_that_a_page_shows_plans_the_task():
     cost = TimeCost("16MiB")
     plan = gossamer.plan("dgx-h100:2", "allreduce", cost=cost)
-    page = gossamer.explain(plan, budget=20.0)
+    page = gossamer.explain(plan, budget=60.0)
     names = {plan.algorithm, *(gain.algorithm for gain in page.gains if gain.algorithm)}
     names |= {each.name for each in page.beside if each.time is not None}
     assert len(names) > 3
