@@ -1,4 +1,4 @@
-"""Designs as sweeps, on several cores or a cluster, kept in a file and continued; and as files: links, cables, routes."""
+"""Designs as sweeps, on several cores or a cluster, kept in a file; and as files: links, cables, routes."""
 
 from __future__ import annotations
 
