@@ -130,7 +130,7 @@ def test_an_exchange_has_the_bound_of_its_flows_over_links_of_several_rates(netw
     assert float(found.value) == pytest.approx(least_congestion(network, pairs), rel=1e-4)
 
 
-@settings(max_examples=10)
+@settings(max_examples=25)
 @given(networks(6), st.data())
 def test_balanced_prices_come_close_to_the_flows_of_a_permutation(network, data):
     targets = data.draw(st.permutations(range(network.terminal_count)))
