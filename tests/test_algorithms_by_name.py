@@ -38,6 +38,7 @@ def check_refusal(error, name, task):
     assert len(clauses) == len(set(clauses))
 
 
+@pytest.mark.exhaustive(always=76)
 @pytest.mark.parametrize("spec", NETWORKS)
 @pytest.mark.parametrize("names", NAMES, ids=lambda names: names[0])
 def test_a_name_plans_what_it_explains_in_steps(names, spec):
@@ -58,6 +59,7 @@ def test_a_name_plans_what_it_explains_in_steps(names, spec):
         assert plan.completion_time >= plan.bound
 
 
+@pytest.mark.exhaustive(always=76)
 @pytest.mark.parametrize("spec", NETWORKS)
 @pytest.mark.parametrize("names", NAMES, ids=lambda names: names[0])
 def test_a_name_plans_what_it_explains_in_seconds(names, spec):
@@ -104,6 +106,7 @@ def test_each_name_that_compare_shows_plans_the_same_time(spec, task):
         assert (plan.algorithm, plan.completion_time) == (row["algorithm"], row["time"])
 
 
+@pytest.mark.slow
 def test_each_name_that_a_page_shows_plans_the_task():
     cost = TimeCost("16MiB")
     plan = gossamer.plan("dgx-h100:2", "allreduce", cost=cost)

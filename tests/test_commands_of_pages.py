@@ -59,6 +59,7 @@ def lines(page):
     return [line for line in code.splitlines() if line.startswith("gossamer ")]
 
 
+@pytest.mark.exhaustive(always=6)
 @pytest.mark.parametrize("page", PREPARED)
 def test_the_commands_of_a_page_run(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -136,6 +136,7 @@ def test_a_plan_that_repeats_is_followed_by_one_generation(monkeypatch):
         assert gap == 0 or hop.times > 1 or before.times > 1
 
 
+@pytest.mark.exhaustive(always=4)
 @pytest.mark.parametrize(("spec", "task", "asked"), CASES, ids=named)
 def test_shares_are_those_of_the_links(spec, task, asked):
     schedule = schedule_of(spec, task, asked)

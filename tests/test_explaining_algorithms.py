@@ -60,6 +60,7 @@ def small_case(algorithm, kind: type[Task]):
     return None
 
 
+@pytest.mark.exhaustive(always=10)
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_every_algorithm_of_a_task_is_explained(kind):
     names = []
@@ -132,6 +133,7 @@ def check_slots(told):
             assert all(source in shown.holders for source, _ in shown.moves)
 
 
+@pytest.mark.exhaustive(always=14)
 @pytest.mark.parametrize("algorithm", WORMHOLE_ALGORITHMS, ids=lambda a: f"{a.name}-{a.tasks[0].name}")
 def test_every_wormhole_algorithm_is_explained(algorithm):
     told = explain_algorithm(algorithm.name, "torus:4x4")

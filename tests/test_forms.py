@@ -116,6 +116,7 @@ def test_groups_help_each_other(groups, share):
     assert gossamer.verify(found.schedule)
 
 
+@pytest.mark.exhaustive(always=8)
 @pytest.mark.parametrize("form", ["blocks", "root", "gather", "sums"])
 @pytest.mark.parametrize("groups", ["0-3;4-7;8-11;12-15", "0-2;5-9", "3-8", "0-5;5-8", "0;1-4"])
 def test_each_form_in_groups(groups, form):

@@ -283,7 +283,7 @@ def test_sizes_and_results_of_tasks_together():
     assert messages.after.tolist() == [-1] * 6 + [3, 4, 5]
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(st.data(), st.integers(0, 2**32))
 def test_numbers_of_tasks_together_and_in_groups_follow_renaming_and_duals(data, seed):
     network = data.draw(networks)

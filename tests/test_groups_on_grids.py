@@ -16,6 +16,7 @@ GRIDS = [
 ]  # fmt: skip
 
 
+@pytest.mark.exhaustive(always=20)
 @pytest.mark.parametrize(("spec", "dimensions", "alone"), GRIDS)
 @pytest.mark.parametrize("name", TASKS)
 def test_groups_along_dimensions_take_what_one_takes_alone(spec, dimensions, alone, name):

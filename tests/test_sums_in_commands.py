@@ -37,6 +37,7 @@ def plan(request, tmp_path_factory):
     return path
 
 
+@pytest.mark.exhaustive(always=19)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_takes_partial_sums(capsys, tmp_path, plan, command):
     capsys.readouterr()

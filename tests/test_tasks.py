@@ -192,7 +192,7 @@ def test_tasks_without_a_dual_say_so(of):
 # -- new names -----------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(st.data(), st.integers(0, 2**32))
 def test_renaming_renames_origins_and_targets_of_every_message(data, seed):
     network = data.draw(networks)

@@ -231,9 +231,9 @@ def test_bounds_of_whole_messages_say_so_where_parts_may_be_faster():
 
 def test_a_form_that_is_asked_for_keeps_its_bounds():
     links = {"bandwidth": "50GB/s", "latency": "2us"}
-    found = gossamer.plan("hypercube:3", "allreduce", cost=TimeCost("256KiB", form="blocks", **links))
+    found = gossamer.plan("hypercube:2", "allreduce", cost=TimeCost("256KiB", form="blocks", **links))
     assert found.bound_scope == "schedules by reduce-scatter + allgather"
-    free = gossamer.plan("hypercube:3", "allreduce", cost=TimeCost("256KiB", **links))
+    free = gossamer.plan("hypercube:2", "allreduce", cost=TimeCost("256KiB", **links))
     assert free.bound_scope == ""
     assert free.bound_seconds < found.bound_seconds
 

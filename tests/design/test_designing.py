@@ -14,7 +14,7 @@ from gossamer.cli import main
 from gossamer.networks import as_network, read_network
 from gossamer.networks.structures import Coordinates
 from gossamer.studies.design import Wishes, design, limit
-from gossamer.studies.design.design_files import cable_rows, routing_table, save_design
+from gossamer.studies.design.design_sweeps import cable_rows, routing_table, save_design
 from gossamer.studies.design.problem import cabled, places
 from gossamer.studies.design.search import single_paths
 

@@ -84,7 +84,7 @@ def graphs(draw, most=7):
 
 
 @given(graphs(5), graphs(5), graphs(3), st.data())
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_theorem_2_1_on_random_products(a, b, c, data):
     network = product(a, b, c)
     source, target = data.draw(st.lists(st.integers(0, network.node_count - 1), min_size=2, max_size=2, unique=True))
@@ -94,7 +94,7 @@ def test_theorem_2_1_on_random_products(a, b, c, data):
 
 
 @given(graphs(10), st.data())
-@settings(max_examples=200)
+@settings(max_examples=80)
 def test_there_are_as_many_as_menger_says(network, data):
     source, target = data.draw(st.lists(st.integers(0, network.node_count - 1), min_size=2, max_size=2, unique=True))
     paths = node_disjoint_paths(network, source, target)

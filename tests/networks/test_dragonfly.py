@@ -47,7 +47,7 @@ def test_the_arrangements_of_one_size_are_different_networks():
 
 
 @given(st.data())
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=40)
 def test_fewer_groups_share_the_ports_evenly(data):
     a, h = data.draw(st.integers(1, 5)), data.draw(st.integers(1, 4))
     g = data.draw(st.integers(1, a * h + 1))

@@ -14,7 +14,7 @@ from gossamer.networks.random_networks import _connected, _regular
 
 
 @given(st.integers(1, 16), st.data())
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 def test_jellyfish_are_regular_connected_and_simple(n, data):
     d = data.draw(st.integers(min(2, n - 1), n - 1).filter(lambda d: n * d % 2 == 0))
     net = jellyfish(n, d, data.draw(st.integers(0, 2**40)))

@@ -59,7 +59,7 @@ def canonical(spec: str) -> str:
 
 
 @given(specs)
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 def test_specs_are_canonical_or_become_so_and_parse_back(spec):
     net = parse(spec)
     assert net.spec == canonical(spec)
@@ -69,7 +69,7 @@ def test_specs_are_canonical_or_become_so_and_parse_back(spec):
 
 
 @given(specs, st.randoms())
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=40)
 def test_upper_case_and_spaces_make_no_difference(spec, random):
     spaced = re.sub(
         r"(?<=[0-9)])x|[,=:()]", lambda m: random.choice(["", " "]) + m[0] + random.choice(["", "  "]), spec
@@ -182,7 +182,7 @@ names = st.sampled_from([f.name for f in FAMILIES if f.small])
         st.text(max_size=30), st.builds("{}:{}".format, names, st.text("0123x,=()kh:- ringcapacity", max_size=12))
     )
 )
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=120)
 def test_no_text_makes_the_parser_fail_in_any_other_way(text):
     message = ""
     try:

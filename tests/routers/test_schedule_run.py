@@ -69,6 +69,7 @@ def test_routers_without_delay_take_the_models_time_and_one_cycle_a_hop():
     assert run.model_cycles == run.cycles == run.predicted_cycles
 
 
+@pytest.mark.exhaustive(always=20)
 @pytest.mark.parametrize(("spec", "algorithm"), CASES, ids=lambda x: x if isinstance(x, str) else x.name)
 def test_every_algorithm_delivers_without_barriers(spec, algorithm):
     network, model = gossamer.network(spec), LinearCost(startup=20, message_bytes=32)

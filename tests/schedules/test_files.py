@@ -119,6 +119,7 @@ FAILURES = {
 }
 
 
+@pytest.mark.exhaustive(always=6)
 @pytest.mark.parametrize("suffix", ["parquet", "txt"])
 @pytest.mark.parametrize("case", FAILURES)
 def test_what_failed_comes_back(tmp_path, case, suffix):

@@ -62,7 +62,7 @@ def test_random_subsets_of_busy_links_never_meet(sides):
         assert "link capacity" not in verify(torus_on_array(one)).counts
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(st.data())
 def test_any_valid_torus_schedule_becomes_a_valid_array_schedule_that_takes_twice_as_long(data):
     network = gossamer.network(data.draw(st.sampled_from(TORI)))

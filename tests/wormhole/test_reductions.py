@@ -84,7 +84,7 @@ def changed(draw):
 
 
 @pytest.mark.uncompiled
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(changed())
 def test_faults_are_counted_as_by_the_twin(schedule):
     found = verify(schedule, limit=10_000)

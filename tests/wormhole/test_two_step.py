@@ -12,8 +12,7 @@ from gossamer.questions.costs import LinearCost
 from gossamer.questions.rules import Rules
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.wormhole import verify
-from gossamer.wormhole.flooding import flooded
-from gossamer.wormhole.gather_then_broadcast import TWO_STEP, gather_then_broadcast, middle
+from gossamer.wormhole.flooding import TWO_STEP, flooded, gather_then_broadcast, middle
 
 ALGORITHM = TWO_STEP[0]
 NETWORKS = (

@@ -78,7 +78,7 @@ def _design(
     from gossamer.atomic_files import check_writable
     from gossamer.studies.design import Wishes, designs
     from gossamer.studies.design import design as search_networks
-    from gossamer.studies.design.design_files import save_design
+    from gossamer.studies.design.design_sweeps import save_design
     from gossamer.studies.design.problem import read_degrees
 
     for path in output:
@@ -125,7 +125,7 @@ def _design(
 
 def _flit_runs(found: Any, stage: Any) -> list[Any]:
     """Run the best network and the torus in flits."""
-    from gossamer.studies.design.design_files import flit_run
+    from gossamer.studies.design.design_sweeps import flit_run
 
     torus = found.torus
     runs: list[Any] = []

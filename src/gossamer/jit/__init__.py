@@ -5,7 +5,7 @@ is first called, so that a kernel stands in the file of what calls it and costs 
 Small work is done by the function itself, as Python, while nothing is compiled for it: seconds of compiling are not
 worth microseconds of work (`budgeted_interpreter`). Compiled code is kept in a folder for each state of the sources;
 where it cannot be read or written the kernel is compiled again. What is compiled is told before it begins
-(`compile_events`).
+(`telling`).
 
 With ``GOSSAMER_PLAIN_NUMBA=1`` in the environment there are none of these but the first: `njit` is Numba's.
 """
@@ -16,8 +16,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from gossamer.jit.compile_events import seconds_compiled, telling
-from gossamer.jit.kernel import Kernel, often, seldom, uninterpreted
+from gossamer.jit.kernel import Kernel, often, seconds_compiled, seldom, telling, uninterpreted
 
 __all__ = ["Kernel", "njit", "often", "seconds_compiled", "seldom", "telling", "uninterpreted"]
 

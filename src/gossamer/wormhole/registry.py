@@ -23,8 +23,7 @@ from gossamer.wormhole.aggregation_distribution import ATD
 from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.combining_personalized import COMBINING
 from gossamer.wormhole.direct_messages import DIRECT, direct_messages
-from gossamer.wormhole.flooding import FLOODING, flooding_offers
-from gossamer.wormhole.gather_then_broadcast import TWO_STEP
+from gossamer.wormhole.flooding import FLOODING, TWO_STEP, flooding_offers
 from gossamer.wormhole.multinode_broadcast_on_disjoint_trees import EDST
 from gossamer.wormhole.packet_schedules import PACKET_SWITCHED, SLOT_BY_SLOT, as_steps, refuse_hops_at_switches
 from gossamer.wormhole.ring_all_gather import PACKED, RINGS

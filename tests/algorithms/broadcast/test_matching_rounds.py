@@ -68,7 +68,7 @@ def networks(draw):
 
 
 @given(networks(), st.data(), st.sampled_from(["one", "one-send"]))
-@settings(max_examples=80)
+@settings(max_examples=40)
 def test_it_is_valid_and_between_the_bound_and_the_breadth_first_tree(network, data, ports):
     task, model = Broadcast(data.draw(st.integers(0, network.terminal_count - 1))), Rules(ports=ports)
     schedule = MATCHING_ROUNDS.build(Case(network, task, model))

@@ -54,7 +54,7 @@ def networks(draw):
 
 
 @given(networks(), st.data())
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_all_ports_take_the_distance_of_the_furthest_terminal(network, data):
     root = data.draw(st.integers(0, network.terminal_count - 1))
     schedule = TREE.build(Case(network, Broadcast(root), Rules()))
@@ -64,7 +64,7 @@ def test_all_ports_take_the_distance_of_the_furthest_terminal(network, data):
 
 
 @given(networks(), st.data())
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_one_port_is_valid_and_lies_between_the_bounds_of_any_tree(network, data):
     root = data.draw(st.integers(0, network.terminal_count - 1))
     distance = nx.single_source_shortest_path_length(to_networkx(network), root)

@@ -31,7 +31,7 @@ def trees(draw):
 
 
 @given(trees(), st.sampled_from(OF_TREES), st.sampled_from(["all", "one-send", "one-receive"]))
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=50)
 def test_every_algorithm_keeps_its_promise(network, algorithm, ports):
     case = Case(network, algorithm.tasks[0](), Rules(ports=ports))
     if algorithm.covers(case):

@@ -44,7 +44,7 @@ def test_reference_times_are_met_within_a_few_percent_and_so_is_the_bound(case):
 SHAPES = st.tuples(st.integers(1, 6), st.integers(1, 6)).filter(lambda s: s[0] * s[1] > 1)
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(SHAPES, st.data(), st.sampled_from(["best", *ORDERS]), st.booleans(), st.sampled_from([0, Fraction(1, 3), 1]))
 def test_no_active_set_exceeds_the_bound(sides, data, order, wraps, control_time):
     net = (torus if wraps else array)(*sides)

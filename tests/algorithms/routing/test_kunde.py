@@ -77,7 +77,7 @@ def test_every_merge_of_four_roughly_sorted_quarters_is_sorted(height, width):
 
 
 @given(rows=st.integers(1, 24), columns=st.integers(1, 24), data=st.data())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_keys_of_any_rectangle_are_sorted_with_what_they_belong_to(rows, columns, data):
     draw = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     key = draw.integers(0, data.draw(st.sampled_from([2, 3, 1000])), rows * columns)

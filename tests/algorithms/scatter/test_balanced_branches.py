@@ -43,7 +43,7 @@ def networks(draw):
 
 
 @given(networks(), st.data())
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_it_is_valid_and_never_slower_than_the_shortest_path_tree(network, data):
     root = data.draw(st.integers(0, network.node_count - 1))
     schedule = BALANCED_BRANCHES.build(Case(network, Scatter(root), ALL))
@@ -53,7 +53,7 @@ def test_it_is_valid_and_never_slower_than_the_shortest_path_tree(network, data)
 
 
 @given(networks(), st.data())
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_the_tree_spans_and_its_largest_branch_is_the_time(network, data):
     root = data.draw(st.integers(0, network.node_count - 1))
     tree = balanced_branches_tree(network, root)

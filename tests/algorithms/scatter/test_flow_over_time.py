@@ -62,7 +62,7 @@ def networks(draw, most=9):
 
 
 @given(networks(), st.data())
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_it_takes_the_least_time_on_random_networks(network, data):
     root = data.draw(st.integers(0, network.terminal_count - 1))
     schedule = FLOW_OVER_TIME.build(Case(network, Scatter(root), ALL))

@@ -77,7 +77,7 @@ def networks(draw):
 
 
 @given(networks(), st.data(), st.sampled_from(["all", "one", "one-send", "one-receive"]))
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_random_networks_get_valid_schedules_within_the_claim_and_the_bound(network, data, ports):
     root = data.draw(st.integers(0, network.terminal_count - 1))
     task, model = Scatter(root), Rules(ports=ports)

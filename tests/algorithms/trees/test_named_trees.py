@@ -166,7 +166,7 @@ def graphs(draw):
 
 
 @given(st.lists(graphs(), min_size=2, max_size=3), st.data())
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_theorem_3_1_product_tree_spans_and_its_height_is_the_eccentricity(factors, data):
     network = product(*factors)
     root = data.draw(st.integers(0, network.node_count - 1))

@@ -7,8 +7,7 @@ import gossamer
 from dynamic.networks_for_schemes import holt
 from gossamer.errors import NotApplicableError
 from gossamer.graphs.disjoint_trees import disjoint_tree, grown_trees
-from gossamer.simulation.random_arrivals.schemes.edge_disjoint_trees import tree_height
-from gossamer.simulation.random_arrivals.schemes.mini_packets import mini_packets, star_minis
+from gossamer.simulation.random_arrivals.schemes.edge_disjoint_trees import mini_packets, star_minis, tree_height
 from gossamer.simulation.random_arrivals.theory import best_bound, delay_bounds, link_loads, stability_limit
 
 

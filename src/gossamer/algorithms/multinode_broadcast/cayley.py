@@ -17,7 +17,6 @@ from gossamer.schedules import Schedule, Symmetry
 
 __all__ = [
     "ATTEMPTS",
-    "MULTINODE_BROADCAST_CAYLEY",
     "TRANSLATED_TREE",
     "fewest_slots",
     "fill_cells",
@@ -297,6 +296,3 @@ TRANSLATED_TREE = Algorithm(
     source="gossamer; translations by Dimakopoulos 1996, Lemma 4.7",
     summary="one broadcast tree whose translates never meet on a link",
 )
-
-MULTINODE_BROADCAST_CAYLEY: tuple[Algorithm, ...] = (TRANSLATED_TREE,)
-"""The algorithms for multinode broadcast on Cayley networks."""

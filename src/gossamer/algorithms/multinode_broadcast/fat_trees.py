@@ -18,7 +18,6 @@ from gossamer.schedules import Schedule
 __all__ = [
     "CLIMBING_STAR_EXCHANGES",
     "FLOODING",
-    "MULTINODE_BROADCAST_FAT_TREES",
     "RISING_STAR_EXCHANGES",
     "STAR_EXCHANGES",
     "UP_FIRST",
@@ -480,9 +479,3 @@ RISING_STAR_EXCHANGES = Algorithm(
     summary="phases of star exchanges, from the lowest to the root's, without a pause: two messages at a node",
     timed=True,  # asked for other links and switches itself, so that it can refuse them
 )
-
-
-MULTINODE_BROADCAST_FAT_TREES: tuple[Algorithm, ...] = (FLOODING, STAR_EXCHANGES)
-"""The algorithms for multinode broadcast in fat trees with ports ``all``; `UP_FIRST` is for ports ``one-send``.
-
-`CLIMBING_STAR_EXCHANGES` and `RISING_STAR_EXCHANGES` stand apart: they cannot be run backwards."""

@@ -26,7 +26,6 @@ __all__ = [
     "DIGITWISE",
     "OFFSETS",
     "PHASES",
-    "TOTAL_EXCHANGE_FAT_TREES",
     "UP_FIRST",
     "branch_steps",
     "digitwise_exchange",
@@ -490,7 +489,3 @@ UP_FIRST = Algorithm(
     source="Dimakopoulos 1996, section 6.2.4, corrected",
     summary="furthest first; one packet a slot and node, upwards first, then to the children in turn",
 )
-
-
-TOTAL_EXCHANGE_FAT_TREES: tuple[Algorithm, ...] = (DIGITWISE, OFFSETS, PHASES, UP_FIRST)
-"""The algorithms for total exchange in fat trees."""

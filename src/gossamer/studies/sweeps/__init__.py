@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from gossamer.studies.sweeps.point_grids import AskedPoint, asked_point, grid
     from gossamer.studies.sweeps.point_kinds import KINDS
     from gossamer.studies.sweeps.point_protocol import Line, Point, StoredPoint
-    from gossamer.studies.sweeps.results import TABLE_FORMATS, SweepResults, table_format, write_table
-    from gossamer.studies.sweeps.run_sweep import sweep
+    from gossamer.studies.sweeps.run_sweep import TABLE_FORMATS, SweepResults, sweep, table_format, write_table
     from gossamer.studies.sweeps.store import merge, read_results
 
 __all__ = [
@@ -47,7 +46,6 @@ __getattr__ = lazy(
     point_grids="AskedPoint asked_point grid",
     point_kinds="KINDS",
     point_protocol="Line Point StoredPoint",
-    results="SweepResults TABLE_FORMATS table_format write_table",
     store="merge read_results",
-    run_sweep="sweep",
+    run_sweep="SweepResults TABLE_FORMATS sweep table_format write_table",
 )

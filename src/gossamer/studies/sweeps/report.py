@@ -9,7 +9,7 @@ from typing import Any
 from gossamer.atomic_files import bytes_text, seconds_text
 from gossamer.errors import ModelError, nearest
 from gossamer.studies.sweeps.conditions import formula
-from gossamer.studies.sweeps.results import SweepResults
+from gossamer.studies.sweeps.run_sweep import SweepResults
 from gossamer.studies.sweeps.store import Row, natural
 from gossamer.studies.sweeps.study import Shown
 

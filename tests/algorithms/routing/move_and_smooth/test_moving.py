@@ -84,7 +84,7 @@ def random_moves(draw):
     return sides, starts, ends
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(random_moves())
 def test_the_engine_agrees_with_its_twin(case):
     sides, starts, ends = case
@@ -101,7 +101,7 @@ def test_the_engine_agrees_with_its_twin(case):
     assert (steps, traffic.node.tolist()) == (travel(sides, at.tolist(), legs)[0], ends)
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(st.data())
 def test_copies_of_a_packet_share_every_hop_that_their_routes_share(data):
     sides = tuple(data.draw(st.lists(st.integers(2, 4), min_size=1, max_size=3)))

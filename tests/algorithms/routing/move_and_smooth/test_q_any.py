@@ -246,7 +246,7 @@ def test_lengths_for_equal_cells_are_those_of_theorems_2_1_and_2_3() -> None:
 
 
 @given(st.integers(1, 7), st.integers(1, 7), st.integers(0, 2**32 - 1))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_no_contents_of_lines_take_longer_than_the_lengths_for_their_cells(r: int, c: int, seed: int) -> None:
     draw = np.random.default_rng(seed)
     load = draw.integers(0, 7, (r, c)) * (draw.random((r, c)) < 0.8)

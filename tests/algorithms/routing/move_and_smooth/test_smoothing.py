@@ -74,7 +74,7 @@ def contents(draw):
     return counts.reshape(shape), b, tuple(draw(st.permutations(range(len(shape)))))
 
 
-@settings(max_examples=120)
+@settings(max_examples=50)
 @given(contents())
 def test_smoothing_keeps_its_bounds_and_ends_at_both_ends_of_the_region(case):
     counts, b, axes = case

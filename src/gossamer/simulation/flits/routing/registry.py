@@ -86,7 +86,6 @@ def shared(lanes: int, weight: npt.NDArray[np.int64]) -> list[int]:
 # Routing functions by which heads find their way step by step among several links.
 
 _ADAPTIVE = -2
-_EJECT = -1
 _MOST = 1 << 22
 
 

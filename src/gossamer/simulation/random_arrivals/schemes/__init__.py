@@ -13,13 +13,14 @@ from gossamer.simulation.random_arrivals.schemes.dimension_orders import (
 )
 from gossamer.simulation.random_arrivals.schemes.edge_disjoint_trees import (
     edge_disjoint_trees,
+    mini_packets,
     stamoulis_tsitsiklis_direct,
     stamoulis_tsitsiklis_indirect,
+    star_minis,
     varvarigos_banerjee_direct,
     varvarigos_banerjee_indirect,
 )
 from gossamer.simulation.random_arrivals.schemes.mesh_interior_over_surface import arc, arc_limit
-from gossamer.simulation.random_arrivals.schemes.mini_packets import mini_packets, star_minis
 from gossamer.simulation.random_arrivals.schemes.mixed_traffic import Mix, mixed
 from gossamer.simulation.random_arrivals.schemes.registry import (
     SCHEME_ALIASES,

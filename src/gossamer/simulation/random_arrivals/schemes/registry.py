@@ -15,21 +15,19 @@ from gossamer.simulation.random_arrivals.scheme_evaluation import TreeBroadcasts
 from gossamer.simulation.random_arrivals.schemes.balanced_tree_images import symmetric, symmetric_reason
 from gossamer.simulation.random_arrivals.schemes.dimension_orders import flattened, redo, star, star_reason
 from gossamer.simulation.random_arrivals.schemes.edge_disjoint_trees import (
+    hypercube_reason,
     indirect_reason,
+    mini_packets,
+    mini_packets_reason,
+    minis_reason,
     stamoulis_tsitsiklis_direct,
     stamoulis_tsitsiklis_indirect,
+    star_minis,
     trees_reason,
     varvarigos_banerjee_direct,
     varvarigos_banerjee_indirect,
 )
 from gossamer.simulation.random_arrivals.schemes.mesh_interior_over_surface import arc, arc_reason
-from gossamer.simulation.random_arrivals.schemes.mini_packets import (
-    hypercube_reason,
-    mini_packets,
-    mini_packets_reason,
-    minis_reason,
-    star_minis,
-)
 
 if TYPE_CHECKING:
     from gossamer.networks.network import Network
