@@ -537,7 +537,7 @@ def test_a_dragonfly_of_simgrid_is_that_of_its_parameters(tmp_path):
         (f"c router {i},0,{j}", f"c router {j},0,{i}") for i in range(3) for j in range(3) if i != j
     }
     far = {v: net.distances(net.node("n0"))[net.node(v)] for v in ("n1", "n2", "n10", "n12", "n40", "n119")}
-    assert list(far.values()) == [2, 3, 3, 4, 4, 7]
+    assert list(far.values()) == [2, 3, 3, 4, 4, 6]  # as many links as routes of SimGrid 3.32 have
 
 
 # -- hostile files -------------------------------------------------------------------------------------------------
