@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 import pytest
 
 import gossamer
 from gossamer.cli import main
 from gossamer.errors import FileFormatError
+from gossamer.networks import from_networkx
 from gossamer.networks.files import read_ibnetdiscover, write_network
 from gossamer.networks.routing_tables import CablePorts, read_routing_table, write_routing_table
 from routing_tables.simulated_fabric import INSTALLED, managed
@@ -135,6 +137,37 @@ def test_an_entry_that_leads_to_another_adapter_loses_messages(tmp_path) -> None
     (tmp_path / "wrong.lft").write_text("\n".join(lines) + "\n", encoding="utf-8")
     found = gossamer.routes(network, tmp_path / "wrong.lft")
     assert (found.judged.lost, found.judged.looping) == (network.terminal_count - 1, 0)
+
+
+def test_adapters_with_several_ports_send_and_receive_by_the_first(tmp_path) -> None:
+    graph = nx.Graph([("a", "x"), ("a", "y"), ("b", "x"), ("c", "y"), ("x", "y")])
+    nx.set_node_attributes(graph, {v: v in "abc" for v in graph}, "terminal")
+    write_network(from_networkx(graph), tmp_path / "fabric.ibnet")
+    fabric = read_ibnetdiscover(tmp_path / "fabric.ibnet")
+    ports = CablePorts.of(fabric)
+    with pytest.raises(FileFormatError, match="a has 2 cabled ports, each with a LID of its own"):
+        write_routing_table(gossamer.routes(fabric).tables, tmp_path / "ours.lft")
+    port = {(fabric.node_name(int(fabric.link_source[e])), fabric.node_name(int(fabric.link_target[e]))): int(p)
+            for e, p in zip(ports.link, ports.port, strict=True)}  # fmt: skip
+    lid = {v: int(ports.lid[fabric.node(v)]) for v in "abc"}
+    first, other = ("x", "y") if port["a", "x"] < port["a", "y"] else ("y", "x")
+    out = {
+        "x": {"a": "a" if first == "x" else "y", "b": "b", "c": "y"},
+        "y": {"a": "a" if first == "y" else "x", "b": "x", "c": "c"},
+    }
+
+    def judged() -> gossamer.Routes:
+        lines = []
+        for switch, ways in out.items():
+            guid = ports.guid[fabric.node(switch)]
+            lines.append(f"Unicast lids [0x0-0x20] of switch Lid 9 guid 0x{guid:016x} ({switch}):")
+            lines += [f"0x{lid[d]:04x} {port[switch, u]:03d}" for d, u in ways.items()]
+        (tmp_path / "by_hand.lft").write_text("\n".join(lines) + "\n")
+        return gossamer.routes(fabric, tmp_path / "by_hand.lft")
+
+    assert judged().sound
+    out[other]["a"] = "a"  # its other port does not have the LID
+    assert judged().judged.lost == 1
 
 
 @simulated

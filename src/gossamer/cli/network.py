@@ -32,9 +32,7 @@ __all__ = ["demands", "network", "place", "routes"]
 
 NetworkOutput = Annotated[
     list[Path] | None,
-    written(
-        "Write the network (.edges, .json, .graphml, ...), NCCL's rings on it (.xml), or draw it (.svg, .png, .pdf)"
-    ),
+    written("Write the network (.edges, .json, .ibnet, ...), NCCL's rings on it (.xml), or draw it (.svg, .png, .pdf)"),
 ]
 DemandsOutput = Annotated[
     list[Path] | None, written("Write rows (.csv, .parquet, .json) or a matrix (.npy, .mtx, .mtx.gz)")
@@ -123,7 +121,7 @@ def routes(
     levels: Annotated[
         Path | None,
         typer.Option(
-            help="Service levels of a file's tables (opensm-path-records.dump).",
+            help="Service levels of a file's tables, as saquery prints path records.",
             metavar="FILE",
             rich_help_panel="Network",
         ),

@@ -189,9 +189,10 @@ def routes(
         A table, or a dump of forwarding tables (see `read_routing_table`). Default: one is made,
         balanced for alltoall and free of deadlocks.
     levels : path, optional
-        Service levels of a table from a file, as OpenSM's ``opensm-path-records.dump``. Default: all are 0.
+        Service levels of a table from a file, see `read_routing_table`. Default: all are 0.
     layers : int
-        Virtual layers that a table which is made may have, 16 at most. Default: 16.
+        Virtual layers that a table which is made may have, 16 at most. Default: 16. One is enough on any network whose
+        links go both ways, at a higher load.
     seed : int
         The same seed gives the same table.
     progress : callable, optional

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
@@ -441,12 +442,26 @@ SLIPS = {
         ),
         (
             'latency="1ms"',
-            'latency="1ms" sharing_policy="FATPIPE"',
-            "line 13: sharing_policy must be SHARED or SPLITDUPLEX",
+            'latency="1ms" sharing_policy="BACKBONE"',
+            "line 13: sharing_policy must be SHARED, SPLITDUPLEX or FATPIPE, got 'BACKBONE'",
         ),
         ('<router id="hub"/>', '<peer id="hub"/>', "line 10: element 'peer' is not read"),
         ('radical="0-3"', 'radical="3-0"', "line 19: radical must be such as 0-7,9"),
-        ('bw="125MBps"', 'bw="125MBps" topology="DRAGONFLY"', "line 19: topology must be FLAT, TORUS or FAT_TREE"),
+        (
+            'bw="125MBps"',
+            'bw="125MBps" topology="MESH"',
+            "line 19: topology must be FLAT, TORUS, FAT_TREE or DRAGONFLY",
+        ),
+        (
+            'bw="125MBps"',
+            'bw="125MBps" topology="DRAGONFLY" topo_parameters="2,1;2,1;2"',
+            "line 19: topo_parameters of a DRAGONFLY must be groups,cables;chassis,cables;routers,cables;hosts",
+        ),
+        (
+            'bw="125MBps"',
+            'bw="125MBps" topology="DRAGONFLY" topo_parameters="2,1;2,1;1,1;1"',
+            "line 19: 2 groups need as many routers in a chassis, which has 1",
+        ),
         ('direction="DOWN"', 'direction="SIDE"', "line 17: direction must be UP or DOWN, got 'SIDE'"),
     ],
 }
@@ -469,16 +484,60 @@ def test_every_format_has_ten_slips():
         assert len(SLIPS[name]) >= 10, name
 
 
-def test_a_bus_of_simgrid_is_no_cable(tmp_path):
-    hosts = "".join(f'<host id="{h}" speed="1f"/><link id="l{h}" bandwidth="1Bps" latency="0"/>' for h in "abc")
-    bus = '<link id="bus" bandwidth="1Bps" latency="0"/>'
-    through = '<link_ctn id="{}"/>'
-    routes = "".join(
-        f'\n<route src="{u}" dst="{v}">{"".join(map(through.format, (f"l{u}", "bus", f"l{v}")))}</route>'
-        for u, v in ("ab", "ac", "bc")
+def platform_of_links(tmp_path, policy, routes):
+    hosts = "".join(f'<host id="{h}" speed="1f"/><link id="l{h}" bandwidth="9Bps" latency="0"/>' for h in "abc")
+    bus = f'<link id="bus" bandwidth="1Bps" latency="0" sharing_policy="{policy}"/>'
+    written_routes = "".join(
+        f'\n<route src="{u}" dst="{v}">{"".join(f"""<link_ctn id="{link}"/>""" for link in links)}</route>'
+        for u, v, *links in routes
     )
-    with pytest.raises(FileFormatError, match=r"line [1-4]: .*(bus|not clear)"):
-        read_network(written(tmp_path, "bus.xml", PLATFORM.format(hosts + bus + routes)))
+    return read_network(written(tmp_path, "bus.xml", PLATFORM.format(hosts + bus + written_routes)))
+
+
+def test_a_bus_between_hosts_is_a_link_between_any_two_of_them_by_turns(tmp_path):
+    net = platform_of_links(tmp_path, "SHARED", [("a", "b", "bus"), ("b", "c", "bus"), ("c", "a", "bus")])
+    assert links(net) == both(*((u, v, 1, 1.0, 0.0) for u, v in ("ab", "bc", "ca")))
+    assert net.shared_ports.names == ("bus",)
+    steps = gossamer.plan(net, "allgather", cost=gossamer.StepCost())
+    assert steps.completion_time == steps.bound == 6  # six messages, one by one
+    with pytest.raises(FileFormatError, match="line 2: link 'bus' joins more than two places"):
+        platform_of_links(tmp_path, "SPLITDUPLEX", [("a", "b", "bus"), ("b", "c", "bus"), ("c", "a", "bus")])
+
+
+def test_a_bus_between_links_is_crossed_from_where_they_come_in_to_where_they_go_out(tmp_path):
+    routes = [(u, v, f"l{u}", "bus", f"l{v}") for u, v in ("ab", "ac", "bc")]
+    net = platform_of_links(tmp_path, "SHARED", routes)
+    assert net.node_count == 5
+    assert ("junction 0", "junction 0 out", 1, 1.0, 0.0) in links(net)
+    assert {row[:2] for row in links(net) if row[3] == 9.0} == {
+        *((h, "junction 0") for h in "abc"), *(("junction 0 out", h) for h in "abc"),
+    }  # fmt: skip
+    with pytest.raises(FileFormatError, match=r"line 5: it goes past link 'bus'"):
+        platform_of_links(tmp_path, "SHARED", [*routes, ("c", "b", "lc", "lb")])
+
+
+def test_a_fatpipe_carries_a_packet_of_each_host_at_once(tmp_path):
+    net = platform_of_links(tmp_path, "FATPIPE", [("a", "b", "la", "bus", "lb"), ("a", "c", "la", "bus", "lc")])
+    assert [row[2] for row in links(net) if row[3] == 1.0] == [3, 3]
+    assert any("FATPIPE" in text for _, text in gossamer.describe(net).rows())
+
+
+def test_a_dragonfly_of_simgrid_is_that_of_its_parameters(tmp_path):
+    """3 groups of 4 chassis of 5 routers of 2 hosts, from the manual; degrees and rates as it says."""
+    text = (
+        '<cluster id="c" topology="DRAGONFLY" topo_parameters="3,4;4,3;5,1;2" prefix="n" radical="0-119" suffix="" '
+        'speed="1Gf" bw="125MBps" lat="50us"/>'
+    )
+    net = read_network(written(tmp_path, "c.xml", PLATFORM.format(text)))
+    assert (net.terminal_count, net.node_count) == (120, 180)
+    rates = Counter(net.find(Speeds).bandwidth.tolist())
+    # hosts and routers of a chassis by 1 cable, chassis of a group by 3, groups by 4, both ways
+    assert rates == {125e6: 2 * (120 + 12 * 10), 375e6: 2 * 3 * 5 * 6, 500e6: 2 * 3}
+    assert {(u, v) for u, v, _, rate, _ in links(net) if rate == 500e6} == {
+        (f"c router {i},0,{j}", f"c router {j},0,{i}") for i in range(3) for j in range(3) if i != j
+    }
+    far = {v: net.distances(net.node("n0"))[net.node(v)] for v in ("n1", "n2", "n10", "n12", "n40", "n119")}
+    assert list(far.values()) == [2, 3, 3, 4, 4, 6]  # as many links as routes of SimGrid 3.32 have
 
 
 # -- hostile files -------------------------------------------------------------------------------------------------

@@ -1,11 +1,12 @@
 """Networks of simulators: platforms of SimGrid, topologies of ns-3's models of RDMA, BookSim's anynet, htsim's trees.
 
 A platform of SimGrid has hosts and routers in zones, links, and routes, which say what links lead from where to where.
-From them the ends of links are found; a link that would have more than two is no cable, and is refused.
+From them the ends of links are found. A link that joins more than two places is a bus.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Iterator, Mapping
@@ -21,8 +22,9 @@ import numpy as np
 from gossamer.errors import FileFormatError, nearest, shown
 from gossamer.networks.builder import LinkKind, NetworkFormat, Wiring
 from gossamer.networks.clos import generalized_fat_tree
+from gossamer.networks.family import MAX_CAPACITY
 from gossamer.networks.network import Network
-from gossamer.networks.structures import Speeds
+from gossamer.networks.structures import Assumption, Assumptions, Speeds
 from gossamer.reading.files import Element, file_name, read_xml, text_lines
 
 __all__ = ["BOOKSIM", "HTSIM", "NS3", "SIMGRID", "read_simgrid"]
@@ -61,6 +63,7 @@ class _Platform:
     links: dict[str, tuple[LinkKind, str]] = field(default_factory=dict)
     routes: list[_Route] = field(default_factory=list)
     outer: dict[str, list[str]] = field(default_factory=dict)  # of clusters with a backbone: in, out, by their router
+    unlimited: list[tuple[str, str, str, LinkKind]] = field(default_factory=list)  # FATPIPE: place, ends, one way
 
     def where(self, element: Element) -> str:
         return f"{self.name}, line {element.line}"
@@ -106,15 +109,17 @@ def read_simgrid(path: str | PathLike[str]) -> Network:
     ----------
     path : path
         The XML: zones with the routing ``Full``, ``Floyd`` or ``Dijkstra``, hosts, routers, links, routes; clusters
-        that are flat, a ``TORUS`` or a ``FAT_TREE``.
+        that are flat, a ``TORUS``, a ``FAT_TREE`` or a ``DRAGONFLY``.
 
     Returns
     -------
     Network
         Hosts are the terminals, in the order of the file, with their names as labels; routers, and places where links
         of a route meet, are switches. A link is what its routes say: one way if they use it one way; both ways apart if
-        its ``sharing_policy`` is ``SPLITDUPLEX``, in turns (half-duplex) if it is ``SHARED``. Speeds of hosts, and what
-        does not concern the network, are passed over.
+        its ``sharing_policy`` is ``SPLITDUPLEX``, in turns (half-duplex) if it is ``SHARED``; if it is ``FATPIPE``,
+        with room for a packet of each host. A bus, a shared link that alone joins more than two, is a link between any
+        two of them through one shared port; one between other links is a link from where these come in to where they
+        go out. Speeds of hosts, and what does not concern the network, are passed over.
 
     Raises
     ------
@@ -134,9 +139,17 @@ def read_simgrid(path: str | PathLike[str]) -> Network:
     _zone(platform, root)
     if not platform.hosts:
         raise FileFormatError(f"{name}: there are no hosts")
+    _buses(platform)
     junctions = _cables(platform)
+    assumed = []
+    if platform.unlimited:
+        most = min(len(platform.hosts), MAX_CAPACITY)
+        for where, source, target, kind in platform.unlimited:
+            platform.wiring.add(where, source, target, most, kind, one_way=True)
+        text = f"FATPIPE, as fast for any number of flows, is a capacity of a packet for each of {most:,} hosts at once"
+        assumed = [Assumptions((Assumption(text),))]
     nodes = [*platform.hosts, *platform.routers, *junctions]
-    return platform.wiring.network(f"simgrid:{path}", nodes, len(platform.hosts), nodes)
+    return platform.wiring.network(f"simgrid:{path}", nodes, len(platform.hosts), nodes, assumed)
 
 
 def _zone(platform: _Platform, zone: Element) -> None:
@@ -174,11 +187,10 @@ def _link(platform: _Platform, element: Element) -> None:
     platform.links[name] = (platform.kind(element, "bandwidth", delay), policy)
 
 
-def _policy(platform: _Platform, element: Element, default: str) -> str:
-    policy = element.attributes.get("sharing_policy", default)
-    if policy not in ("SHARED", "SPLITDUPLEX"):
-        why = "; FATPIPE is as fast for any number of flows, as no cable is" if policy == "FATPIPE" else ""
-        raise platform.refused(element, f"sharing_policy must be SHARED or SPLITDUPLEX, got {shown(policy)}{why}")
+def _policy(platform: _Platform, element: Element, default: str, name: str = "sharing_policy") -> str:
+    policy = element.attributes.get(name, default)
+    if policy not in ("SHARED", "SPLITDUPLEX", "FATPIPE"):
+        raise platform.refused(element, f"{name} must be SHARED, SPLITDUPLEX or FATPIPE, got {shown(policy)}")
     return policy
 
 
@@ -224,14 +236,52 @@ class _Ends:
             self._above[first] = second
 
 
+def _buses(platform: _Platform) -> None:
+    """Add the links of buses: of links that are all of each of their routes, between more than two nodes."""
+    places: dict[str, set[str]] = {}
+    part: set[str] = set()
+    for route in platform.routes:
+        if len(route.links) > 1:
+            part.update(link for link, _ in route.links)
+        else:
+            places.setdefault(route.links[0][0], set()).update((route.source, route.target))
+    buses = {link for link, nodes in places.items() if len(nodes) > 2 and link not in part and link in platform.links}
+    rest = []
+    for route in platform.routes:
+        link = route.links[0][0]
+        if link not in buses:
+            rest.append(route)
+            continue
+        _check_ends(platform, route)
+        kind, policy = platform.links[link]
+        if policy == "SPLITDUPLEX":
+            told = f"link {shown(link)} joins more than two places, and which way is up is not clear; make it SHARED"
+            raise FileFormatError(f"{route.where}: {told}")
+        for source, target in ((route.source, route.target), (route.target, route.source))[: 1 + route.both]:
+            if policy == "FATPIPE":
+                platform.unlimited.append((route.where, source, target, kind))
+            elif not platform.wiring.has(source, target, _in_turns(kind, link)):
+                platform.wiring.add(route.where, source, target, 1, _in_turns(kind, link), one_way=True)
+    platform.routes = rest
+
+
+def _in_turns(kind: LinkKind, port: str) -> LinkKind:
+    """Return the kind of a link that carries one packet at a time with all others of a port."""
+    return kind._replace(source_port=port, target_port=port)
+
+
+def _check_ends(platform: _Platform, route: _Route) -> None:
+    for node in (route.source, route.target):
+        if node not in platform.hosts and node not in platform.routers:
+            raise FileFormatError(f"{route.where}: there is no host or router {shown(node)}")
+
+
 def _cables(platform: _Platform) -> dict[str, None]:
     """Add a link each way that routes use, and return the places where links meet beside hosts and routers."""
     ends, used = _Ends(), dict[tuple[str, bool], str]()
     ahead: dict[str, tuple[object, object]] = {}
     for route in platform.routes:
-        for node in (route.source, route.target):
-            if node not in platform.hosts and node not in platform.routers:
-                raise FileFormatError(f"{route.where}: there is no host or router {shown(node)}")
+        _check_ends(platform, route)
         for link, _ in route.links:
             if link not in platform.links:
                 raise FileFormatError(f"{route.where}: there is no link {shown(link)}")
@@ -244,29 +294,60 @@ def _cables(platform: _Platform) -> dict[str, None]:
             told = f"the route from {shown(rest[0].source)} to {shown(rest[0].target)}"
             raise FileFormatError(f"{rest[0].where}: the ends of the links of {told} are not clear from other routes")
         left = rest
+    crossed, done = _crossed(platform, ends, ahead, used), set[str]()
     places: dict[object, str] = {}
     junctions: dict[str, None] = {}
     for (link, forth), where in used.items():
         kind, policy = platform.links[link]
         names = []
-        for place in map(ends.find, ahead[link] if forth else ahead[link][::-1]):
+        for side, place in enumerate(map(ends.find, ahead[link] if forth else ahead[link][::-1])):
+            bus = crossed.get(place)
+            behind = bus is not None and (side == 0) != (bus == link)  # where messages come out of the bus
             if isinstance(place, str):
                 names.append(place)
                 continue
             if place not in places:
                 places[place] = f"junction {len(places)}"
-                junctions[places[place]] = None
-            names.append(places[place])
-        if names[0] == names[1]:
-            told = f"link {shown(link)} joins more than two places (a bus); write a cable for each"
-            raise FileFormatError(f"{where}: {told}")
+            names.append(f"{places[place]} out" if behind else places[place])
+            junctions[names[-1]] = None
+        if crossed.get(ends.find(ahead[link][0])) == link:
+            if link in done:  # a bus carries messages one way, whichever they come from
+                continue
+            done.add(link)
+        if policy == "FATPIPE":
+            platform.unlimited.append((where, names[0], names[1], kind))
+            continue
         if policy == "SHARED" and (link, not forth) in used:
-            kind = kind._replace(source_port=link, target_port=link)
+            kind = _in_turns(kind, link)
         platform.wiring.add(where, names[0], names[1], 1, kind, one_way=True)
     clash = next((name for name in junctions if name in platform.hosts or name in platform.routers), None)
     if clash is not None:
         raise FileFormatError(f"{platform.name}: {shown(clash)} names a place where links meet; rename the host")
     return junctions
+
+
+def _crossed(
+    platform: _Platform,
+    ends: _Ends,
+    ahead: dict[str, tuple[object, object]],
+    used: dict[tuple[str, bool], str],
+) -> dict[object, str]:
+    """Return the places whose links all lead on through one bus, a link from the place to itself, with that bus."""
+    crossed: dict[object, str] = {}
+    for (link, _), where in used.items():
+        place, other = map(ends.find, ahead[link])
+        if place == other and crossed.setdefault(place, link) != link:
+            raise FileFormatError(f"{where}: links {shown(link)} and {shown(crossed[place])} join the same places")
+        if place == other and isinstance(place, str):
+            raise FileFormatError(f"{where}: link {shown(link)} leads from {shown(place)} back to it")
+    for route in platform.routes if crossed else ():
+        for (one, _), (other, _) in itertools.pairwise(route.links):
+            near, far = ({ends.find(end) for end in ahead[link]} for link in (one, other))
+            for place in near & far & crossed.keys():
+                if crossed[place] not in (one, other):
+                    told = f"it goes past link {shown(crossed[place])}, which others cross at the same place"
+                    raise FileFormatError(f"{route.where}: {told}")
+    return crossed
 
 
 def _followed(
@@ -331,7 +412,8 @@ def _cluster(platform: _Platform, element: Element) -> None:
     kind, policy = platform.kind(element, "bw", "lat"), _policy(platform, element, "SPLITDUPLEX")
     for name in ("limiter_link", "loopback_sharing_policy"):
         if name in element.attributes:
-            raise platform.refused(element, f"{name} of clusters is not read")
+            why = "; it limits what a host or router sends and receives together" if name == "limiter_link" else ""
+            raise platform.refused(element, f"{name} of clusters is not read{why}")
     topology = element.attributes.get("topology", "FLAT").upper()
     sides = re.split("[;,]", element.attributes.get("topo_parameters", ""))
     if topology == "FLAT":
@@ -340,8 +422,10 @@ def _cluster(platform: _Platform, element: Element) -> None:
         _torus(platform, element, hosts, [_whole(platform, element, s) for s in sides], kind, policy)
     elif topology == "FAT_TREE":
         _fat_tree(platform, element, hosts, kind, policy)
+    elif topology == "DRAGONFLY":
+        _dragonfly(platform, element, hosts, kind, policy)
     else:
-        raise platform.refused(element, f"topology must be FLAT, TORUS or FAT_TREE, got {shown(topology)}")
+        raise platform.refused(element, f"topology must be FLAT, TORUS, FAT_TREE or DRAGONFLY, got {shown(topology)}")
 
 
 def _radical(platform: _Platform, element: Element) -> list[int]:
@@ -363,10 +447,11 @@ def _whole(platform: _Platform, element: Element, word: str) -> int:
 
 def _cable(platform: _Platform, element: Element, one: str, other: str, kind: LinkKind, policy: str) -> None:
     """Add a cable of a cluster; a shared one carries one way at a time."""
-    if policy == "SHARED":
-        port = f"{one} to {other}"
-        kind = kind._replace(source_port=port, target_port=port)
-    platform.wiring.add(platform.where(element), one, other, 1, kind)
+    where = platform.where(element)
+    if policy == "FATPIPE":
+        platform.unlimited += [(where, one, other, kind), (where, other, one, kind)]
+        return
+    platform.wiring.add(where, one, other, 1, _in_turns(kind, f"{one} to {other}") if policy == "SHARED" else kind)
 
 
 def _flat(platform: _Platform, element: Element, hosts: list[str], kind: LinkKind, policy: str) -> None:
@@ -383,11 +468,16 @@ def _flat(platform: _Platform, element: Element, hosts: list[str], kind: LinkKin
     where, into = platform.where(element), f"{router} backbone"
     platform.node(element, into, False)
     for host in hosts:
-        ports = (f"{host} cable",) * 2 if policy == "SHARED" else (None, None)
-        up = kind._replace(source_port=ports[0], target_port=ports[1])
+        if policy == "FATPIPE":
+            platform.unlimited += [(where, host, into, kind), (where, router, host, kind)]
+            continue
+        up = _in_turns(kind, f"{host} cable") if policy == "SHARED" else kind
         platform.wiring.add(where, host, into, 1, up, one_way=True)
         platform.wiring.add(where, router, host, 1, up, one_way=True)
-    platform.wiring.add(where, into, router, 1, backbone, one_way=True)
+    if _policy(platform, element, "SHARED", "bb_sharing_policy") == "FATPIPE":
+        platform.unlimited.append((where, into, router, backbone))
+    else:
+        platform.wiring.add(where, into, router, 1, backbone, one_way=True)
 
 
 def _torus(
@@ -424,6 +514,36 @@ def _fat_tree(platform: _Platform, element: Element, hosts: list[str], kind: Lin
         if u < v:
             for _ in range(count):
                 _cable(platform, element, nodes[u], nodes[v], kind, policy)
+
+
+def _dragonfly(platform: _Platform, element: Element, hosts: list[str], kind: LinkKind, policy: str) -> None:
+    """Join hosts as a Cray Cascade: routers of a chassis, and routers of a place in all chassis of a group, pairwise.
+
+    Of each group the router of number j in the first chassis is joined to group j. A connection of k cables is one of
+    k times the bandwidth.
+    """
+    words = [word.split(",") for word in platform.attribute(element, "topo_parameters").split(";")]
+    if [len(word) for word in words] != [2, 2, 2, 1]:
+        told = "groups,cables;chassis,cables;routers,cables;hosts"
+        raise platform.refused(element, f"topo_parameters of a DRAGONFLY must be {told}")
+    (groups, blue), (chassis, black), (blades, green), (each,) = [[_whole(platform, element, w) for w in word]
+                                                                 for word in words]  # fmt: skip
+    if groups * chassis * blades * each != len(hosts):
+        raise platform.refused(element, f"there are {groups * chassis * blades * each} places for {len(hosts)} hosts")
+    if groups > blades:
+        raise platform.refused(element, f"{groups} groups need as many routers in a chassis, which has {blades}")
+    name = platform.attribute(element, "id")
+    routers = np.array([f"{name} router {g},{c},{b}" for g in range(groups) for c in range(chassis)
+                        for b in range(blades)]).reshape(groups, chassis, blades)  # fmt: skip
+    for router in routers.ravel().tolist():
+        platform.node(element, router, False)
+    for i, host in enumerate(hosts):
+        _cable(platform, element, host, str(routers.ravel()[i // each]), kind, policy)
+    pairs = [(a, b, green) for row in routers.reshape(-1, blades) for a, b in itertools.combinations(row, 2)]
+    pairs += [(a, b, black) for g in range(groups) for row in routers[g].T for a, b in itertools.combinations(row, 2)]
+    pairs += [(routers[i, 0, j], routers[j, 0, i], blue) for i, j in itertools.combinations(range(groups), 2)]
+    for a, b, count in pairs:
+        _cable(platform, element, str(a), str(b), kind._replace(bandwidth=(kind.bandwidth or 0.0) * count), policy)
 
 
 # What other simulators read: ns-3's models of RDMA, BookSim, htsim.
