@@ -108,7 +108,7 @@ def mesh_servers(servers: int, gpus: int = 8, ring: bool = False, spines: int = 
 
 
 NETWORKS = {
-    "fat_tree-128": lambda: fat_tree(4, 4, 8, 4),
+    "fat_tree-256": lambda: fat_tree(4, 4, 16, 4),
     "fat_tree-1024": lambda: fat_tree(8, 8, 16, 8),
     "fat_tree-8192": lambda: fat_tree(16, 16, 32, 16),
     "fat_tree-65536": lambda: fat_tree(32, 32, 64, 32),

@@ -158,3 +158,62 @@ def test_link_prices_find_the_slow_ways_between_clusters():
     values = {b.name: b.value for b in gossamer.lower_bounds(from_networkx(graph), TotalExchange())}
     # 8 clusters of 16 against the others, over 2 links
     assert values["concurrent flow"] == max(values.values()) == 8 * 16 * 8 * 16 // 2
+
+
+def least_copies(network, owners):
+    """The time in which blocks can spread to all terminals, where copies of a block share the links that they pass."""
+    links, nodes, terminals = network.link_count, network.node_count, network.terminal_count
+    pairs = [(i, t) for i, s in enumerate(owners) for t in range(terminals) if t != s]
+    every = np.arange(links)
+    blocks, count = len(owners), len(pairs)
+    flow = blocks * links + np.arange(count * links).reshape(count, links)
+    of = np.array([i for i, _ in pairs])[:, None] * links + every  # a flow is no more than its block's share of a link
+    row = np.arange(count * links)
+    rows = np.concatenate([row, row, count * links + np.tile(every, blocks), count * links + every])
+    columns = np.concatenate([
+        flow.ravel(), of.ravel(), np.arange(blocks * links), np.full(links, (blocks + count) * links)
+    ])  # fmt: skip
+    rate = network.link_capacity / network.link_occupancy
+    values = np.concatenate([np.ones(row.size), -np.ones(row.size), np.ones(blocks * links), -rate])
+    kept = np.repeat(np.arange(count), links) * nodes
+    ends = np.concatenate([kept + np.tile(network.link_source, count), kept + np.tile(network.link_target, count)])
+    wanted = np.zeros((count, nodes))
+    for k, (i, t) in enumerate(pairs):
+        wanted[k, owners[i]], wanted[k, t] = 1, -1
+    size = (blocks + count) * links + 1
+    signs = np.repeat([1.0, -1.0], row.size)
+    found = linprog(
+        np.append(np.zeros(size - 1), 1.0),
+        A_ub=scipy.sparse.csr_array((values, (rows, columns)), shape=((count + 1) * links, size)),
+        b_ub=np.zeros((count + 1) * links),
+        A_eq=scipy.sparse.csr_array((signs, (ends, np.tile(flow.ravel(), 2))), shape=(count * nodes, size)),
+        b_eq=wanted.ravel(),
+    )
+    return found.fun
+
+
+HIERARCHIES = [
+    "generalized-fat-tree:children=4x2x2,parents=1x1x2",
+    "leaf-spine:leaves=3,spines=2,hosts=3",
+    "servers:s=3,g=3,inside=9,spines=2",
+    "mi300x:2,gpus=4,rails=4",
+    "mi250x:2,rails=4",
+]
+
+
+@pytest.mark.parametrize("spec", HIERARCHIES)
+def test_bounds_of_hierarchies_are_the_fluid_optimum(spec):
+    """The nodes, the parts and the flows are enough: no schedule of smallest parts is bound by more."""
+    net = gossamer.network(spec)
+    net = Network(
+        "plain", net.node_count, net.link_source, net.link_target, net.link_capacity, terminal_count=net.terminal_count
+    )  # fmt: skip
+    pairs = list(itertools.permutations(range(net.terminal_count), 2))
+    for task, least in (
+        (TotalExchange(), least_congestion(net, pairs)),
+        (MultinodeBroadcast(), least_copies(net, range(net.terminal_count)) if net.terminal_count < 10 else None),
+        (Broadcast(0), least_copies(net, [0])),
+    ):
+        value = max(bound.value for bound in gossamer.lower_bounds(net, task, rules=SPLIT))
+        if least is not None:
+            assert float(value) == pytest.approx(least, rel=1e-3)
