@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 FAR = 10**30  # the time of what never happens
-MUCH, MANY = 10**11, 4 * 10**6  # more contributions, or uses and ends that no row tells, are too much to check
+MANY = 4 * 10**6  # more ends, or uses of a resource, that no row tells are too much to check
 
 # -- the form of a file: a range, a pattern of texts, a type, [of each], {key: of its value}, (one, or another); a key
 # -- that is left out is null
@@ -188,7 +188,7 @@ class Item(NamedTuple):
     packets: int
     after: int = 0
     before: int = 0
-    number: int = 0
+    number: int | None = None
 
 
 def read_task(task: dict[str, Any], net: Net) -> tuple[str, list[Item]]:
@@ -234,7 +234,6 @@ class Replay:
         need(len(set(map(len, columns))) == 1, "columns of the schedule are not equally long")
         need(not any(x.packets % self.generations for x in items), "packets of an item make no such generations")
         need(sum(x.packets for x in items) <= len(columns[0]) * self.generations, "there are fewer rows than packets")
-        need(len(columns[0]) * net.ranks < MUCH, "so many contributions are too much to check")
         packets: list[tuple[dict[int, int], int, list[int]]] = []  # what nodes have of each, all of it, who must get it
         for x in items:
             own = {v: 1 << i * x.back for i, v in enumerate(x.leaves if x.back else x.root)}
@@ -410,7 +409,7 @@ class Bound:
         net, back = self.net, flow.back
         copying, sending = ("switches_add", "receive") if back else ("switches_copy", "send")
         here, time = self.travel(dict.fromkeys(flow.root, 0), back), self.time - flow.after - flow.before
-        slack, helped = time - max(here[v] for v in flow.leaves), net.rules[copying] and net.ranks < net.nodes
+        slack, helped = time - max(here[v] for v in flow.leaves), net.rules[copying] or net.ranks == net.nodes
         if slack < 0 or far is None or not self.whole or len(flow.root) > 1 or (helped and any(net.passes)):
             return slack
         tell = range(net.nodes if helped else net.ranks)
@@ -418,7 +417,7 @@ class Bound:
         least = min(self.takes[back][e] + onward[v] for u in tell for e, v in self.near[back][u])
         every = min(net.occupancy[e] for u in tell for e, _ in self.near[back][u])
         places = net.rules.get(sending) or max(sum(net.capacity[e] for e, _ in self.near[back][u]) for u in tell)
-        link = max(self.takes[back]) if helped or net.ranks == net.nodes else FAR
+        link = max(self.takes[back]) if helped else FAR
         wanted, told, hops = sum(here[v] >= far for v in flow.leaves), 0, max(1, -(-far // link))
         while told < wanted and max(far, hops * least) <= time:
             told += places**hops * math.comb(int(time - max(far, hops * least)) // every + hops, hops)
@@ -505,7 +504,7 @@ class Bound:
     def by_trees(self, _: dict[str, Any]) -> Iterator[tuple[Item, int]]:
         """Yield for each sum for all its ranks two minimum spanning trees: of hops, or of calls between ranks."""
         net, away = self.net, [0] * self.net.nodes
-        alone = net.ranks < net.nodes and not net.rules["switches_copy"] and not net.rules["switches_add"]
+        alone = not (net.rules["switches_copy"] or net.rules["switches_add"])
         for x in self.items:
             if x.back and x.root == x.leaves:
                 if alone and len(x.leaves) == net.ranks:  # calls pay their whole paths
@@ -568,7 +567,7 @@ def check(content: bytes) -> list[str]:
     net, plan, claim, law = Net(data), data.get("schedule"), data["claim"], data.get("bound")
     task, items = read_task(data["task"], net)
     unit, slot = data["time"]["unit"], Fraction(data["time"]["slot"])
-    took, least = (Fraction(claim.get(name) or 0) for name in ("time", "bound"))
+    took, least = (Fraction(claim.get(name) or "0") for name in ("time", "bound"))
     need(slot, "a slot takes time")
     told = [claim.get(name) is None for name in ("time", "bound")]
     need(told == [plan is None, law is None], "a schedule has a time, a bound has a witness, and nothing else")

@@ -178,16 +178,15 @@ def of_networks() -> Iterator[tuple[str, Data]]:
     b = BROADCAST
     yield "good", b
     yield "no nodes", but(b, network__nodes=0)
+    yield "a high node", cert(network("0-90 90-0"), [copied(0, [90])], "0:0:0", 1)
+    yield "latency largest", but(b, network__latency=10**15, schedule=..., claim__time=None)
+    forth = " ".join([*(f"0:0:{p}" for p in range(160)), *(f"1:2:{p}:{p}" for p in range(160))])
+    yield "many rows", cert({**LINE, "capacity": 160}, [copied(0, [2], 160)], forth, 2)
     yield "many nodes", but(b, network__nodes=10**6 + 1)
     yield "the most nodes", but(b, network__nodes=10**6, schedule=..., claim__time=None)
     all_of = but(b, network__nodes=4000, network__ranks=4000, schedule=..., claim__time=None)
     yield "very many ends", but(all_of, task={"name": "alltoall", "packets": 1})
     yield "one of many ends", but(all_of, task={"name": "scatter", "root": 0, "packets": 1})
-    wide = network("0-1 1-0", ranks=10**6, nodes=10**6)
-    yield (
-        "very many contributions",
-        but(cert(wide, [], "0:1:0 " * 10**5, 1), task={"name": "broadcast", "root": 0, "packets": 1}),
-    )
     yield "no ranks", but(b, network__ranks=0)
     yield "more ranks than nodes", but(b, network__ranks=4)
     yield "a key of the network too few", but(b, network__latency=...)
@@ -264,6 +263,9 @@ def of_rules() -> Iterator[tuple[str, Data]]:
     yield "two received one after the other", but(meet, rules__receive=1, schedule__slot=[0, 1])
     yield "two sent at once that come later", but(meet, rules__receive=1, schedule__slot=[0, 0])
     yield "two received at once, one sent", but(meet, rules__send=1)
+    unlike = cert(network("0-2 1-2", occupancy=[3, 1]), [copied(0, [2]), copied(1, [2])], "0:0:0 2:1:1", 3)
+    yield "two of two lengths are received", but(unlike, rules__receive=1)
+    yield "two of two lengths follow", but(unlike, rules__receive=1, schedule__slot=[0, 3], claim__time="4")
     long = cert(network("0-1 0-1", occupancy=3), [copied(0, [1], 2)], "0:0:0 2:1:1", 5)
     yield "two overlap", long
     yield "two overlap in a port", but(long, rules__send=1)
@@ -699,6 +701,9 @@ def of_generations() -> Iterator[tuple[str, Data]]:
     )
     yield "repeats too soon", slow
     yield "repeats in time", but(slow, schedule__period=2, claim__time="10")
+    each = cert(line, [copied(0, [1], 4)], "0:0:0", 4, repetition={"generations": 4})
+    yield "repeats in each slot", each
+    yield "repeats in each slot, too late", but(each, claim__time="3")
     meet = cert(
         network("0-1 1-0 1-2"), [copied(0, [2], 2)], "0:0:0 3:2:0", 6, repetition={"period": 2, "generations": 2}
     )
@@ -902,6 +907,10 @@ def of_growth() -> Iterator[tuple[str, Data]]:
         ("wide links to a switch", two, tell, once, 0, 3),
         ("wide links to a switch, as far as can be", two, tell, once, 2, 3),
         ("one port, of no node so far", full, tell, one, 9, 1),
+        ("one port, two furthest ones", network("0-1 1-2 2-3 2-4"), copied(0, [3, 4]), one, 3, 4),
+        ("one port, of three two furthest ones", network("0-1 1-2 2-3 2-4"), copied(0, [1, 3, 4]), one, 3, 4),
+        ("one port, two furthest ones by switches", network("0-3 3-4 4-1 4-2", 3), copied(0, [1, 2]), one, 3, 4),
+        ("one port, sums of two furthest ones", network("1-0 2-1 3-2 4-2"), summed([3, 4], [0]), one, 3, 4),
     ):
         law = {"kind": "reach", "far": far, "whole": True, "blocks": False}
         given = but(cert(net, [item], "", 0, rules), schedule=...)
@@ -952,7 +961,7 @@ def of_names() -> Iterator[tuple[str, Data]]:
     on = cert(LINE, [summed([0, 1], [1, 2])], "0:0:0 1:2:0", 2)
     wrong = json.loads(json.dumps(on))
     plan = wrong["schedule"]
-    for column, rows in (("slot", [0, 1, 1, 2]), ("link", [0, 5, 2, 6]), ("carries", [-1, [-1, 0], 1, 2])):
+    for column, rows in (("slot", [0, 1, 1, 2]), ("link", [0, 5, 2, 6]), ("carries", [[-1], [-1, 0], [1], [2]])):
         plan[column] = rows
     yield "a result that is carried on", wrong
     yield "a result that stays", on
@@ -973,6 +982,7 @@ def of_cuts() -> Iterator[tuple[str, Data]]:
     load: Data = {"kind": "load", "price": {"link": 1}, "whole": True, "blocks": False}
     hops: Data = {"groups": [{"serve": "distance"}]}
     reach: Data = {"kind": "reach", "whole": True, "blocks": False}
+    port = {"links": [0], "capacity": 1, "occupancy": 1, "receiving": False}
     for name, net, items, law, slots in (
         ("a scatter", line, away, cut | {"since": [0, 3, 3, 3]}, 3),
         ("a gather", line, home, cut | {"since": [3, 0, 0, 0]}, 3),
@@ -987,12 +997,45 @@ def of_cuts() -> Iterator[tuple[str, Data]]:
         ("hops, slowly", slow, away, load | hops | {"only": [0, 2]}, 8),
         ("a price on one link", line, away, load | hops | {"price": {"link": [2, 0, 0, 0, 0, 0]}}, 3),
         ("of some", line, [*away, *home], load | {"only": [0], "groups": [{"serve": "distance", "from": [0]}]}, 3),
+        ("a shared port", network("0-1", occupancy=3, latency=1, shared=[port]), [copied(0, [1], 5)],
+         load | hops | {"price": {"shared": 1}}, 8),
+        ("a shared port that receives", network("0-1", occupancy=3, latency=1, shared=[{**port, "receiving": True}]),
+         [copied(0, [1], 5)], load | hops | {"price": {"shared": 1}}, 8),
+        ("a price on wide links", network("0-1", capacity=2), [copied(0, [1], 6)],
+         load | hops | {"price": {"link": 2}}, 3),
+        ("a sum by blocks", line, [summed("all", "all", 4)], reach | {"blocks": True, "of": "sum"}, 6),
+        ("copies by blocks", line, [summed("all", "all", 4)], reach | {"blocks": True, "of": "copy"}, 6),
+        ("a sum for nobody", line, [summed("all", [0])], reach | {"to": [3]}, 0),
+        ("a copy for nobody", line, [copied(0, [3])], reach | {"to": [2]}, 0),
+        ("a copy from nobody", line, [copied(0, [3])], reach | {"from": [1]}, 0),
+        ("a sum of nothing", line, [summed([1, 2], [0])], reach | {"from": [0]}, 0),
         ("what one of a sum has", line, [summed("all", "all")], reach | {"from": [0]}, 3),
         ("what one of a sum has, for some", line, [summed("all", "all")], reach | {"from": [1], "to": [0, 1, 2]}, 1),
         ("of sums", line, [*away, summed("all", [0])],
          load | {"only": [1], "groups": [{"serve": "distance", "of": "sum"}]}, 1),
     ):  # fmt: skip
         given = but(cert(net, items, "", 0), schedule=...)
+        if name == "a scatter":
+            claim = {"time": None, "bound": "3"}
+            yield "a cut of too few nodes", but(given, bound=law | {"since": [0, 3]}, claim=claim)
+            twice = load | {"groups": 2 * hops["groups"]}
+            yield "items that count twice", but(given, bound=twice, claim=claim)
+            yield "a cut of parts", but(given, bound=law | {"whole": False}, claim=claim)
+            yield (
+                "a cut with a symmetry",
+                but(
+                    given, bound=law, claim=claim, symmetry={"generators": [[3, 2, 1, 0]], "commuting": [[1, 0, 3, 2]]}
+                ),
+            )
+            yield (
+                "a cut of a ring",
+                but(cert(RING, [copied(0, "all")], "", 0, symmetry=GROUP), schedule=..., bound=law, claim=claim),
+            )
+            yield (
+                "a cut where switches cut through",
+                but(given, bound=law, claim=claim, network__ranks=3, rules__cut_through=True, task__items=items[:2]),
+            )
+            yield "a cut where no switch cuts through", but(given, bound=law, claim=claim, rules__cut_through=True)
         for more in (0, 1):
             claim = {"time": None, "bound": str(slots + more)}
             yield f"bound of {name}" + ", one slot more" * more, but(given, claim=claim, bound=law)
@@ -1017,6 +1060,18 @@ def of_trees() -> Iterator[tuple[str, Data]]:
     for value in ("4", "5"):
         claim = {"time": None, "bound": value}
         yield f"blocks beside other items, {value}", but(beside, schedule=..., bound=far, claim=claim)
+    ring = cert(RING, [], "", 0, task={"name": "allreduce", "packets": 8}, symmetry=GROUP)
+    for blocks in (False, True):
+        law = {
+            "kind": "load",
+            "price": {"link": 1},
+            "groups": [{"serve": "distance"}],
+            "whole": False,
+            "blocks": blocks,
+        }
+        for value in ("2", "4", "8", "16"):
+            claim = {"time": None, "bound": value}
+            yield f"hops of a ring, blocks {blocks}, {value}", but(ring, schedule=..., bound=law, claim=claim)
     yield "blocks of one rank", but(alone, schedule=..., bound=reach, claim={"time": None, "bound": "1"})
 
 
