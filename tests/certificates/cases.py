@@ -84,23 +84,48 @@ def cert(net: Data, items: list[Data], rows: str, slots: int, rules: Data | None
         head = cut and net["target"][e] >= net["ranks"]
         end = t + latency + (0 if head else occupancy)
         came.setdefault((p, net["target"][e]), []).append((end, has, row))
-    ends = [(p, v) for p, x in enumerate(packets) if x["kind"] == "sum" for v in x["to"]]
-    if ends:
-        parts = [there_by(p, v, 10**18)[1] for p, v in ends]
-        plan["results"] = {
-            "packet": [p for p, _ in ends], "node": [v for _, v in ends],
-            "carries": [rows[0] if len(rows) == 1 else rows for rows in parts],
-        }  # fmt: skip
-    return {
+    for p, v in [(p, v) for p, x in enumerate(packets) if x["kind"] == "sum" for v in x["to"]]:
+        parts = there_by(p, v, 10**18)[1]
+        slot.append(0)
+        link.append(len(net["source"]) + v)
+        packet.append(p)
+        carries.append(parts[0] if len(parts) == 1 else parts)
+    return settled({
         "format": "gossamer-certificate", "version": 1, "network": net, "rules": {**RULES, **(rules or {})},
         "time": {"unit": "step", "slot": "1"}, "task": {"items": items}, "schedule": {**plan, "carries": carries},
         "claim": {"time": str(slots), "bound": None}, "bound": None, **more,
-    }  # fmt: skip
+    })  # fmt: skip
+
+
+def settled(data: Data) -> Data:
+    """The certificate, with results in the first slot in which they are there; also of copies, if all counts."""
+    plan, net = data["schedule"], data["network"]
+    plan["carries"] = [[k] if isinstance(k, int) else k for k in plan["carries"]]
+    columns = [plan[name] for name in ("slot", "link", "packet", "carries")]
+    links = len(net["source"])
+    takes = [[x] * links if isinstance(x, int) else x for x in (net["occupancy"], net["latency"])]
+    takes = [o + a for o, a in zip(*takes, strict=True)]
+    if data["rules"]["buffer_counts"] == "all":
+        items = [x for x in data["task"]["items"] for _ in range(x["packets"] // plan.get("generations", 1))]
+        for v in range(net["ranks"]):
+            for p, x in enumerate(items):
+                rows = [k for k, (e, q) in enumerate(zip(*columns[1:3], strict=True))
+                        if e < links and q == p and net["target"][e] == v]  # fmt: skip
+                if x["kind"] == "copy" and v in x["to"] and rows:
+                    first = min(rows, key=lambda k: plan["slot"][k] + takes[plan["link"][k]])
+                    for column, value in zip(columns, (0, links + v, p, [first]), strict=True):
+                        column.append(value)
+    for row, (e, carried) in enumerate(zip(plan["link"], plan["carries"], strict=True)):
+        if e >= links:
+            rows = [k for k in carried if k >= 0]
+            plan["slot"][row] = max((plan["slot"][k] + takes[plan["link"][k]] for k in rows), default=0)
+    return data
 
 
 def but(data: Data, **changes: Any) -> Data:
     """A certificate with other values at paths such as ``network__ranks``; `...` leaves the key out."""
     new = json.loads(json.dumps(data))
+    results = sum(e >= len(data["network"]["source"]) for e in data["schedule"]["link"]) if "schedule" in data else 0
     for path, value in changes.items():
         *parents, last = [int(step) if step.isdecimal() else step for step in path.split("__")]
         place = new
@@ -108,9 +133,14 @@ def but(data: Data, **changes: Any) -> Data:
             place = place[step]
         if value is ...:
             del place[last]
+        elif path.startswith("schedule__") and isinstance(value, list) and results:
+            place[last] = [*value, *place[last][-results:]]
         else:
             place[last] = value
-    return new
+    try:
+        return settled(new)
+    except (LookupError, TypeError, ValueError):  # it is malformed
+        return new
 
 
 LINE = network("0-1 1-0 1-2 2-1")
@@ -148,14 +178,15 @@ def of_networks() -> Iterator[tuple[str, Data]]:
     b = BROADCAST
     yield "good", b
     yield "no nodes", but(b, network__nodes=0)
+    yield "a high node", cert(network("0-90 90-0"), [copied(0, [90])], "0:0:0", 1)
+    yield "latency largest", but(b, network__latency=10**15, schedule=..., claim__time=None)
+    forth = " ".join([*(f"0:0:{p}" for p in range(160)), *(f"1:2:{p}:{p}" for p in range(160))])
+    yield "many rows", cert({**LINE, "capacity": 160}, [copied(0, [2], 160)], forth, 2)
     yield "many nodes", but(b, network__nodes=10**6 + 1)
-    yield "the most nodes", but(b, network__nodes=10**6)
-    all_of = but(b, network__nodes=10**6, network__ranks=10**6, schedule=..., claim__time=None)
-    yield "very many ends", but(all_of, task={"name": "allgather", "packets": 1})
-    yield "one of very many ends", but(all_of, task={"name": "broadcast", "root": 0, "packets": 1})
-    wide = network("0-1 1-0", ranks=10**6, nodes=10**6, capacity=10**4)
-    many = cert(wide, [], "0:1:0 " * 10**4, 1, task={"name": "reduce", "root": 0, "packets": 1})
-    yield "very many contributions", many
+    yield "the most nodes", but(b, network__nodes=10**6, schedule=..., claim__time=None)
+    all_of = but(b, network__nodes=4000, network__ranks=4000, schedule=..., claim__time=None)
+    yield "very many ends", but(all_of, task={"name": "alltoall", "packets": 1})
+    yield "one of many ends", but(all_of, task={"name": "scatter", "root": 0, "packets": 1})
     yield "no ranks", but(b, network__ranks=0)
     yield "more ranks than nodes", but(b, network__ranks=4)
     yield "a key of the network too few", but(b, network__latency=...)
@@ -232,6 +263,9 @@ def of_rules() -> Iterator[tuple[str, Data]]:
     yield "two received one after the other", but(meet, rules__receive=1, schedule__slot=[0, 1])
     yield "two sent at once that come later", but(meet, rules__receive=1, schedule__slot=[0, 0])
     yield "two received at once, one sent", but(meet, rules__send=1)
+    unlike = cert(network("0-2 1-2", occupancy=[3, 1]), [copied(0, [2]), copied(1, [2])], "0:0:0 2:1:1", 3)
+    yield "two of two lengths are received", but(unlike, rules__receive=1)
+    yield "two of two lengths follow", but(unlike, rules__receive=1, schedule__slot=[0, 3], claim__time="4")
     long = cert(network("0-1 0-1", occupancy=3), [copied(0, [1], 2)], "0:0:0 2:1:1", 5)
     yield "two overlap", long
     yield "two overlap in a port", but(long, rules__send=1)
@@ -667,6 +701,9 @@ def of_generations() -> Iterator[tuple[str, Data]]:
     )
     yield "repeats too soon", slow
     yield "repeats in time", but(slow, schedule__period=2, claim__time="10")
+    each = cert(line, [copied(0, [1], 4)], "0:0:0", 4, repetition={"generations": 4})
+    yield "repeats in each slot", each
+    yield "repeats in each slot, too late", but(each, claim__time="3")
     meet = cert(
         network("0-1 1-0 1-2"), [copied(0, [2], 2)], "0:0:0 3:2:0", 6, repetition={"period": 2, "generations": 2}
     )
@@ -792,7 +829,7 @@ def of_bounds() -> Iterator[tuple[str, Data]]:
     yield "a bound of a number", but(b, claim__bound=2)
     yield "a fraction", but(b, bound={"kind": "search"}, claim__bound="3/2")
     yield "of one", but(b, bound={"kind": "search"}, claim__bound="1")
-    far = {"kind": "reach", "whole": True, "blocks": None}
+    far = {"kind": "reach", "whole": True, "blocks": False}
     yield "met", but(b, bound=far, claim__bound="2")
     yield "not met", but(b, bound=far, claim__bound="3/2")
     yield "nothing", but(b, bound=far, claim__bound="0")
@@ -805,13 +842,11 @@ def of_bounds() -> Iterator[tuple[str, Data]]:
     yield "of halves, too much", but(halves, claim__bound="2")
     full = network("0-1 0-2 1-0 1-2 2-0 2-1", latency=5)
     rows = " ".join(f"{p}:{e}:{p}" for p in range(3) for e in range(6))
-    six = {"collect": [6, 6, 6], "tell": [6, 6, 6]}
-    direct = cert(full, [summed("all", "all", 3)], rows, 8, bound={**far, "blocks": six})
+    direct = cert(full, [summed("all", "all", 3)], rows, 8, bound={**far, "blocks": True})
     yield "of a form, met by another", but(direct, claim__bound="8")
     yield "of a form, which another beats", but(direct, claim__bound="9")
-    yield "of a form, of parts", but(direct, claim__bound="13", bound={**far, "blocks": six, "whole": False})
-    five = {"collect": [5, 5, 5], "tell": [5, 5, 5]}
-    yield "of a form, of smaller parts", but(direct, claim__bound="10", bound={**far, "blocks": five, "whole": False})
+    yield "of a form, of parts", but(direct, claim__bound="13", bound={**far, "blocks": True, "whole": False})
+    yield "of a form, of smaller parts", but(direct, claim__bound="10", bound={**far, "blocks": True, "whole": False})
     yield "of a form, too much", but(direct, claim__bound="13")
     yield (
         "of a form, of packets that are not alike",
@@ -823,7 +858,7 @@ def of_bounds() -> Iterator[tuple[str, Data]]:
     yield "blocks a number", but(b, bound={**far, "blocks": 1}, claim__bound="2")
     yield "a key of a law too many", but(b, bound={**far, "price": {}}, claim__bound="2")
     yield "a key of a law too few", but(b, bound={"kind": "reach", "whole": True}, claim__bound="2")
-    travel = {"kind": "reach", "whole": True, "blocks": None}
+    travel = {"kind": "reach", "whole": True, "blocks": False}
     yield "optimal", but(b, bound=travel, claim__bound="2")
     yield "less than is proved", but(b, bound=travel, claim__bound="1")
     yield "three quarters of what is proved", but(b, bound=travel, claim__bound="3/2")
@@ -836,7 +871,7 @@ def of_bounds() -> Iterator[tuple[str, Data]]:
     swap = cert(two, [summed([0, 1], [0, 1], 2)], "0:0:0 0:1:0 1:0:1 1:1:1", 5)
     yield (
         "faster than another form can be",
-        but(swap, bound={**travel, "blocks": {"collect": [4, 4], "tell": [4, 4]}}, claim__bound="8"),
+        but(swap, bound={**travel, "blocks": True}, claim__bound="8"),
     )
     yield "an unknown witness", but(b, bound={"kind": "belief"}, claim__bound="2")
 
@@ -872,8 +907,12 @@ def of_growth() -> Iterator[tuple[str, Data]]:
         ("wide links to a switch", two, tell, once, 0, 3),
         ("wide links to a switch, as far as can be", two, tell, once, 2, 3),
         ("one port, of no node so far", full, tell, one, 9, 1),
+        ("one port, two furthest ones", network("0-1 1-2 2-3 2-4"), copied(0, [3, 4]), one, 3, 4),
+        ("one port, of three two furthest ones", network("0-1 1-2 2-3 2-4"), copied(0, [1, 3, 4]), one, 3, 4),
+        ("one port, two furthest ones by switches", network("0-3 3-4 4-1 4-2", 3), copied(0, [1, 2]), one, 3, 4),
+        ("one port, sums of two furthest ones", network("1-0 2-1 3-2 4-2"), summed([3, 4], [0]), one, 3, 4),
     ):
-        law = {"kind": "reach", "far": far, "whole": True, "blocks": None}
+        law = {"kind": "reach", "far": far, "whole": True, "blocks": False}
         given = but(cert(net, [item], "", 0, rules), schedule=...)
         for more in (0, 1):
             claim = {"time": None, "bound": str(slots + more)}
@@ -905,16 +944,29 @@ def of_names() -> Iterator[tuple[str, Data]]:
         alone = but(given, task=task | {"packets": 6}, symmetry=turn, schedule=..., claim__time=None)
         yield f"{name} by name, with a symmetry, of six packets", alone
     only = cert(full, sums[:1], "0:2:0 0:4:0", 1)
-    for column in ("packet", "node", "carries"):
-        yield f"results without {column}", but(only, **{f"schedule__results__{column}": []})
-    yield "results of no packet", but(only, schedule__results__packet=[1])
-    yield "results of no node", but(only, schedule__results__node=[3])
-    yield "results of a row to come", but(only, schedule__results__carries=[[-1, 0, 2]])
-    yield "results of its own twice", but(only, schedule__results__carries=[[-1, -1, 0, 1]])
-    yield "results of half", but(only, schedule__results__carries=[[-1, 0]])
-    yield "no results", but(only, schedule__results=...)
+    yield "a result", only
+    for name, changes in (
+        ("no packet", {"packet": 1}), ("no node", {"link": 9}), ("its own twice", {"carries": [-1, -1, 0, 1]}),
+        ("half", {"carries": [-1, 0]}), ("a row to come", {"carries": [-1, 0, 2]}), ("another node", {"link": 7}),
+        ("nothing", {"carries": []}), ("what is not there yet", {"slot": 0}), ("what comes late", {"slot": 2}),
+    ):  # fmt: skip
+        wrong = json.loads(json.dumps(only))
+        for column, value in changes.items():
+            wrong["schedule"][column][2] = value
+        yield f"a result of {name}", wrong
+    wrong = json.loads(json.dumps(only))
+    for column in ("slot", "link", "packet", "carries"):
+        wrong["schedule"][column].pop()
+    yield "no results", wrong
+    on = cert(LINE, [summed([0, 1], [1, 2])], "0:0:0 1:2:0", 2)
+    wrong = json.loads(json.dumps(on))
+    plan = wrong["schedule"]
+    for column, rows in (("slot", [0, 1, 1, 2]), ("link", [0, 5, 2, 6]), ("carries", [[-1], [-1, 0], [1], [2]])):
+        plan[column] = rows
+    yield "a result that is carried on", wrong
+    yield "a result that stays", on
     six = network(" ".join(f"{u}-{v}" for u in range(6) for v in range(6) if u != v))
-    law = {"kind": "reach", "far": 0, "whole": True, "blocks": None}
+    law = {"kind": "reach", "far": 0, "whole": True, "blocks": False}
     for slots in ("2", "3"):
         given = cert(six, [copied(0, [2, 3, 4, 5]) | {"from": [0, 1]}], "", 0, {"send": 1, "receive": 1})
         claim = {"time": None, "bound": slots}
@@ -922,30 +974,68 @@ def of_names() -> Iterator[tuple[str, Data]]:
 
 
 def of_cuts() -> Iterator[tuple[str, Data]]:
-    """Yield bounds by cuts of links and slots, and by prices, each met and one more."""
+    """Yield bounds by prices, and by cuts of links and slots, each met and one more."""
     line = network("0-1 1-0 1-2 2-1 2-3 3-2")
     slow = {**line, "occupancy": 2, "latency": 1}
     away, home = [copied(0, [v]) for v in (1, 2, 3)], [copied(v, [0]) for v in (1, 2, 3)]
-    cut: Data = {"kind": "cut", "price": {"link": 1}, "back": False, "whole": True, "blocks": None}
-    load: Data = {"kind": "load", "price": {"link": 1}, "whole": True, "blocks": None}
+    cut: Data = {"kind": "cut", "price": {"link": 1}, "whole": True, "blocks": False}
+    load: Data = {"kind": "load", "price": {"link": 1}, "whole": True, "blocks": False}
     hops: Data = {"groups": [{"serve": "distance"}]}
+    reach: Data = {"kind": "reach", "whole": True, "blocks": False}
+    port = {"links": [0], "capacity": 1, "occupancy": 1, "receiving": False}
     for name, net, items, law, slots in (
         ("a scatter", line, away, cut | {"since": [0, 3, 3, 3]}, 3),
-        ("a gather", line, home, cut | {"since": [0, 3, 3, 3], "back": True}, 3),
+        ("a gather", line, home, cut | {"since": [3, 0, 0, 0]}, 3),
         ("four to one", line, [copied(0, [2], 4)], cut | {"since": [0, 4, 5, 5]}, 5),
         ("four to one, slowly", slow, [copied(0, [2], 4)], cut | {"since": [0, 9, 12, 12]}, 12),
-        ("a sum", line, [summed("all", [0], 3)], cut | {"since": [0, 4, 4, 4], "back": True}, 3),
+        ("a sum", line, [summed("all", [0], 3)], cut | {"since": [3, 0, 0, 0]}, 3),
         ("a sum at the other end", line, [summed("all", [3], 3)], cut | {"since": [0, 3, 4, 5]}, 5),
         ("of two sources", line, [copied(0, [3], 3) | {"from": [0, 1]}], cut | {"since": [0, 0, 4, 5]}, 3),
+        ("a link that is too late", line, [copied(0, [3])], cut | {"since": [0, 0, 0, 3]}, 1),
         ("hops", line, away, load | hops | {"whole": False}, 1),
         ("hops over two links", line, away, load | hops | {"only": [0, 2]}, 3),
         ("hops, slowly", slow, away, load | hops | {"only": [0, 2]}, 8),
         ("a price on one link", line, away, load | hops | {"price": {"link": [2, 0, 0, 0, 0, 0]}}, 3),
         ("of some", line, [*away, *home], load | {"only": [0], "groups": [{"serve": "distance", "from": [0]}]}, 3),
+        ("a shared port", network("0-1", occupancy=3, latency=1, shared=[port]), [copied(0, [1], 5)],
+         load | hops | {"price": {"shared": 1}}, 8),
+        ("a shared port that receives", network("0-1", occupancy=3, latency=1, shared=[{**port, "receiving": True}]),
+         [copied(0, [1], 5)], load | hops | {"price": {"shared": 1}}, 8),
+        ("a price on wide links", network("0-1", capacity=2), [copied(0, [1], 6)],
+         load | hops | {"price": {"link": 2}}, 3),
+        ("a sum by blocks", line, [summed("all", "all", 4)], reach | {"blocks": True, "of": "sum"}, 6),
+        ("copies by blocks", line, [summed("all", "all", 4)], reach | {"blocks": True, "of": "copy"}, 6),
+        ("a sum for nobody", line, [summed("all", [0])], reach | {"to": [3]}, 0),
+        ("a copy for nobody", line, [copied(0, [3])], reach | {"to": [2]}, 0),
+        ("a copy from nobody", line, [copied(0, [3])], reach | {"from": [1]}, 0),
+        ("a sum of nothing", line, [summed([1, 2], [0])], reach | {"from": [0]}, 0),
+        ("what one of a sum has", line, [summed("all", "all")], reach | {"from": [0]}, 3),
+        ("what one of a sum has, for some", line, [summed("all", "all")], reach | {"from": [1], "to": [0, 1, 2]}, 1),
         ("of sums", line, [*away, summed("all", [0])],
          load | {"only": [1], "groups": [{"serve": "distance", "of": "sum"}]}, 1),
     ):  # fmt: skip
         given = but(cert(net, items, "", 0), schedule=...)
+        if name == "a scatter":
+            claim = {"time": None, "bound": "3"}
+            yield "a cut of too few nodes", but(given, bound=law | {"since": [0, 3]}, claim=claim)
+            twice = load | {"groups": 2 * hops["groups"]}
+            yield "items that count twice", but(given, bound=twice, claim=claim)
+            yield "a cut of parts", but(given, bound=law | {"whole": False}, claim=claim)
+            yield (
+                "a cut with a symmetry",
+                but(
+                    given, bound=law, claim=claim, symmetry={"generators": [[3, 2, 1, 0]], "commuting": [[1, 0, 3, 2]]}
+                ),
+            )
+            yield (
+                "a cut of a ring",
+                but(cert(RING, [copied(0, "all")], "", 0, symmetry=GROUP), schedule=..., bound=law, claim=claim),
+            )
+            yield (
+                "a cut where switches cut through",
+                but(given, bound=law, claim=claim, network__ranks=3, rules__cut_through=True, task__items=items[:2]),
+            )
+            yield "a cut where no switch cuts through", but(given, bound=law, claim=claim, rules__cut_through=True)
         for more in (0, 1):
             claim = {"time": None, "bound": str(slots + more)}
             yield f"bound of {name}" + ", one slot more" * more, but(given, claim=claim, bound=law)
@@ -954,7 +1044,7 @@ def of_cuts() -> Iterator[tuple[str, Data]]:
 def of_trees() -> Iterator[tuple[str, Data]]:
     """Yield bounds of an allreduce by trees, through a switch, and of one rank alone."""
     hub = network("0-4 4-0 1-4 4-1 2-4 4-2 3-4 4-3", 4)
-    law = {"kind": "load", "price": {"link": 1}, "groups": [{"serve": "trees"}], "whole": False, "blocks": None}
+    law = {"kind": "load", "price": {"link": 1}, "groups": [{"serve": "trees"}], "whole": False, "blocks": False}
     for name, rules in (
         ("does nothing", {"switches_copy": False}), ("copies", {}), ("copies and adds", {"switches_add": True}),
         ("adds", {"switches_copy": False, "switches_add": True}),
@@ -962,15 +1052,26 @@ def of_trees() -> Iterator[tuple[str, Data]]:
         given = but(cert(hub, [summed("all", "all")], "", 0, rules), schedule=..., bound=law)
         for value in ("3/4", "1", "3/2", "2"):
             yield f"trees where a switch {name}, {value}", but(given, claim={"time": None, "bound": value})
-    one: Data = {"collect": [1], "tell": [0]}
     alone = cert({**LINE, "nodes": 1, "ranks": 1, "source": [], "target": []}, [summed([0], [0])], "", 0)
-    reach = {"kind": "reach", "whole": True, "blocks": one}
+    reach = {"kind": "reach", "whole": True, "blocks": True}
     both = [summed("all", "all", 3), copied(0, [2]), summed("all", [1])]
     beside = cert(LINE, both, "", 0, symmetry={"generators": [], "commuting": [[1, 2, 0]]})
-    far: Data = {"kind": "reach", "whole": True, "blocks": {"collect": [2, 1, 2], "tell": [2, 1, 2]}}
+    far: Data = {"kind": "reach", "whole": True, "blocks": True}
     for value in ("4", "5"):
         claim = {"time": None, "bound": value}
         yield f"blocks beside other items, {value}", but(beside, schedule=..., bound=far, claim=claim)
+    ring = cert(RING, [], "", 0, task={"name": "allreduce", "packets": 8}, symmetry=GROUP)
+    for blocks in (False, True):
+        law = {
+            "kind": "load",
+            "price": {"link": 1},
+            "groups": [{"serve": "distance"}],
+            "whole": False,
+            "blocks": blocks,
+        }
+        for value in ("2", "4", "8", "16"):
+            claim = {"time": None, "bound": value}
+            yield f"hops of a ring, blocks {blocks}, {value}", but(ring, schedule=..., bound=law, claim=claim)
     yield "blocks of one rank", but(alone, schedule=..., bound=reach, claim={"time": None, "bound": "1"})
 
 

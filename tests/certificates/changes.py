@@ -52,22 +52,21 @@ def change_row(rng: random.Random, data: Data) -> None:
         for name in columns:
             plan[name].insert(row, copy.deepcopy(plan[name][row]))
     else:
-        parts = plan["carries"][row]
-        parts = list(parts) if isinstance(parts, list) else [parts]
+        parts = list(plan["carries"][row])
         if rng.random() < 0.4:
             parts[rng.randrange(len(parts))] = rng.randint(-1, row)
         elif rng.random() < 0.5:
             parts.append(rng.randint(-1, row))
         else:
             parts.pop(rng.randrange(len(parts)))
-        plan["carries"][row] = parts[0] if len(parts) == 1 else parts
+        plan["carries"][row] = parts
     if how in ("drop", "double") and rng.random() < 0.8:  # rows behind it have other numbers now
         shift = -1 if how == "drop" else 1
 
         def moved(k: int) -> int:
             return k + shift if k >= row + (how == "drop") else k
 
-        plan["carries"] = [list(map(moved, c)) if isinstance(c, list) else moved(c) for c in plan["carries"]]
+        plan["carries"] = [list(map(moved, c)) for c in plan["carries"]]
 
 
 def change_network(rng: random.Random, data: Data) -> None:
@@ -182,12 +181,19 @@ def changed(seed: int, data: Data) -> Data:
     if rng.random() < 0.6:
         plan, net = data["schedule"], data["network"]
         takes = [[x] * len(net["source"]) if isinstance(x, int) else x for x in (net["occupancy"], net["latency"])]
+        links = min(map(len, takes))
+        for row, e in enumerate(plan["link"]):  # results are there when all of them is
+            if e >= len(net["source"]):
+                rows = [k for k in plan["carries"][row] if 0 <= k < row and 0 <= plan["link"][k] < links]
+                plan["slot"][row] = max(
+                    [plan["slot"][k] + sum(each[plan["link"][k]] for each in takes) for k in rows], default=0
+                )
         ends = [
             t + sum(each[e] for each in takes)
             for t, e in zip(plan["slot"], plan["link"], strict=True)
-            if 0 <= e < len(takes[0]) and e < len(takes[1])
+            if 0 <= e < links
         ]
-        last = max(ends, default=0) + (plan.get("generations", 1) - 1) * plan.get("period", 1)
+        last = max(ends, default=0) + ((plan.get("generations") or 1) - 1) * (plan.get("period") or 1)
         data["claim"]["time"] = str(max(last, 0) * Fraction(data["time"]["slot"]))
     return data
 

@@ -73,7 +73,7 @@ def network_of(data: dict[str, Any]) -> tuple[Network, np.ndarray]:
         link_occupancy=column("occupancy"), link_latency=column("latency"), terminal_count=given["ranks"],
         links_only=True,
     )  # fmt: skip
-    ports = given.get("shared", [])
+    ports = given.get("shared") or []
     if not ports:
         return net, number
     sides = np.full((2, order.size), -1)
@@ -94,7 +94,7 @@ def images(data: dict[str, Any]) -> list[tuple[list[int], list[int]]]:
         between.setdefault(ends, []).append(link)
     found = [tuple(range(data["network"]["nodes"]))]
     for p in found:
-        for g in data.get("symmetry", {}).get("generators", []):
+        for g in (data.get("symmetry") or {}).get("generators", []):
             product = tuple(g[v] for v in p)
             if product not in found:
                 found.append(product)
@@ -129,7 +129,7 @@ def items_of(data: dict[str, Any]) -> list[dict[str, Any]]:
 def explicit(data: dict[str, Any]) -> tuple[list[dict[str, Any]], list[tuple[int, int, int, Any]], list[Any]]:
     """Return each packet that travels as an item, all transfers: slot, link, packet, what they carry, and results."""
     plan = data["schedule"]
-    generations, period = plan.get("generations", 1), plan.get("period", 1)
+    generations, period = (plan.get(name) or 1 for name in ("generations", "period"))
     rows = list(zip(plan["slot"], plan["link"], plan["packet"], plan["carries"], strict=True))
     group = images(data)
     if len(group) * generations * len(rows) > MOST:
@@ -137,11 +137,11 @@ def explicit(data: dict[str, Any]) -> tuple[list[dict[str, Any]], list[tuple[int
     packets = []
     for item in items_of(data):
         packets += [item] * (item["packets"] // generations)
-    every, hops, results = [], [], []
-    of_sums = plan.get("results", {"packet": [], "node": [], "carries": []})
+    every, hops, results, many = [], [], [], len(data["network"]["source"])
+    place = {k: sum(e < many for _, e, _, _ in rows[:k]) for k in range(len(rows))}
 
     def rows_from(first: int, carried: Any) -> list[int]:
-        return [k + first if k >= 0 else -1 for k in (carried if isinstance(carried, list) else [carried])]
+        return [place[k] + first if k >= 0 else -1 for k in carried]
 
     for nodes, links in group:
         for g in range(generations):
@@ -150,9 +150,10 @@ def explicit(data: dict[str, Any]) -> tuple[list[dict[str, Any]], list[tuple[int
                 {"kind": p["kind"], **{name: [nodes[v] for v in p[name]] for name in ("from", "to")}} for p in packets
             ]
             for t, e, p, c in rows:
-                hops.append((t + g * period, links[e], first + p, rows_from(row, c)))
-            ends = zip(*(of_sums[name] for name in ("packet", "node", "carries")), strict=True)
-            results += [(first + p, nodes[v], rows_from(row, c)) for p, v, c in ends]
+                if e < many:
+                    hops.append((t + g * period, links[e], first + p, rows_from(row, c)))
+                else:
+                    results.append((first + p, nodes[e - many], rows_from(row, c)))
     return every, hops, results
 
 
@@ -220,7 +221,7 @@ def judged(data: dict[str, Any]) -> str | None:
     slots = Fraction(data["claim"]["time"]) / Fraction(data["time"]["slot"])
     if slots.denominator > 1:
         return "another completion time"
-    ports = (rules["send"], rules["receive"])
+    ports = (rules.get("send"), rules.get("receive"))
     if ports not in PORTS:
         raise NotComparableError("several packets in a port")
     try:
@@ -233,7 +234,7 @@ def judged(data: dict[str, Any]) -> str | None:
         repeats = [place[carries[i]] if carries[i] >= 0 else carries[i] for i in order]
         columns = [[hops[i][0] for i in order], number[[hops[i][1] for i in order]], [hops[i][2] for i in order]]
         given = Rules(
-            ports=PORTS[ports], buffer=rules["buffer"], buffer_counts=rules["buffer_counts"],
+            ports=PORTS[ports], buffer=rules.get("buffer"), buffer_counts=rules["buffer_counts"],
             cut_through=rules["cut_through"], replication=rules["switches_copy"], reduction=rules["switches_add"],
         )  # fmt: skip
         goals = max((len(i["to"]) for i in items if i["kind"] == "sum" and set(i["from"]) != set(i["to"])), default=1)

@@ -43,7 +43,7 @@ def items_of(case: Case, parts: int = 1) -> list[Item]:
     """The items of a case; of an allreduce, a sum for all."""
     sums = sums_of(case.network, case.task)
     if sums:
-        return [Item("sum", s.members.tolist(), s.members.tolist(), s.packets * parts) for s in sums]
+        return [Item(True, s.members.tolist(), s.members.tolist(), s.packets * parts) for s in sums]
     return [item for demand in case.demands for item in _items(demand, case.network.terminal_count, parts)]
 
 
@@ -57,20 +57,18 @@ def _items(demand: Demand, ranks: int, parts: int) -> list[Item]:
     for root, others in rows:
         if not demand.shared:
             pairs = [(root, v) if demand.outward else (v, root) for v in others]
-            found += [Item("copy", [u], [v], parts) for u, v in pairs]
+            found += [Item(False, [u], [v], parts) for u, v in pairs]
         elif demand.outward:
-            found.append(Item("copy", [root], others, parts))
+            found.append(Item(False, [root], others, parts))
         else:
-            found.append(Item("sum", sorted({root, *others}), [root], parts))
+            found.append(Item(True, [root], sorted({root, *others}), parts))
     return found
 
 
 def random_witness(rng: random.Random, net: Net, whole: bool, blocks: bool) -> Witness:
     """A witness of any law, with any numbers."""
     kind = rng.choice(["load"] * 8 + ["reach"] * 3 + ["cut"] * 2)
-    found: Witness = {"kind": kind, "whole": whole, "blocks": None}
-    if blocks and whole:
-        found["blocks"] = {name: [rng.randint(0, 4) for _ in range(net.ranks)] for name in ("collect", "tell")}
+    found: Witness = {"kind": kind, "whole": whole, "blocks": blocks}
     if kind == "load":
         found["price"] = _price(rng, net)
         if rng.random() < 0.5 and net.order == 1:
@@ -79,7 +77,7 @@ def random_witness(rng: random.Random, net: Net, whole: bool, blocks: bool) -> W
     elif kind == "cut":
         slots = rng.randint(0, 8)
         since = [rng.choice([0, 0, slots + 1, slots + 1, rng.randint(0, slots + 1)]) for _ in range(net.nodes)]
-        found.update(price=_price(rng, net), back=rng.random() < 0.5, since=since)
+        found.update(price=_price(rng, net), since=since)
         _ends(rng, net, found)
     else:
         _ends(rng, net, found)
@@ -115,7 +113,7 @@ def _group(rng: random.Random, net: Net) -> Witness:
         _ends(rng, net, group)
     if serve == "sets":
         group["sets"] = _sets(rng, net)
-        count = net.ranks if group["sets"] == "ranks" else len(group["sets"])
+        count = len(group["sets"])
         group["weights"] = rng.choice([0, 1, 1, [rng.choice([0, 1, 1, 2]) for _ in range(count)]])
     return group
 
@@ -135,10 +133,10 @@ def _groups(rng: random.Random, net: Net) -> list[Witness]:
     return groups
 
 
-def _sets(rng: random.Random, net: Net) -> Any:
+def _sets(rng: random.Random, net: Net) -> list[list[int]]:
     kind = rng.random()
     if kind < 0.3 or net.order > 1:
-        return "ranks"
+        return [[v] for v in range(net.ranks)]
     nodes = range(net.nodes)
     if kind < 0.8:  # disjoint
         count = rng.randint(1, min(net.nodes, 4))

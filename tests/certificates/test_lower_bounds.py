@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import datetime
 import random
 from fractions import Fraction
@@ -42,9 +41,8 @@ def net_of(nodes, pairs, ranks=None, rules=FREE, symmetry=None, **more):
 
 def proved(net, items, witness, slots):
     """Whether a witness proves that a task takes so many slots."""
-    wrong = gossamer_check.misfit(witness, gossamer_check.LAWS)
-    if wrong is not None:
-        raise Refused(f"the witness{wrong}")
+    if not gossamer_check.fits(witness, gossamer_check.CERTIFICATE["bound"]):
+        raise Refused("the witness has not its form")
     try:
         prove(net, items, witness, Fraction(slots))
     except Refused as reason:
@@ -57,15 +55,18 @@ def proved(net, items, witness, slots):
 LINE = net_of(4, [(0, 1), (1, 2), (2, 3)])
 RING = net_of(4, [(0, 1), (1, 2), (2, 3), (0, 3)])
 STAR = net_of(5, [(0, 4), (1, 4), (2, 4), (3, 4)], ranks=4)
-EXCHANGE = [Item("copy", [u], [v], 1) for u in range(4) for v in range(4) if u != v]
-GOSSIP = [Item("copy", [u], [v for v in range(4) if v != u], 1) for u in range(4)]
-REDUCTIONS = [Item("sum", [0, 1, 2, 3], [u], 1) for u in range(4)]
-SUM = [Item("sum", [0, 1, 2, 3], [0, 1, 2, 3], 4)]
-NOTHING = {"whole": True, "blocks": None}
-PARTS = {"whole": False, "blocks": None}
+EXCHANGE = [Item(False, [u], [v], 1) for u in range(4) for v in range(4) if u != v]
+GOSSIP = [Item(False, [u], [v for v in range(4) if v != u], 1) for u in range(4)]
+REDUCTIONS = [Item(True, [u], [0, 1, 2, 3], 1) for u in range(4)]
+SUM = [Item(True, [0, 1, 2, 3], [0, 1, 2, 3], 4)]
+NOTHING = {"whole": True, "blocks": False}
+PARTS = {"whole": False, "blocks": False}
 HALF = {"kind": "load", "price": {"link": 1}, "only": [2], "groups": [{"serve": "distance"}]}
-RANKS = {"kind": "load", "price": {"link": 1}, "groups": [{"serve": "sets", "sets": "ranks", "weights": 1}]}
-THREE = {"collect": [3, 2, 2, 3], "tell": [3, 2, 2, 3]}
+RANKS = {
+    "kind": "load",
+    "price": {"link": 1},
+    "groups": [{"serve": "sets", "sets": [[0], [1], [2], [3]], "weights": 1}],
+}
 TREES = {"kind": "load", "price": {"link": 1}, "groups": [{"serve": "trees"}]}
 
 
@@ -98,23 +99,23 @@ TREES = {"kind": "load", "price": {"link": 1}, "groups": [{"serve": "trees"}]}
         (LINE, GOSSIP, NOTHING | {"kind": "reach"}, 3),
         (net_of(4, [(0, 1), (1, 2), (2, 3)], latency=2), GOSSIP, PARTS | {"kind": "reach"}, 6),
         # in blocks, 3 slots to collect at an end of the line, and 3 to tell from there
-        (LINE, SUM, {"whole": True, "blocks": THREE, "kind": "reach"}, 6),
+        (LINE, SUM, {"whole": True, "blocks": True, "kind": "reach"}, 6),
         # with one port: in 2 slots 4 nodes know something; two others are at least a hop away from one that sends once
         (net_of(4, [(0, 1), (1, 2), (2, 3)], rules=ONE), GOSSIP, NOTHING | {"kind": "reach", "far": 0}, 3),
-        (net_of(4, [(0, 1), (0, 2), (0, 3)], rules=ONE), [Item("copy", [0], [1, 2, 3], 1)],
+        (net_of(4, [(0, 1), (0, 2), (0, 3)], rules=ONE), [Item(False, [0], [1, 2, 3], 1)],
          NOTHING | {"kind": "reach", "far": 0}, 2),
-        (net_of(3, [(0, 1), (0, 2)], rules=ONE), [Item("copy", [0], [1, 2], 1)],
+        (net_of(3, [(0, 1), (0, 2)], rules=ONE), [Item(False, [0], [1, 2], 1)],
          NOTHING | {"kind": "reach", "far": 1}, 2),
         # a switch that does not copy: a rank tells the first one in 2 slots, and both tell another each two slots on
         (net_of(5, [(0, 4), (1, 4), (2, 4), (3, 4)], 4, ONCE), GOSSIP,
          NOTHING | {"kind": "reach", "far": 0}, 4),
-        # a scatter of node 0 of a line, over one link
-        (LINE, EXCHANGE[:3], NOTHING | {"kind": "cut", "price": {"link": 1}, "back": False, "since": [0, 3, 3, 3]}, 3),
-        (LINE, [Item("copy", [u], [0], 1) for u in (1, 2, 3)],
-         NOTHING | {"kind": "cut", "price": {"link": 1}, "back": True, "since": [0, 3, 3, 3]}, 3),
-        # what comes from far ends later: of 3 packets for node 2 and 2 for node 1, in 4 slots, one too many
-        (LINE, [Item("copy", [0], [2], 4)],
-         NOTHING | {"kind": "cut", "price": {"link": 1}, "back": False, "since": [0, 4, 5, 5]}, 5),
+        # a scatter of node 0 of a line, over one link; and the gather
+        (LINE, EXCHANGE[:3], NOTHING | {"kind": "cut", "price": {"link": 1}, "since": [0, 3, 3, 3]}, 3),
+        (LINE, [Item(False, [u], [0], 1) for u in (1, 2, 3)],
+         NOTHING | {"kind": "cut", "price": {"link": 1}, "since": [3, 0, 0, 0]}, 3),
+        # what comes to the second link a slot later: of 4 packets in 4 slots, one too many
+        (LINE, [Item(False, [0], [2], 4)],
+         NOTHING | {"kind": "cut", "price": {"link": 1}, "since": [0, 4, 5, 5]}, 5),
     ],
 )  # fmt: skip
 def test_laws_by_hand(net, items, witness, value):
@@ -125,7 +126,7 @@ def test_laws_by_hand(net, items, witness, value):
 def test_what_takes_a_port_longer_counts_its_slots():
     """Over links of one and of three slots, node 0 sends four packets, in 2 x 1 + 2 x 3 slots."""
     net = net_of(3, [(0, 1), (0, 2)], rules=FREE | {"send": 1}, occupancy=[1, 3, 1, 3])
-    items = [Item("copy", [0], [v], 2) for v in (1, 2)]
+    items = [Item(False, [0], [v], 2) for v in (1, 2)]
     witness = NOTHING | {"kind": "load", "price": {"send": [1, 0, 0]}, "groups": [{"serve": "distance"}]}
     assert proved(net, items, witness, 8)
     assert not proved(net, items, witness, 9)
@@ -136,13 +137,13 @@ def test_a_shared_port_is_left_before_the_link():
         port = {"links": [0], "capacity": 1, "occupancy": 1, "receiving": receiving}
         net = net_of(2, [(0, 1)], occupancy=3, latency=1, shared=[port])
         witness = NOTHING | {"kind": "load", "price": {"shared": 1}, "groups": [{"serve": "distance"}]}
-        assert proved(net, [Item("copy", [0], [1], 5)], witness, 5 + 2 + 1)
-        assert not proved(net, [Item("copy", [0], [1], 5)], witness, 5 + 2 + 2)
+        assert proved(net, [Item(False, [0], [1], 5)], witness, 5 + 2 + 1)
+        assert not proved(net, [Item(False, [0], [1], 5)], witness, 5 + 2 + 2)
 
 
 def test_switches_that_cut_through_pass_heads():
     net = net_of(3, [(0, 2), (1, 2)], 2, FREE | {"cut_through": True}, occupancy=4, latency=1)
-    items = [Item("copy", [0], [1], 1)]
+    items = [Item(False, [0], [1], 1)]
     assert proved(net, items, NOTHING | {"kind": "reach"}, 1 + 4 + 1)
     assert not proved(net, items, NOTHING | {"kind": "reach"}, 1 + 4 + 2)
 
@@ -151,9 +152,9 @@ def test_what_cannot_be_passed_in_time_offers_nothing():
     """Of two links into node 2, nothing comes to the slow one before all has passed the other."""
     net = net_of(3, [(0, 1), (0, 2), (1, 2)], latency=[9, 0, 9, 0, 0, 9])
     witness = PARTS | {"kind": "load", "price": {"link": 1}, "only": [1, 3], "groups": [{"serve": "distance"}]}
-    assert proved(net, [Item("copy", [0], [2], 5)], witness, 5)
-    assert proved(net, [Item("copy", [0], [2], 11)], witness, 10)
-    assert not proved(net, [Item("copy", [0], [2], 11)], witness, Fraction(1001, 100))
+    assert proved(net, [Item(False, [0], [2], 5)], witness, 5)
+    assert proved(net, [Item(False, [0], [2], 11)], witness, 10)
+    assert not proved(net, [Item(False, [0], [2], 11)], witness, Fraction(1001, 100))
 
 
 def test_with_a_symmetry_orbits_are_looked_at():
@@ -169,29 +170,25 @@ def test_with_a_symmetry_orbits_are_looked_at():
     assert not proved(net, GOSSIP[:2], uneven, 3)
     with pytest.raises(Refused, match="the sets are the ranks"):
         proved(net, GOSSIP[:2], even | {"groups": [{"serve": "sets", "sets": [[0]], "weights": 1}]}, 2)
+    with pytest.raises(Refused, match="a weight for each orbit"):
+        proved(net, GOSSIP[:2], even | {"groups": [RANKS["groups"][0] | {"weights": [1, 1, 0, 0]}]}, 2)
 
 
 @pytest.mark.parametrize(
     ("net", "items", "witness", "words"),
     [
         (LINE, GOSSIP, {"kind": ["load"]}, "the witness"),
-        (LINE, GOSSIP, NOTHING | {"kind": "reach", "only": [0]}, "must have the keys"),
-        (LINE, GOSSIP, NOTHING | HALF | {"groups": [{"serve": "guess"}]}, "must"),
+        (LINE, GOSSIP, NOTHING | {"kind": "reach", "only": [0]}, "has not its form"),
+        (LINE, GOSSIP, NOTHING | HALF | {"groups": [{"serve": "guess"}]}, "has not its form"),
         (LINE, GOSSIP, NOTHING | HALF | {"groups": [{"serve": "distance"}, {"serve": "distance"}]}, "counts twice"),
         (LINE, GOSSIP, NOTHING | HALF | {"price": {"send": 1}}, "nothing is paid"),
         (LINE, GOSSIP, NOTHING | HALF | {"price": {"link": [1]}}, "6 numbers"),
-        (LINE, GOSSIP, NOTHING | HALF | {"price": {"link": -1}}, "must"),
+        (LINE, GOSSIP, NOTHING | HALF | {"price": {"link": -1}}, "has not its form"),
         (LINE, GOSSIP, NOTHING | RANKS | {"groups": [{"serve": "sets", "sets": [[0], [0, 1]], "weights": [1, 2]}]},
          "count more than a packet pays"),
-        (LINE, GOSSIP, NOTHING | RANKS | {"groups": [{"serve": "sets", "sets": [[0], [4]], "weights": 1}]},
-         "a node that is none"),
-        (LINE, GOSSIP, PARTS | {"kind": "cut", "price": {"link": 1}, "back": False, "since": [0, 0, 0, 0]},
-         "slots are counted"),
-        (LINE, [dataclasses.replace(SUM[0], packets=3)], {"whole": True, "blocks": THREE, "kind": "reach"},
+        (LINE, GOSSIP, PARTS | {"kind": "cut", "price": {"link": 1}, "since": [0, 0, 0, 0]}, "slots are of packets"),
+        (LINE, [SUM[0]._replace(packets=3)], {"whole": True, "blocks": True, "kind": "reach"},
          "equally many packets"),
-        (LINE, SUM, {"whole": True, "blocks": {"collect": [3] * 4, "tell": [3, 3, 2, 3]}, "kind": "reach"},
-         "the sum of rank 1"),
-        (LINE, SUM, {"whole": True, "blocks": {"collect": [3] * 3, "tell": [3] * 4}, "kind": "reach"}, "each rank"),
     ],
 )  # fmt: skip
 def test_what_is_no_witness_is_refused(net, items, witness, words):
@@ -262,7 +259,7 @@ def judged(rng, net, items, known, slots, times, blocks):
         else:
             witness = random_witness(rng, net, rng.random() < 0.6, rng.random() < 0.4)
         if not blocks:
-            witness["blocks"] = None
+            witness["blocks"] = False
         more = slots + (1 if witness["whole"] is True else Fraction(1, 10**6))
         try:
             yield proved(net, items, witness, slots), proved(net, items, witness, more), witness
@@ -364,7 +361,7 @@ def images(items, generators, order):
     """All images of items, each with its share of the packets."""
     found = []
     for item in items:
-        todo, orbit = [(item.kind, tuple(sorted(item.sources)), tuple(sorted(item.targets)))], set()
+        todo, orbit = [(item.back, tuple(sorted(item.root)), tuple(sorted(item.leaves)))], set()
         while todo:
             one = todo.pop()
             if one not in orbit:

@@ -1,7 +1,7 @@
 """Witnesses of bounds as plain values, from which ``gossamer_check.py`` counts a bound again.
 
-A few laws cover all bounds: what must be paid for links with prices, how long something takes to its end, how many
-nodes can be informed in a time, cuts of links and slots, and quickest flows. ``docs/explanation/certified_bounds.md``
+Three laws cover nearly all bounds: what must be paid for links with prices, cuts of links and slots, and how long
+something takes to its end, or how many nodes can be informed in a time. ``docs/explanation/certified_bounds.md``
 has the laws. What is made here are proposals: what they prove, the checker counts by itself.
 """
 
@@ -65,13 +65,13 @@ def witnesses_of(case: Case, bound: Bound, orbits: tuple[list[int], list[int]] |
     """
     laws = list(_Laws(case, bound.name).of(bound.proof))
     if orbits is not None:
-        laws = [even for law in laws for even in _even(law, *orbits)]
+        laws = [even for law in laws for even in _even(law, *orbits, case.network.terminal_count)]
     for whole in (False, True) if case.whole else (False,):
         for blocks in (False, True) if includes(case.task, Allreduce) else (False,):
             yield from ({"whole": whole, "blocks": blocks, **law} for law in laws)
 
 
-def _even(law: Witness, nodes: list[int], links: list[int]) -> Iterator[Witness]:
+def _even(law: Witness, nodes: list[int], links: list[int], ranks: int) -> Iterator[Witness]:
     """Yield a law with prices that are even over orbits: each gets what its orbit has together.
 
     Paths cost no less under the mean of all images of prices than they cost on average.
@@ -92,7 +92,7 @@ def _even(law: Witness, nodes: list[int], links: list[int]) -> Iterator[Witness]
     for serve in serves - {"sets"}:
         yield {**law, "price": _named(price), "groups": [{"serve": serve}]}
     if "sets" in serves:
-        yield {**law, "price": _named(price), "groups": [{"serve": "sets", "sets": "ranks"}]}
+        yield {**law, "price": _named(price), "groups": [{"serve": "sets", "sets": [[v] for v in range(ranks)]}]}
         yield {**law, "price": _named(price), "groups": [{"serve": "distance"}]}
 
 
@@ -368,7 +368,12 @@ class _Laws:
             if far:
                 yield {"serve": "distance", "of": kind, "from" if outward else "to": sorted(set(far))}
             if near:
-                yield {"serve": "sets", "sets": "ranks", "of": kind, "from" if outward else "to": near}
+                yield {
+                    "serve": "sets",
+                    "sets": [[v] for v in self.terminals.tolist()],
+                    "of": kind,
+                    "from" if outward else "to": near,
+                }
 
     def ports(self, proof: PortPrices) -> Witness:
         """Return what is worth something to messages that must enter (or leave) sets of nodes."""

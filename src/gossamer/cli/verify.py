@@ -145,7 +145,7 @@ def _certified(file: Path, json: bool) -> int:
     import gossamer_check
 
     if not json:
-        return gossamer_check.main([str(file)])
+        return gossamer_check.main(str(file))
     try:
         told, refused = gossamer_check.check(file.read_bytes()), ""
     except (OSError, gossamer_check.Refused) as error:

@@ -39,7 +39,6 @@ from gossamer.version import __version__
 __all__ = ["bound_certificate", "certificate", "certificate_text", "write_certificate"]
 
 Rows = npt.NDArray[np.integer[Any]]
-Carried = int | list[int]
 
 
 def certificate(schedule: Schedule, known: Iterable[Bound] | None = None) -> dict[str, Any]:
@@ -158,37 +157,42 @@ def strongest(
 ) -> tuple[Fraction, dict[str, Any]]:
     """Return the largest number of slots that a proposal proves to the checker, perhaps `most`, and its witness.
 
-    0 if it proves nothing. A proposal leaves open when blocks begin, and weights of sets.
+    0 if it proves nothing. A proposal leaves open weights of sets, and may count slots from the end.
     """
     law = dict(proposal)
+    if law.pop("back", False):  # the slots are counted from the end
+        law["since"] = [max(0, math.ceil(most) - slot) for slot in law["since"]]
     try:
-        law["blocks"] = _blocks(net, items, law["whole"]) if law["blocks"] else None
+        bound = gossamer_check.Bound(net, items, law["whole"], law["blocks"])
         if "groups" in law:
-            law["groups"] = [_weighted(net, law, group) for group in law["groups"]]
-        proved = _proves(net, items, law, most)
+            law["groups"] = [_weighted(bound, law, group) for group in law["groups"]]
         if not law["whole"]:
-            if law["kind"] != "load":
-                return (most if proved else Fraction(0)), law
-            found = _least(net, items, law, most)
-            return (found if found > 0 and _proves(net, items, law, found) else Fraction(0)), law
+            found = _least(bound, law, most)
+            return (found if found > 0 and _proves(bound, law, found) else Fraction(0)), law
+        proved = _proves(bound, law, most)
         low, high = (math.ceil(most), 2 * math.ceil(most)) if proved else (0, math.ceil(most))
-        while proved and _proves(net, items, law, Fraction(low + 1)):
+        while proved and _proves(bound, law, Fraction(low + 1)):
             low, proved = low + 1, low < high
         while not proved and high - low > 1:
             middle = (low + high) // 2
-            low, high = (middle, high) if _proves(net, items, law, Fraction(middle)) else (low, middle)
+            low, high = (middle, high) if _proves(bound, law, Fraction(middle)) else (low, middle)
     except gossamer_check.Refused:
         return Fraction(0), law
     return Fraction(low), law
 
 
-def _weighted(net: gossamer_check.Net, law: dict[str, Any], group: dict[str, Any]) -> dict[str, Any]:
+def _proves(bound: gossamer_check.Bound, law: dict[str, Any], goal: Fraction) -> bool:
+    """Return whether a law says that nothing is done in less than `goal` slots."""
+    slack = bound.slack(law, goal)
+    return slack < 0 or (slack == 0 and not bound.whole)
+
+
+def _weighted(bound: gossamer_check.Bound, law: dict[str, Any], group: dict[str, Any]) -> dict[str, Any]:
     """Return a group whose sets, if they are disjoint, count as much as a packet pays at least that crosses them."""
     if group["serve"] != "sets" or "weights" in group:
         return group
-    bound = gossamer_check.Bound(net, False, Fraction(0))
+    net, sets = bound.net, group["sets"]
     bound.prices(law)
-    sets = [[v] for v in range(net.ranks)] if group["sets"] == "ranks" else group["sets"]
     inside = np.full(net.nodes, -1)
     for k, nodes in enumerate(sets):
         inside[nodes] = k
@@ -198,79 +202,29 @@ def _weighted(net: gossamer_check.Net, law: dict[str, Any], group: dict[str, Any
         if group.get("of", kind) == kind:
             crossed = (near != far) & (far >= 0)
             np.minimum.at(most, far[crossed], pays[crossed])
-    if group["sets"] == "ranks":
-        np.minimum.at(most, np.array(net.orbit[: net.ranks]), most)
+    if net.order > 1:
+        orbit = np.array(net.orbit[: net.ranks])
+        np.minimum.at(most, orbit, most)
+        most = most[orbit]
     return {**group, "weights": np.where(most == np.iinfo(np.int64).max, 0, most).tolist()}
 
 
-def _proves(net: gossamer_check.Net, items: list[gossamer_check.Item], law: dict[str, Any], goal: Fraction) -> bool:
-    """Return whether a witness proves so many slots; raise `Refused` if it never does."""
-    try:
-        gossamer_check.prove(net, items, law, goal)
-    except gossamer_check.Refused as reason:
-        if "does not prove" in str(reason):
-            return False
-        raise
-    return True
+def _least(bound: gossamer_check.Bound, law: dict[str, Any], most: Fraction) -> Fraction:
+    """Return the time that a law just allows for parts of packets, about `most`; 0 if none is found.
 
-
-def _least(net: gossamer_check.Net, items: list[gossamer_check.Item], law: dict[str, Any], most: Fraction) -> Fraction:
-    """Return the time in which resources are worth what parts of packets pay, about `most`; 0 if none is found.
-
-    What they are worth grows with time, and so does the rate at which it grows: Newton's method ends.
+    What resources are worth grows with time, and so does the rate at which it grows: Newton's method ends.
     """
     time, step = most, Fraction(1, 10**12)
     for _ in range(100):
-        if _spare(net, items, law, time) >= 0:
+        if bound.slack(law, time) >= 0:
             break
         time *= 2
     for _ in range(100):
-        spare, before = (_spare(net, items, law, each) for each in (time, time - step))
-        if spare == 0 or spare == before:
+        slack, before = (bound.slack(law, each) for each in (time, time - step))
+        if slack in (0, before):
             break
-        time -= spare * step / (spare - before)
-    return time if spare == 0 else Fraction(0)
-
-
-def _spare(net: gossamer_check.Net, items: list[gossamer_check.Item], law: dict[str, Any], goal: Fraction) -> Fraction:
-    """Return what resources are worth more than what is paid for them."""
-    bound = gossamer_check.Bound(net, False, goal)
-    bound.items = items
-    if law["blocks"] is not None:
-        bound.blocks(**law["blocks"])
-    return bound.spare(law)
-
-
-def _blocks(net: gossamer_check.Net, items: list[gossamer_check.Item], whole: bool) -> dict[str, list[int]]:
-    """Return for each rank when a sum can be complete there, and how long its results take to all others."""
-    bound = gossamer_check.Bound(net, whole, Fraction(0))
-    found: dict[str, dict[int, int]] = {"collect": {}, "tell": {}}
-    for x in items:
-        if x.kind == "sum" and x.sources == x.targets:
-            for root in sorted({net.orbit[v] for v in x.sources}):
-                others = [v for v in x.sources if v != root]
-                for name, flow in (
-                    ("collect", gossamer_check.Item("sum", others, [root], 1)),
-                    ("tell", gossamer_check.Item("copy", [root], others, 1)),
-                ):
-                    least = _first(bound, flow) if others else 0
-                    found[name][root] = min(least, found[name].get(root, least))
-    return {name: [each.get(v, 0) for v in range(net.ranks)] for name, each in found.items()}
-
-
-def _first(bound: gossamer_check.Bound, flow: gossamer_check.Item) -> int:
-    """Return a number of slots within which a flow cannot come to all its ends but in the last one."""
-    away = bound.travel(dict.fromkeys(flow.root, 0), flow.kind == "sum")
-    low = max(away[v] for v in flow.leaves)
-    if not bound.whole or not bound.late(flow, 0, Fraction(low)):
-        return low
-    high = 2 * low + 1
-    while bound.late(flow, 0, Fraction(high)):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if bound.late(flow, 0, Fraction(middle)) else (low, middle)
-    return high
+        time -= slack * step / (slack - before)
+    return time if slack == 0 else Fraction(0)
 
 
 def write_certificate(found: dict[str, Any], path: str | os.PathLike[str]) -> None:
@@ -303,14 +257,18 @@ def _described(schedule: Schedule, length: Fraction) -> dict[str, Any]:
     slot, scale, begins = _clock(schedule, length)
     task, of_packet = _task(schedule)
     keep, carries, results = _rows(schedule, of_packet, task)
+    takes = (network.link_occupancy.astype(np.int64) + network.link_latency.astype(np.int64) * schedule.parts) * scale
     transfers: dict[str, Any] = {
         "slot": begins[schedule.slot[keep]].tolist(),
         "link": schedule.link[keep].tolist(),
         "packet": np.append(of_packet, 0)[schedule.packet[keep]].tolist(),
         "carries": carries,
     }
-    if results["packet"]:
-        transfers["results"] = results
+    ends = begins[schedule.slot[keep]] + takes[schedule.link[keep]]
+    for packet, node, rows in results:
+        row = max((int(ends[k]) for k in rows if k >= 0), default=0), network.link_count + node, packet, rows
+        for column, value in zip(transfers.values(), row, strict=True):
+            column.append(value)
     if schedule.repetition is not None:
         transfers.update(period=schedule.repetition.period * scale, generations=schedule.generations)
     found = {
@@ -365,7 +323,12 @@ def _named(found: dict[str, Any]) -> dict[str, Any] | None:
             task["root"] = first[root_of.get(name, "from")][0]
         with contextlib.suppress(gossamer_check.Refused):  # it may be too large to be told by its name
             same = gossamer_check.read_task(task, net)[1]
-            if [(x.kind, x.sources, x.targets, x.packets) for x in same] == [tuple(x.values()) for x in items]:
+            mine = gossamer_check.read_task({"items": items}, net)[1]
+            same, mine = (
+                [x._replace(leaves=[v for v in x.leaves if x.back or v not in x.root]) for x in each]
+                for each in (same, mine)
+            )
+            if same == mine:
                 return task
     return None
 
@@ -407,7 +370,7 @@ def _rules(rules: Rules) -> dict[str, Any]:
         "switches_copy": rules.replication,
         "switches_add": rules.reduction,
         "buffer": rules.buffer,
-        "buffer_counts": rules.buffer_counts,
+        "buffer_counts": "transit" if rules.buffer is None else rules.buffer_counts,
     }
 
 
@@ -466,8 +429,8 @@ def _item(messages: Messages, m: int, n: int | None, ranks: int, packets: int) -
 
 def _rows(
     schedule: Schedule, of_packet: Rows, items: list[dict[str, Any]]
-) -> tuple[Rows, list[Carried], dict[str, list[Any]]]:
-    """Return the rows of the certificate, each after what it carries on, what each carries, as rows of these, and sums.
+) -> tuple[Rows, list[list[int]], list[tuple[int, int, list[int]]]]:
+    """Return the rows of the certificate, each after what it carries on; what each carries, as rows of these; results.
 
     Control packets, and packets of no item, are left out.
     """
@@ -514,11 +477,12 @@ class _Held:
         self.item = [i for i, x in enumerate(items) for _ in range(x["packets"] // schedule.generations)]
         self.own = [{v: 1 << (k if x["kind"] == "sum" else 0) for k, v in enumerate(x["from"])} for x in items]
         self.ranks, self.copies = network.terminal_count, rules.replication
+        self.everything = _rules(rules)["buffer_counts"] == "all"
         self.held: dict[tuple[int, int], list[Part]] = {}
         self.was: dict[tuple[int, int], list[tuple[int, list[Part]]]] = {}
         self.coming: dict[tuple[int, int], list[tuple[int, Part]]] = {}
 
-    def parts(self, carries: list[int]) -> list[Carried]:
+    def parts(self, carries: list[int]) -> list[list[int]]:
         """Return the rows, -1 for the node's own contribution, that each row adds up.
 
         It carries what is there (-1), or was there in slot s (-2 - s), or what row k brought to its node or took there.
@@ -544,18 +508,20 @@ class _Held:
             if row not in passed:
                 part = has, self.ends[row], row
                 self.coming.setdefault((key[0], self.target[row]), []).append((self.heads[row], part))
-        return [rows[0] if len(rows) == 1 else rows for rows in found]
+        return found
 
-    def results(self, items: list[dict[str, Any]]) -> dict[str, list[Any]]:
-        """Return what makes up each sum at each of its targets in the end."""
-        found: dict[str, list[Any]] = {"packet": [], "node": [], "carries": []}
+    def results(self, items: list[dict[str, Any]]) -> list[tuple[int, int, list[int]]]:
+        """Return packet, node and rows of what nodes have in the end: sums and, where buffers hold all, copies."""
+        found = []
+        first: dict[tuple[int, int], int] = {}
+        for row in np.argsort(self.ends, kind="stable").tolist():
+            first.setdefault((self.packet[row], self.target[row]), row)
         for packet, i in enumerate(self.item):
-            for node in items[i]["to"] if items[i]["kind"] == "sum" else ():
-                rows = [row for _, _, row in self.settled((packet, node), 2**62)]
-                for column, value in zip(
-                    found.values(), (packet, node, rows[0] if len(rows) == 1 else rows), strict=True
-                ):
-                    column.append(value)
+            for node in items[i]["to"]:
+                if items[i]["kind"] == "sum":
+                    found.append((packet, node, [row for _, _, row in self.settled((packet, node), 2**62)]))
+                elif self.everything and (packet, node) in first:
+                    found.append((packet, node, [first[packet, node]]))
         return found
 
     def settled(self, key: tuple[int, int], until: int) -> list[Part]:
