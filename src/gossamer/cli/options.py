@@ -537,18 +537,43 @@ class Question(NamedTuple):
         return asked
 
     def _check_words(self) -> None:
-        """Refuse what the task does not take before a network is built that takes seconds and gigabytes."""
+        """Refuse what the task does not take, or no memory holds, before a network is built that takes gigabytes."""
         from gossamer.errors import GossamerError
         from gossamer.networks.spec import network_size, reads_file
         from gossamer.questions.tasks.parsing import check_words
 
         try:
             named = isinstance(self.network, str) and not reads_file(self.network)
-            large = named and network_size(self.network).links >= _LARGE
+            links = network_size(self.network).links if named else 0
         except GossamerError:  # it is said where the network is read
             return
-        if large:
+        if links >= _LARGE:
             check_words(self.task, self.task_words)
+            self._check_room(links)
+
+    def _check_room(self, links: int) -> None:
+        """Refuse a network on which no plan of the task fits into memory, before it is built."""
+        from gossamer.atomic_files import memory_text
+        from gossamer.errors import GossamerError, TooLargeError
+        from gossamer.networks import parse
+        from gossamer.processes.memory import free_memory
+        from gossamer.questions.cases import Case
+        from gossamer.questions.cases.algorithm_offers import least_bytes
+        from gossamer.questions.tasks.parsing import asked_task
+
+        free, few = free_memory(), parse("ring:16")
+        try:
+            copied = any(
+                each.shared for each in Case(few, asked_task(self.task, self.task_words, few, self.seed)).demands
+            )
+        except GossamerError:  # a task for so many nodes
+            copied = False
+        least = least_bytes(links, copied)
+        if free is not None and least > free:
+            raise TooLargeError(
+                f"{self.task} on {self.network} needs at least {memory_text(least)} of memory for its {links:,} "
+                f"links, and {memory_text(free)} are free: about {int(links * (free / least)):,} links would fit"
+            )
 
     def _bytes(self, network: Any, rules: dict[str, Any]) -> dict[str, Any]:
         """Return the bytes of a question in seconds that does not say how many, and say so; none of one in steps."""

@@ -215,6 +215,8 @@ _SAMPLE = 64
 
 _PER_LINK, _PER_LINK_ALIKE, _PER_PACKET, _AT_LEAST = 70, 15, 60, 3_000_000
 """Bytes for bounds and searches on a link, on one of links that are all alike, for a packet, and for anything."""
+_LINK_ITSELF = 12
+"""Bytes of a link in the network."""
 
 _SECONDS_PER_LINK, _SECONDS_AT_LEAST = 2e-7, 0.01
 
@@ -264,6 +266,17 @@ def _volume(case: Case, demand: Demand) -> tuple[int, int]:
     mean = float(case.metric.between(origin, demand.target[rows]).mean()) if rows.size else 0.0
     hops = demand.target.size * (1.0 if demand.shared else mean)
     return round(max(hops, mean * demand.origin.size)), demand.origin.size
+
+
+def least_bytes(links: int, copied: bool) -> int:
+    """Return the bytes that a plan on a network of so many links takes at least, whatever is built.
+
+    `copied`: whether messages of the task are for several nodes.
+
+    >>> f"{least_bytes(200_000_000, True):.2g}", f"{least_bytes(200_000_000, False):.2g}"
+    ('1.6e+10', '5.4e+09')
+    """
+    return links * (_LINK_ITSELF + (_PER_LINK if copied else _PER_LINK_ALIKE)) + _AT_LEAST
 
 
 def needs(case: Case, offer: Offer[Any]) -> Needs:
