@@ -138,8 +138,11 @@ def test_a_target_that_is_cut_off_is_named():
 @pytest.mark.parametrize("spec", ["torus:4x4", "dgx-h100:2", "leaf-spine:leaves=3,spines=2,hosts=4"])
 def test_known_paths_lead_from_end_to_end_without_coming_back(spec):
     network = gossamer.network(spec)
+    lead_from_end_to_end(KnownPaths.of(Case(network, gossamer.task("alltoall")).links), network)
+
+
+def lead_from_end_to_end(known, network):
     n = network.terminal_count
-    known = KnownPaths.of(Case(network, gossamer.task("alltoall")).links)
     assert known.first.size == n * n + 1
     assert known.first[-1] == known.paths
     for pair in range(n * n):
@@ -155,6 +158,48 @@ def test_known_paths_lead_from_end_to_end_without_coming_back(spec):
             assert len(set(nodes)) == len(nodes)
             kept.add(tuple(links.tolist()))
         assert len(kept) == len(paths)
+
+
+@pytest.mark.parametrize("end", [0, 1])
+@pytest.mark.parametrize("spec", ["torus:4x4", "dgx-h100:2", "leaf-spine:leaves=3,spines=2,hosts=4"])
+def test_what_is_prepared_is_kept_when_a_cable_fails(spec, end):
+    """A NIC, the cable to the switch of a server, an uplink, a link between neighbors: the only path of some pairs."""
+    planner = gossamer.planner_for(spec)
+    network = planner.network
+    node = 0 if spec != "leaf-spine:leaves=3,spines=2,hosts=4" else network.terminal_count
+    ends = network.link_target[network.link_source == node]
+    other = int(ends[ends >= (0 if node == 0 else network.terminal_count)][end])
+    left = planner.without(links=[(node, other)])
+    assert left.network == network.without(links=[(node, other)])
+    lead_from_end_to_end(left._paths, left.network)
+    n = network.terminal_count
+    table = np.random.default_rng(end).integers(0, 9, (n, n)) * (1 - np.eye(n, dtype=np.int64))
+    found, anew = left.plan(table), gossamer.planner_for(left.network).plan(table)
+    assert found.verification
+    assert found.bound == anew.bound
+    assert found.completion_time <= Fraction(11, 10) * anew.completion_time
+    assert planner.network is network
+
+
+def test_a_failure_that_cuts_a_terminal_off_is_told():
+    left = gossamer.planner_for("array:3").without(links=[(0, 1)])
+    assert left.plan([[0, 0, 0], [0, 0, 2], [0, 0, 0]]).completion_time == 2
+    with pytest.raises(GossamerError, match=r"no path from node \(0\) to node \(2\)"):
+        left.plan([[0, 0, 1], [0, 0, 0], [0, 0, 0]])
+
+
+def test_packets_have_the_size_that_the_pairs_fill():
+    """Every pair has none, one or two times as many bytes, and a few more: packets can be nearly full."""
+    planner = gossamer.planner_for("dgx-h100:2")
+    draw = np.random.default_rng(4)
+    table = draw.integers(0, 3, (16, 16)) * 3_000_000
+    table += draw.integers(0, 3_000, (16, 16)) * (table > 0)
+    np.fill_diagonal(table, 0)
+    found = planner.plan_bytes(table, packets=2_000)
+    counts = np.array(found.case.task.counts)
+    assert counts.sum() <= 2_000
+    assert counts.sum() * found.case.cost.packet_bytes <= 1.02 * table.sum()
+    assert found.ratio <= 1.05
 
 
 def test_racks_bind_where_all_links_are_as_fast():

@@ -6,6 +6,7 @@ between all ranks, the servers and racks whose links may bind, and the times of 
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -28,7 +29,7 @@ from gossamer.bounds.set_cuts import KnownSets, crossing, cut_text, holders, wan
 from gossamer.errors import NetworkError, NotApplicableError, TaskError, shown
 from gossamer.graphs.precedence_scheduling import LinkResources
 from gossamer.jit import uninterpreted
-from gossamer.networks.network import Network
+from gossamer.networks.network import Failed, Network
 from gossamer.planning import switching as switchings
 from gossamer.planning.allreduce_variants import of_question
 from gossamer.planning.offer_search import Question, Search
@@ -167,8 +168,8 @@ class ExchangePlanner:
         packets : int
             Packets to cut into, at most: fewer are planned faster, more leave less of the last packet of each pair
             empty. Of the sizes that suit, the one that some of the busiest pairs fill evenly is taken. Every two
-            terminals that have something for each other need one at the least, so that there are more where most of the
-            pairs do.
+            terminals that have something for each other need one at the least, so that there are more where most of
+            the pairs do.
 
         Returns
         -------
@@ -210,13 +211,26 @@ class ExchangePlanner:
     def without(self, links: Any = (), nodes: Any = ()) -> ExchangePlanner:
         """Return the planner of what is left of the network after links or nodes failed; see `Network.without`.
 
+        Where only links failed, the paths that do not use them are kept, and others are looked for only where all
+        paths of a pair are gone: a fraction of a second for 256 terminals.
+
         >>> import gossamer
         >>> planner = gossamer.planner_for("torus:4x4").without(links=[(0, 1)])
         >>> planner.plan([[int(v == (u + 1) % 16) for v in range(16)] for u in range(16)]).completion_time
         Fraction(3, 1)
         """
         left = self.network.without(links=links, nodes=nodes)
-        return ExchangePlanner(left, rules=self.rules, cost=self.cost, seed=self.seed)
+        lost = left.find(Failed)
+        if self._paths is None or lost is None or left.node_count != self.network.node_count:
+            return ExchangePlanner(left, rules=self.rules, cost=self.cost, seed=self.seed)
+        found = copy(self)
+        found.network, found._timed = left, {}
+        first = found._sized(None).case.links
+        number = np.full(self.network.link_count, -1)
+        number[np.asarray(lost.links)] = np.arange(left.link_count)
+        found._paths, found._sets = self._paths.without(number, first), KnownSets(first)
+        found._exact = found._exactly() if isinstance(self.cost, TimeCost) else None
+        return found
 
     def _sized(self, packet_bytes: int | None) -> _Timed:
         """Return the network with the times of packets of a size, None for that of the cost."""

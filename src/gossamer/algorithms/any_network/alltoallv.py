@@ -223,35 +223,35 @@ def _largest(roads: LinkResources, loads: tuple[npt.NDArray[np.float64], ...], u
 
 
 @njit(cache=True, nogil=True, small=100_000)
-def _ways_of_pairs(away, first, target, delay, choices, way, place, tried, count, begin, links):
-    """Write a few shortest ways between every two terminals, those of pair ``u * T + v`` in the order of pairs.
+def _ways_of_pairs(pairs, away, first, target, delay, choices, way, place, tried, count, begin, links):
+    """Write a few shortest ways between every two terminals of some pairs, one pair after the other.
 
+    * `pairs`, int64[P]: ``u * T + v`` of each.
     * `away`, int32[T, N], and `first`, `target`, `delay`, `way`, `place`, `tried`: as for `_choose`.
     * `choices`: ways of a pair at most.
-    * `count`, int64[T * T]: ways of each pair; written.
+    * `count`, int64[P]: ways of each pair; written.
     * `begin`, `links`, int64[], int32[]: where the links of each way begin; the links. Written, if they have room.
     """
     terminals, paths, used = away.shape[0], 0, 0
-    for u in range(terminals):
-        for v in range(terminals):
-            pair = u * terminals + v
-            count[pair] = 0
-            if u == v or away[v, u] >= 1073741823:
-                continue
-            place[0] = u
-            tried[0] = 0
-            depth = _next_way(0, way.size, v, away, first, target, delay, pair, way, place, tried)
-            while depth >= 0:
-                if links.size:
-                    begin[paths] = used
-                    for i in range(depth):
-                        links[used + i] = way[i]
-                paths += 1
-                used += depth
-                count[pair] += 1
-                if count[pair] == choices:
-                    break
-                depth = _next_way(depth - 1, way.size, v, away, first, target, delay, pair, way, place, tried)
+    for i in range(pairs.size):
+        u, v = pairs[i] // terminals, pairs[i] % terminals
+        count[i] = 0
+        if u == v or away[v, u] >= 1073741823:
+            continue
+        place[0] = u
+        tried[0] = 0
+        depth = _next_way(0, way.size, v, away, first, target, delay, pairs[i], way, place, tried)
+        while depth >= 0:
+            if links.size:
+                begin[paths] = used
+                for k in range(depth):
+                    links[used + k] = way[k]
+            paths += 1
+            used += depth
+            count[i] += 1
+            if count[i] == choices:
+                break
+            depth = _next_way(depth - 1, way.size, v, away, first, target, delay, pairs[i], way, place, tried)
     return used
 
 
@@ -339,16 +339,9 @@ class KnownPaths(NamedTuple):
         longest = _longest_way(links)
         if size * size * longest > _ENTRIES:
             return None
-        away = np.array([links.turned.travel(np.array([v])).usable for v in range(size)])
-        away = np.minimum(away, np.iinfo(np.int32).max // 2).astype(np.int32)
-        delay = (links.occupancy + links.latency).astype(np.int32)
-        columns = links.first, links.target.astype(np.int32), delay, min(_CHOICES, _ENTRIES // (size * size * longest))
-        room = np.empty(longest, np.int32), *np.empty((2, longest + 1), np.int64)
-        count, none = np.empty(size * size, np.int64), np.empty(0, np.int32)
-        used = _ways_of_pairs(away, *columns, *room, count, np.empty(0, np.int64), none)
-        begin, link = np.empty(int(count.sum()) + 1, np.int64), np.empty(used, np.int32)
-        _ways_of_pairs(away, *columns, *room, count, begin, link)
-        begin[-1] = used
+        away = _away(links, np.arange(size))
+        choices = min(_CHOICES, _ENTRIES // (size * size * longest))
+        count, begin, link = _shortest_ways(links, np.arange(size * size), away, longest, choices)
         found = cls(np.append(0, np.cumsum(count)), begin, link)
         for part in links.partitions:
             found = found._with_detours(part[:size], away, links)
@@ -386,18 +379,84 @@ class KnownPaths(NamedTuple):
         good[path[links.target[link] == u[path]]] = False
         path, link, pair = path[good[path]], link[good[path]], (u * size + v)[good]
         length = np.bincount(path, minlength=u.size)[good]
-        pairs = np.append(np.repeat(np.arange(size * size), np.diff(self.first)), pair)
+        return self._with(pair, length, link)
+
+    def _with(self, pair: Longs, length: Longs, link: IntArray) -> KnownPaths:
+        """Return the paths with others: of which pair each is, how many links it has, and all their links."""
+        pairs = np.append(np.repeat(np.arange(self.first.size - 1), np.diff(self.first)), pair)
         low = np.append(self.begin[:-1], self.begin[-1] + np.cumsum(length) - length)
         order = np.argsort(pairs, kind="stable")
         high = (low + np.append(np.diff(self.begin), length))[order]
         all_links = np.append(self.link, link)[index_ranges(low[order], high)[1]]
-        first = np.append(0, np.cumsum(np.bincount(pairs, minlength=size * size)))
+        first = np.append(0, np.cumsum(np.bincount(pairs, minlength=self.first.size - 1)))
         return KnownPaths(first, np.append(0, np.cumsum(high - low[order])), all_links)
+
+    def without(self, number: Longs, links: Links) -> KnownPaths:
+        """Return the paths that are left after links failed, and shortest ones for pairs that are left with none.
+
+        `number`, int64[L]: what each link is called now, -1 where it failed. `links`: those that are left.
+
+        >>> import gossamer
+        >>> ring = gossamer.network("ring:4")
+        >>> number = np.array([0, 1, 2, -1, -1, 3, 4, 5])  # no links between nodes 1 and 2
+        >>> left = ring.without(links=[(1, 2)])
+        >>> known = KnownPaths.of(Case(ring, gossamer.task("alltoall")).links)
+        >>> known = known.without(number, Case(left, gossamer.task("alltoall")).links)
+        >>> [left.link_target[known.link[known.begin[k] : known.begin[k + 1]]].tolist() for k in known.first[[4, 6]]]
+        [[0], [0, 3, 2]]
+        """
+        lost = np.searchsorted(self.begin, np.flatnonzero(number[self.link] < 0), "right") - 1
+        good = np.ones(self.paths, np.bool_)
+        good[lost] = False
+        length = np.diff(self.begin)
+        gone = np.searchsorted(self.first, np.flatnonzero(~good), "right") - 1
+        count = np.diff(self.first) - np.bincount(gone, minlength=self.first.size - 1)
+        link = number[self.link[np.repeat(good, length)]].astype(np.int32)
+        left = KnownPaths(np.append(0, np.cumsum(count)), np.append(0, np.cumsum(length[good])), link)
+        bare = np.flatnonzero((count == 0) & (np.diff(self.first) > 0))
+        if not bare.size:
+            return left
+        size = links.terminal_count
+        away = _away(links, np.unique(bare % size))
+        far = away[bare % size, bare // size]
+        longest = int(far[far < _UNREACHED].max(initial=1)) // int((links.occupancy + links.latency).min(initial=FAR))
+        ways, begin, more = _shortest_ways(links, bare, away, max(1, longest), _CHOICES)
+        return left._with(np.repeat(bare, ways), np.diff(begin), more)
 
     @property
     def paths(self) -> int:
         """How many there are."""
         return self.begin.size - 1
+
+
+_UNREACHED = np.iinfo(np.int32).max // 2
+"""Slots to what cannot be reached."""
+
+
+def _away(links: Links, targets: Longs) -> Times:
+    """Return the slots from each node to each of some terminals, int32[T, N]; far from the others."""
+    away = np.full((links.terminal_count, links.node_count), _UNREACHED, np.int32)
+    for v in targets.tolist():
+        away[v] = np.minimum(links.turned.travel(np.array([v])).usable, _UNREACHED)
+    return away
+
+
+def _shortest_ways(
+    links: Links, pairs: Longs, away: Times, longest: int, choices: int
+) -> tuple[Longs, Longs, IntArray]:
+    """Return how many shortest ways some pairs have, of so many at most, where the links of each begin, and the links.
+
+    `longest`: links of a way at most.
+    """
+    delay = (links.occupancy + links.latency).astype(np.int32)
+    columns = pairs, away, links.first, links.target.astype(np.int32), delay, choices
+    room = np.empty(longest, np.int32), *np.empty((2, longest + 1), np.int64)
+    count, none = np.empty(pairs.size, np.int64), np.empty(0, np.int32)
+    used = _ways_of_pairs(*columns, *room, count, np.empty(0, np.int64), none)
+    begin, link = np.empty(int(count.sum()) + 1, np.int64), np.empty(used, np.int32)
+    _ways_of_pairs(*columns, *room, count, begin, link)
+    begin[-1] = used
+    return count, begin, link
 
 
 def _longest_way(links: Links) -> int:
