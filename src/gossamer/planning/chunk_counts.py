@@ -278,7 +278,10 @@ def as_repeatable(found: Iterable[FoundPlan]) -> Iterator[Repeatable]:
     """Yield plans as what may be repeated, as far as they can be."""
     for each in found:
         schedule = each.outcome.schedule
-        if getattr(schedule, "repetition", None) is None and schedule.hop_count <= MOST_HOPS:
+        few = schedule.hop_count <= MOST_HOPS or (
+            schedule.symmetry is not None and schedule.stored_hops <= _MOST_STORED
+        )
+        if few and getattr(schedule, "repetition", None) is None:
             with suppress(ScheduleError):
                 yield Repeatable(each.form, each.search, Generation(schedule), each.outcome.offer, each.outcome.expense)
 
@@ -340,6 +343,8 @@ def _as_generations(asked: AskedQuestion, part: Repeatable) -> FoundPlan | None:
 
 _MANY = 256
 """Packets a message for which trees to be repeated are looked for."""
+_MOST_STORED = 1_000_000
+"""Hops of one orbit up to which it is repeated."""
 _REPEATED, GAIN = 3, Fraction(995, 1000)
 """Plans that are repeated at the most, and the share of the best time that is worth it."""
 
@@ -445,7 +450,7 @@ class PacketPlans:
             tried = [c for c, seconds in zip(tried, about, strict=True) if seconds <= max(1.0, worth, min(about))]
         if not self.allowed.thorough and search.case.network.terminal_count >= LARGE:
             # the others do for each rank what these do once
-            tried = [c for c in tried if "hierarchical" in c.algorithm] or tried
+            tried = [c for c in tried if any(name in c.algorithm for name in _BY_ORBIT)] or tried
         chosen = search.fitting(tried, self.allowed)
         allowed, budget = self.allowed, self.allowed.budget
         if budget is not None:
@@ -458,6 +463,8 @@ class PacketPlans:
         return Planned(told_time(found.completion_time, search.case.cost), size)
 
 
+_BY_ORBIT = ("hierarchical", "translated-flooding", "translated-paths", "translated-switch-trees")
+"""Algorithms that plan one rank of each orbit, in their names."""
 LARGE = 256
 """Terminals from which on the planner tries less, where other forms take long."""
 
