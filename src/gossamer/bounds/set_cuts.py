@@ -22,6 +22,7 @@ from gossamer.bounds.earliest_arrivals import spread, takes_time
 from gossamer.bounds.grid_cuts import SOURCE, Floats, thin_cuts
 from gossamer.bounds.proofs import Cut, Load, Mask, Separator, least_cut, served
 from gossamer.networks.network import Network
+from gossamer.networks.recognition.missing_links import almost_torus
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand, NodeLine, PairDemand
 from gossamer.questions.cases.distances import axes_of
@@ -460,6 +461,7 @@ def _rate_out(links: Links, out: Counts) -> float:
 
 def _proposed(case: Case, quick: bool) -> Iterator[Mask]:
     """Yield sets of nodes, of which the complements are meant too."""
+    yield from _layers(case)
     if case.network.link_count > LARGEST:
         yield from _parts(case)
         return
@@ -469,6 +471,14 @@ def _proposed(case: Case, quick: bool) -> Iterator[Mask]:
     yield from _parts(case)
     yield from _single_nodes(case)
     yield from _ends_of_ports(case)
+
+
+def _layers(case: Case) -> Iterator[Mask]:
+    """Yield halves of a torus of which a few links failed: for each dimension the one with the fewest links out."""
+    torus, links = almost_torus(case.network), case.links
+    for i, side in enumerate(torus.sides if torus is not None else ()):
+        halves = [(torus.place[:, i] - first) % side < side // 2 for first in range(side)] if torus is not None else []
+        yield min(halves, key=lambda half: float(links.fair_rate[half[links.source] & ~half[links.target]].sum()))
 
 
 def _prefixes(case: Case) -> Iterator[Mask]:

@@ -24,6 +24,8 @@ Longs = npt.NDArray[np.int64]
 
 _ALONE = 2**40
 """A period after which nothing repeats."""
+_MOST_EXPANDED = 16_000_000
+"""Hops above which an invariant schedule is repeated as one orbit."""
 _LONGER, _TRIES = 1.004, 40
 """How much longer each period that is tried is than the one before, where several ports are in use at once."""
 
@@ -177,12 +179,17 @@ class _Uses(NamedTuple):
     @classmethod
     def of(cls, network: Network, schedule: Schedule) -> _Uses:
         """Return the links and ports that the hops of a schedule use on a network with its own times."""
-        link = schedule.link.astype(np.int64)
+        link, symmetry = schedule.link.astype(np.int64), schedule.symmetry
         taken = network.link_occupancy.astype(np.int64)[link]
         wait = network.link_latency.astype(np.int64)[link]
         rules, nodes = schedule.rules, network.node_count
         limited = rules.send_limited or rules.receive_limited
         lanes = [np.ones(network.link_count, np.int64) if limited else network.link_capacity.astype(np.int64)]
+        if symmetry is not None:  # the links of an orbit are as busy as the stored hops on all of them
+            if limited:
+                raise ScheduleError("one orbit of a schedule with limited ports is not repeated")
+            one = np.unique(symmetry.link_orbit(np.arange(network.link_count)), return_index=True)[1]
+            link, lanes = symmetry.link_orbit(link), [lanes[0][one]]
         found = [(link, np.zeros_like(taken), taken)]
         for on, end, offset in (
             (rules.send_limited, network.link_source, np.zeros_like(taken)),
@@ -314,7 +321,8 @@ class Generation:
     """
 
     def __init__(self, schedule: Schedule, same_sums: bool = False) -> None:
-        self.schedule = schedule = schedule.unrolled(1).expand()
+        schedule = schedule.unrolled(1)
+        self.schedule = schedule = schedule if schedule.hop_count > _MOST_EXPANDED else schedule.expand()
         if schedule.parts > 1:
             raise ScheduleError("messages in parts are not repeated; cut them into packets")
         self.packets = packets_of(schedule.task)
@@ -416,6 +424,7 @@ class Generation:
             raise ScheduleError("the schedule would have 2**31 slots or more")
         return schedule.replace(
             network=network,
+            symmetry=None if schedule.symmetry is None else schedule.symmetry.on(network),
             task=in_packets(schedule.task, generations * self.packets),
             slot=start[by_start].astype(np.int32),
             link=schedule.link[by_start],

@@ -371,7 +371,14 @@ def symmetries(network: Network, marked: Sequence[int] = (), *, every: bool = Fa
 
 
 def pattern_of(network: Network) -> Pattern:
-    """Return a network as a pattern of which nodes are told apart, and taken to others."""
+    """Return a network as a pattern of which nodes are told apart, and taken to others.
+
+    >>> from gossamer.networks import ring
+    >>> pattern = pattern_of(ring(4))
+    >>> one, other = (pattern.told_apart(pattern.start, nodes) for nodes in ([0, 1], [2, 3]))
+    >>> pattern.matched(one, other).tolist()
+    [2, 3, 0, 1]
+    """
     return Pattern(network, ())
 
 

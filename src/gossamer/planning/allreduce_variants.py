@@ -27,6 +27,8 @@ from gossamer.bounds.registry import bounds as all_bounds
 from gossamer.errors import ModelError
 from gossamer.networks.hierarchy import hierarchy
 from gossamer.networks.network import Network
+from gossamer.networks.recognition.missing_links import almost_torus
+from gossamer.networks.recognition.switch_shifts import switch_shift
 from gossamer.questions.cases import Case
 from gossamer.questions.costs import AskedCost, Clock, Cost, FineTimeCost, TimeCost
 from gossamer.questions.rules import Rules
@@ -164,9 +166,13 @@ def forms_of(network: Network, task: Task, rules: Rules | None, cost: TimeCost) 
 
 
 def _composed(network: Network, rules: Rules | None) -> bool:
-    """Return whether an allreduce of blocks is composed of those of groups, and hardly any other form is better."""
-    found = None if rules is not None and (rules.reduction or rules.ports != "all") else hierarchy(network)
-    return found is not None and bool(found.translations)
+    """Return whether an allreduce of blocks is planned by symmetry, and hardly any other form is better."""
+    if rules is not None and (rules.reduction or rules.ports != "all"):
+        return False
+    found = hierarchy(network)
+    if found is not None:
+        return bool(found.translations)
+    return almost_torus(network) is not None or switch_shift(network) is not None
 
 
 def _likely(network: Network, rules: Rules, groups: tuple[tuple[int, ...], ...]) -> Iterator[int]:
@@ -199,8 +205,8 @@ def split_sums(case: Case) -> Task | None:
 _SPLIT = 20_000
 """Ranks times links up to which an allreduce in steps is planned as partial sums, too."""
 _LARGE, _MUCH = 512, 2**26
-"""Ranks from which on little else is tried: no other forms on hierarchies, half of them from so many bytes on, and
-trees before stages."""
+"""Ranks from which on little else is tried: no other forms on hierarchies, dragonflies and tori with few links missing
+(half of them from so many bytes on), and trees before stages."""
 _FIRST = 8
 """Chunks of sums among many, for which it takes long to say into how many they are cut best."""
 _MOST_ROOTS = 1_000

@@ -280,7 +280,10 @@ def as_repeatable(found: Iterable[FoundPlan]) -> Iterator[Repeatable]:
     """Yield plans as what may be repeated, as far as they can be."""
     for each in found:
         schedule = each.outcome.schedule
-        if getattr(schedule, "repetition", None) is None and schedule.hop_count <= MOST_HOPS:
+        few = schedule.hop_count <= MOST_HOPS or (
+            schedule.symmetry is not None and schedule.stored_hops <= _MOST_STORED
+        )
+        if few and getattr(schedule, "repetition", None) is None:
             with suppress(ScheduleError):
                 yield Repeatable(each.form, each.search, Generation(schedule), each.outcome.offer, each.outcome.expense)
 
@@ -343,6 +346,8 @@ def _as_generations(asked: AskedQuestion, part: Repeatable) -> FoundPlan | None:
 _MANY, _MOST_LISTED = 256, 20_000_000
 """Packets a message for which trees to be repeated are looked for, and messages that are listed for them at the most.
 """
+_MOST_STORED = 1_000_000
+"""Hops of one orbit up to which it is repeated."""
 _REPEATED, GAIN = 3, Fraction(995, 1000)
 """Plans that are repeated at the most, and the share of the best time that is worth it."""
 
@@ -454,6 +459,7 @@ class PacketPlans:
             about = [0.0 if needs is None else needs.seconds for needs in map(search.needs, tried)]
             tried = [c for c, seconds in zip(tried, about, strict=True) if seconds <= max(1.0, worth, min(about))]
         if not self.allowed.thorough and search.case.network.terminal_count >= LARGE:
+            # the others do for each rank what these do once
             tried = [c for c in tried if c.offer.composed] or tried
         chosen = search.fitting(tried, self.allowed)
         allowed, budget = self.allowed, self.allowed.budget

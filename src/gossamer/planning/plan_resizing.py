@@ -35,6 +35,8 @@ Timed = Callable[[int], tuple[Network, Clock]]
 _MOST_HOPS, _MANY = 4_000_000, 1_024
 MOST_HOPS = 16_000_000
 """Hops of all generations at most, so that they can be written out; the last of no more generations than that."""
+_BY_ORBIT = 8
+"""How many times as many hops of one orbit there may be."""
 _STEP, _GAIN = 4, Fraction(998, 1000)
 """How many times more generations are tried next, and the share of the time that is no gain any more."""
 
@@ -42,7 +44,8 @@ _STEP, _GAIN = 4, Fraction(998, 1000)
 def _most(generation: Generation, message: int, least: int) -> int:
     """Return the most generations of messages of some bytes, of which a packet has so many or more."""
     packets, hops = generation.packets, max(generation.schedule.stored_hops, 1)
-    room = max(_MOST_HOPS // hops, min(MOST_HOPS // hops, _MANY))
+    most = MOST_HOPS * (1 if generation.schedule.symmetry is None else _BY_ORBIT)  # one orbit is not written out
+    room = max(_MOST_HOPS // hops, min(most // hops, _MANY))
     return max(1, min(message // (least * packets), MAX_CHUNKS // packets, room))
 
 

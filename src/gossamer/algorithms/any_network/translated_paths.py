@@ -27,12 +27,13 @@ from gossamer.schedules import Packets, Phase, Schedule, Symmetry
 __all__ = ["TRANSLATED_PATHS", "TRANSLATED_TREES", "translated_exchange", "translated_trees"]
 
 Longs = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 _ROUNDS, _SHARPNESS = 6, (6.0, 60.0)
 """How often the paths of an exchange are chosen, and how steeply the price of a link rises with its load."""
 _MOST_HOPS, _MOST_ROWS = 40_000_000, 60_000_000
-_NEAR = 1.002
-"""Loads this close to the bound are as good."""
+_NEAR, _VAIN = 1.002, 0.999
+"""Loads this close to the bound are as good; and the share of the load before that is no gain."""
 
 
 @njit(cache=True, nogil=True)
@@ -176,16 +177,46 @@ class _Quotient:
         self.row = np.full(n, -1, np.int64)
         self.row[self.ranks] = np.arange(self.ranks.size)
 
-    def schedule(self, link: IntArray, packet: IntArray, parent: IntArray, packets: Packets) -> Schedule:
-        """Return the schedule of hops that wait for each other."""
+    def along_paths(self, origin: Longs, target: Longs, packet: IntArray, packets: Packets) -> Schedule:
+        """Return the schedule of packets on paths that load links evenly: where from, where to, and which."""
+        row, case = self.row[origin], self.case
+        begin = np.append(0, np.cumsum(self.distance[row, target]))
+        length, path = np.zeros(target.size, np.int64), np.empty(int(begin[-1]), np.int32)
+        load, n = np.zeros(self.use.size), case.network.node_count
+        room = np.empty(load.size), np.full(n, -1, np.int64), np.empty(n), *np.empty((2, n), np.int64)
+        draw, best, lowest = np.random.default_rng(case.seed), (length, path), np.inf
+        highest = float(case.floor) or 1.0
+        for turn, power in enumerate(np.geomspace(*_SHARPNESS, _ROUNDS).tolist()):
+            room[1].fill(-1)
+            _choose(
+                self.first_in, self.in_links, self.tail, self.weight, self.of, self.use, self.distance, row, target,
+                turn > 0, draw.permutation(target.size), power, highest, begin[:-1], length, path, load, *room,
+            )  # fmt: skip
+            before, highest = highest, float(load.max())
+            if highest < lowest:
+                best, lowest = (length.copy(), path.copy()), highest
+            if lowest <= case.floor * _NEAR or (turn > 1 and highest > before * _VAIN):
+                break
+        length, path = best
+        ahead = np.cumsum(length) - length
+        at = np.arange(int(length.sum())) + np.repeat(begin[:-1] - ahead, length)
+        parent = np.arange(at.size, dtype=np.int32) - 1
+        parent[ahead[length > 0]] = -1
+        mixed = draw.permutation(target.size).astype(np.float64)
+        return self.schedule(path[at], np.repeat(packet, length), parent, packets, np.repeat(mixed, length))
+
+    def schedule(
+        self, link: IntArray, packet: IntArray, parent: IntArray, packets: Packets, mixed: Floats | None = None
+    ) -> Schedule:
+        """Return the schedule of hops that wait for each other; `mixed`: an order at random, the same along a path."""
         graph = HopGraph.of_parents(self.of[link].astype(np.int32), packet, parent)
         load = np.bincount(graph.link, minlength=self.use.size) * self.use
         few = link.size < 200_000
         least = max(ceil(self.case.floor), int(np.ceil(load.max(initial=0))))
         tries, rounds, seed = 6 if few else 1, 4 if few else 2, self.case.seed
         # all links of paths through switches are nearly as busy: at random, packets come to each of them steadily
-        mixed = np.random.default_rng(seed).permutation(packets.count)[packet].astype(np.float64)
-        orders = [mixed] if self.row.size > self.case.network.terminal_count and not few else None
+        through = self.row.size > self.case.network.terminal_count
+        orders = [mixed] if mixed is not None and through and not few else None
         found = scheduled(graph, self.roads, least=least, tries=tries, rounds=rounds, orders=orders, seed=seed)
         order = np.argsort(found.start, kind="stable")
         return Schedule.of(
@@ -251,31 +282,7 @@ def translated_exchange(case: Case) -> Schedule:
     assert messages.targets is not None
     packets = Packets.of(messages)
     target = messages.targets[np.searchsorted(messages.ids, packets.message)].astype(np.int64)
-    row = plane.row[packets.origin]
-    most = plane.distance[row, target]
-    begin = np.append(0, np.cumsum(most))
-    length, path = np.zeros(target.size, np.int64), np.empty(int(begin[-1]), np.int32)
-    load, n = np.zeros(plane.use.size), case.network.node_count
-    room = np.empty(load.size), np.full(n, -1, np.int64), np.empty(n), *np.empty((2, n), np.int64)
-    draw, best, lowest = np.random.default_rng(case.seed), (length, path), np.inf
-    highest = float(case.floor) or 1.0
-    for turn, power in enumerate(np.geomspace(*_SHARPNESS, _ROUNDS).tolist()):
-        room[1].fill(-1)
-        _choose(
-            plane.first_in, plane.in_links, plane.tail, plane.weight, plane.of, plane.use, plane.distance, row, target,
-            turn > 0, draw.permutation(target.size), power, highest, begin[:-1], length, path, load, *room,
-        )  # fmt: skip
-        highest = float(load.max())
-        if highest < lowest:
-            best, lowest = (length.copy(), path.copy()), highest
-        if lowest <= case.floor * _NEAR:
-            break
-    length, path = best
-    at = np.arange(int(length.sum())) + np.repeat(begin[:-1] - (np.cumsum(length) - length), length)
-    packet = np.repeat(np.arange(length.size, dtype=np.int32), length)
-    parent = np.arange(packet.size, dtype=np.int32) - 1
-    parent[(np.cumsum(length) - length)[length > 0]] = -1
-    return plane.schedule(path[at], packet, parent, packets)
+    return plane.along_paths(packets.origin.astype(np.int64), target, np.arange(target.size, dtype=np.int32), packets)
 
 
 def translated_trees(case: Case) -> Schedule:
@@ -284,8 +291,8 @@ def translated_trees(case: Case) -> Schedule:
     Parameters
     ----------
     case : Case
-        A multinode broadcast of messages of one packet, on a dragonfly with shifts of its groups; all ports, and
-        switches that copy.
+        A multinode broadcast of messages of one packet, on a dragonfly with shifts of its groups; all ports. Where
+        switches do not copy, each terminal gets a copy of its own from the owner.
 
     Returns
     -------
@@ -318,6 +325,12 @@ def translated_trees(case: Case) -> Schedule:
         raise NetworkError(f"no shifts of {case.network.spec} are known")
     plane, n = _Quotient(case, found), case.network.node_count
     packets = Packets.of(case.task.messages(case.network, plane.ranks))
+    if not case.rules.replication:  # a copy for each terminal leaves the origin
+        terminals = case.network.terminal_count
+        target = np.tile(np.arange(terminals), packets.count)
+        packet = np.repeat(np.arange(packets.count, dtype=np.int32), terminals)
+        away = packets.origin[packet] != target
+        return plane.along_paths(packets.origin[packet][away].astype(np.int64), target[away], packet[away], packets)
     order = np.argsort(np.where(plane.distance < 0, n * n, plane.distance), axis=1, kind="stable")
     link, parent = np.empty((2, packets.count * (n - 1)), np.int32)
     made = _branch(
@@ -350,23 +363,27 @@ def _refusal(case: Case, hops_each: int) -> tuple[Refusal | None, int]:
     return None, order
 
 
+def _far(network: Network) -> int:
+    """Return about how many links lie between two terminals."""
+    far = int(network.distances(0).max())
+    return far // 2 if network.terminal_count == network.node_count else far
+
+
 def _propose_trees(case: Case) -> Offer[Schedule] | Refusal:
     network = case.network
-    if not case.rules.replication or network.terminal_count == network.node_count:
-        return Refusal("needs switches that copy")
-    refusal, order = _refusal(case, 1)
+    if network.terminal_count == network.node_count:
+        return Refusal("needs switches")
+    refusal, order = _refusal(case, 1 if case.rules.replication else _far(network))
     return refusal or Offer(
-        lambda: translated_trees(case), effort="search", orbit=order, hop_bytes=200, hop_seconds=8e-6
-    )
+        lambda: translated_trees(case), effort="search", orbit=order, hop_bytes=200, hop_seconds=8e-6, composed=True
+    )  # fmt: skip
 
 
 def _propose_paths(case: Case) -> Offer[Schedule] | Refusal:
-    network = case.network
-    far = max(int(network.distances(int(v)).max()) for v in (0, network.terminal_count - 1))
-    refusal, order = _refusal(case, far // 2 if network.terminal_count == network.node_count else far)
+    refusal, order = _refusal(case, _far(case.network))
     return refusal or Offer(
-        lambda: translated_exchange(case), effort="search", orbit=order, hop_bytes=250, hop_seconds=1e-5
-    )
+        lambda: translated_exchange(case), effort="search", orbit=order, hop_bytes=250, hop_seconds=1e-5, composed=True
+    )  # fmt: skip
 
 
 TRANSLATED_TREES = Algorithm(

@@ -19,10 +19,10 @@ from gossamer.jit import njit
 from gossamer.networks.network import Network
 from gossamer.networks.recognition.missing_links import AlmostTorus, almost_torus
 from gossamer.questions.cases import Case, Offer, Refusal
-from gossamer.questions.tasks import MultinodeBroadcast
-from gossamer.schedules import Phase, Schedule, Symmetry
+from gossamer.questions.tasks import Allreduce, MultinodeBroadcast, ReduceScatter
+from gossamer.schedules import Phase, Schedule, Symmetry, then
 
-__all__ = ["TRANSLATED_FLOODING", "spared", "translated_flooding"]
+__all__ = ["TRANSLATED_ALLREDUCE", "TRANSLATED_FLOODING", "spared", "translated_allreduce", "translated_flooding"]
 
 Longs = npt.NDArray[np.int64]
 Ints = npt.NDArray[np.int32]
@@ -31,6 +31,8 @@ _WIDE = 64
 """Nodes along the dimension whose blocks are one word."""
 _LOOKS = 4
 """Blocks that a link compares."""
+_OVER = 1.03
+"""What links may carry over the mean where they are used both ways."""
 _MOST_SHIFTS, _MOST_HOPS = 64, 150_000_000
 
 
@@ -49,8 +51,8 @@ def _sum(a, b, sign, sides):
 
 @njit(cache=True, nogil=True)
 def _flood(
-    sides, orbit, places, tail, head, way, before, beside, turned, group, link_at, lag, looks, seed, has, will, lacks,
-    spread, turn, link, packet,
+    sides, orbit, places, tail, head, way, before, most, beside, turned, group, link_at, lag, looks, seed, has, will,
+    lacks, spread, turn, link, packet,
 ):  # fmt: skip
     """Let every link of the quotient, turn by turn, carry a block that its target lacks; return hops and turns.
 
@@ -59,6 +61,7 @@ def _flood(
     * `sides`, int64[dimensions]. `orbit`, int32[N], `places`, int64[R]: the orbit of each place, and one of each.
     * `tail`, `head`, `way`, int64[K]: the orbits that each link leads from and to, and its direction.
     * `before`, int64[K]: the place from which each link leads to the one place of its target's orbit.
+    * `most`, int64[K]: hops that a link makes, evenly over the turns, as long as that is enough.
     * `beside`, int64[D, rows], `turned`, int64[D]: the row at the tail for each at the head, and how words are turned.
     * `group`, int64[G + 1]: the links that go first in each turn, those that go next, and so on.
     * `link_at`, int32[N, D]: the link from each place in each direction.
@@ -73,7 +76,8 @@ def _flood(
     wide = sides[-1]
     mask = np.uint64(2**64 - 1) >> np.uint64(64 - wide)
     one, top = np.uint64(1), np.uint64(wide - 1)
-    order = np.arange(tail.size)
+    order, used, limit = np.arange(tail.size), np.zeros(tail.size, np.int64), most.copy()
+    turns = most.max()
     ring = tail.size * lag
     sent_to, sent = np.empty(ring, np.int64), np.empty(ring, np.int64)
     left = np.int64(0)
@@ -94,7 +98,7 @@ def _flood(
         for i in range(order.size):
             k = order[i]
             v = head[k]
-            if lacks[v] == 0:
+            if lacks[v] == 0 or used[k] >= limit[k] or used[k] * turns > most[k] * (t + 1):
                 continue
             u, d = tail[k], way[k]
             row = np.random.randint(0, rows)
@@ -120,6 +124,7 @@ def _flood(
                 continue
             will[v, best // wide] |= one << np.uint64(best % wide)
             lacks[v] -= 1
+            used[k] += 1
             left -= 1
             owner = _sum(places[v], best, 1, sides)
             c = orbit[owner]
@@ -137,8 +142,11 @@ def _flood(
                 has[v, block // wide] |= one << np.uint64(block % wide)
             came = ends[t % lag]
         quiet = 0 if made > begin else quiet + 1
-        if quiet > lag:
-            return -1, t
+        if quiet > lag and t > turns:
+            if limit[0] > most[0] + places.size * rows * wide:
+                return -1, t
+            limit += 1 + turns // 256
+            quiet = 0
     return made, t
 
 
@@ -166,7 +174,7 @@ def spared(network: Network) -> _Spared | None:
         return None
 
 
-def translated_flooding(case: Case) -> Schedule:
+def translated_flooding(case: Case, both_ways: bool = False) -> Schedule:
     """Build an allgather that looks the same from all nodes of an orbit, in which links that could help do not idle.
 
     A few translations of the torus are kept, so few that what they take the failed links to is little. Every node gets
@@ -177,6 +185,9 @@ def translated_flooding(case: Case) -> Schedule:
     case : Case
         A multinode broadcast of messages of one packet, on a torus or hypercube of which a few cables are missing,
         under any numbering, with links of equal times; all ports. The seed is that of the order of links.
+    both_ways : bool
+        Use a link and its opposite together little more than any other two, so that the schedule and its reversal can
+        overlap: nodes that have lost a link get as much as all others, and pass on less.
 
     Returns
     -------
@@ -249,9 +260,10 @@ def translated_flooding(case: Case) -> Schedule:
     takes, wait = int(network.link_occupancy[0]), int(network.link_latency[0])
     hops = places.size * (n - 1)
     columns = tuple(np.empty(hops, np.int32) for _ in range(3))
+    most = _limits(n - 1, tail, head) if both_ways else np.full(tail.size, n)
     made, _ = _flood(
-        sides, orbit, places, tail, head, way, before, beside, turned, group, link_at, 1 + ceil(wait / takes), _LOOKS,
-        case.seed, *np.zeros((2, places.size, rows), np.uint64), np.full(places.size, n - 1),
+        sides, orbit, places, tail, head, way, before, most, beside, turned, group, link_at, 1 + ceil(wait / takes),
+        _LOOKS, case.seed, *np.zeros((2, places.size, rows), np.uint64), np.full(places.size, n - 1),
         np.zeros(places.size, np.int64), *columns,
     )  # fmt: skip
     if made < 0:
@@ -260,6 +272,41 @@ def translated_flooding(case: Case) -> Schedule:
     turn *= takes
     slots = int(turn[-1]) + takes + wait
     return Schedule.of(case, turn, link, packet, symmetry=symmetry, phases=[Phase(case.task.name, slots)])
+
+
+def _limits(blocks: int, tail: Longs, head: Longs) -> Longs:
+    """Return how many blocks each link may carry, so that it and its opposite together carry little over the mean."""
+    entering = np.bincount(head)
+    both = 2 * blocks * entering.size / tail.size * _OVER
+    least = blocks / entering * _OVER  # what each link to a node carries at the least
+    less = both - np.where(least > both / 2, least, 0)[tail]
+    return np.ceil(np.minimum(np.maximum(both / 2, least[head]), less)).astype(np.int64)
+
+
+def translated_allreduce(case: Case) -> Schedule:
+    """Build an allreduce that adds up each block along the reversal of an allgather, and then sends it out.
+
+    Parameters
+    ----------
+    case : Case
+        An allreduce of blocks, on a network that `translated_flooding` covers.
+
+    Returns
+    -------
+    Schedule
+        A reduce-scatter, then an allgather. Repeated, both overlap.
+
+    Raises
+    ------
+    NetworkError
+        As in `translated_flooding`.
+
+    References
+    ----------
+    Gossamer; reduce-scatter, then allgather: Chan, Heimlich, Purkayastha and van de Geijn 2007.
+    """
+    reduce, gather = (case.related(task=each) for each in (ReduceScatter(), MultinodeBroadcast()))
+    return then(translated_flooding(reduce.dual, True).reverse(), translated_flooding(gather, True))
 
 
 def _propose(case: Case) -> Offer[Schedule] | Refusal:
@@ -280,8 +327,19 @@ def _propose(case: Case) -> Offer[Schedule] | Refusal:
     if hops > _MOST_HOPS:
         return Refusal(f"would store about {hops:,} hops; at most {_MOST_HOPS:,} are allowed")
     return Offer(
-        lambda: translated_flooding(case), effort="search", orbit=found.symmetry.order, hop_bytes=40, hop_seconds=6e-7
-    )
+        lambda: translated_flooding(case), effort="search", orbit=found.symmetry.order, hop_bytes=40, hop_seconds=6e-7,
+        composed=True,
+    )  # fmt: skip
+
+
+def _propose_allreduce(case: Case) -> Offer[Schedule] | Refusal:
+    found = _propose(case)
+    if isinstance(found, Refusal):
+        return found
+    return Offer(
+        lambda: translated_allreduce(case), effort="search", orbit=found.orbit, hop_bytes=40, hop_seconds=1.2e-6,
+        composed=True,
+    )  # fmt: skip
 
 
 TRANSLATED_FLOODING = Algorithm(
@@ -291,5 +349,16 @@ TRANSLATED_FLOODING = Algorithm(
     networks="tori and hypercubes of which a few links failed",
     source="gossamer; no promised time",
     summary="greedy flooding from one node of each orbit of a few translations; the rest is translated",
+    timed=True,
+)
+
+TRANSLATED_ALLREDUCE = Algorithm(
+    name="translated-flooding-both-ways",
+    tasks=(Allreduce,),
+    propose=_propose_allreduce,
+    networks="tori and hypercubes of which a few links failed",
+    source="gossamer; no promised time",
+    summary="adds up each block along the reversal of translated-flooding, then sends it out; nodes that have lost a "
+    "link pass on less",
     timed=True,
 )

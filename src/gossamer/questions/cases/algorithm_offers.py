@@ -106,8 +106,8 @@ class Offer(Generic[S]):
     proof : callable or None
         ``() -> Proof or None``: what `build` proved on its way; asked after it.
     composed : bool
-        Whether the schedule is composed of those of groups of ranks: of many ranks, what is planned for each alone
-        takes long and is hardly better.
+        Whether the schedule is composed of those of groups of ranks, or of one rank's by shifts: of many ranks, what is
+        planned for each alone takes long and is hardly better.
     """
 
     build: Callable[[], S]

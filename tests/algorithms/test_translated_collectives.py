@@ -1,0 +1,171 @@
+"""Tori of which a few links failed, and dragonflies: recognized, planned by one rank of each orbit, verified whole."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gossamer
+from gossamer.algorithms.any_network.translated_paths import translated_exchange, translated_trees
+from gossamer.algorithms.multinode_broadcast.translated_flooding import (
+    spared,
+    translated_allreduce,
+    translated_flooding,
+)
+from gossamer.errors import NetworkError
+from gossamer.graphs import modulo_scheduling
+from gossamer.networks import Network, parse
+from gossamer.networks.derived import renumbered
+from gossamer.networks.recognition.missing_links import almost_torus
+from gossamer.networks.recognition.switch_shifts import switch_shift
+from gossamer.questions.cases import Case
+
+DRAGONFLY = "dragonfly:a=4,h=2,p=2,arrangement=relative"
+
+
+def without(spec, *links):
+    return parse(spec).without(links=list(links))
+
+
+def scrambled(network, seed=0):
+    """The same links as a plain list, with nodes in another order."""
+    order = np.random.default_rng(seed).permutation(network.terminal_count)
+    rest = np.arange(network.terminal_count, network.node_count)
+    new = renumbered(network, np.append(order, np.random.default_rng(seed).permutation(rest)), "scrambled")
+    ends = np.stack([new.link_source, new.link_target], axis=1)
+    return Network(
+        "scrambled", new.node_count, ends[:, 0], ends[:, 1], terminal_count=new.terminal_count, links_only=True
+    )
+
+
+def valid(schedule):
+    """The stored orbit is accepted, and so is every transfer written out."""
+    found, every = gossamer.verify(schedule), gossamer.verify(schedule.expand())
+    assert found.violations == every.violations
+    return bool(found) and bool(every)
+
+
+@pytest.mark.parametrize(
+    ("spec", "gone"),
+    [
+        ("torus:16x16", [(0, 1), (100, 116)]),
+        ("torus:8x8x8", [(0, 1), (0, 8), (300, 301)]),
+        ("torus:12x10x6", [(4, 5)]),
+        ("hypercube:9", [(0, 1), (77, 333)]),
+        ("torus:16x3x4", [(0, 1)]),
+    ],
+)
+def test_a_damaged_torus_is_found_under_any_numbering(spec, gone):
+    sound = parse(spec)
+    found = almost_torus(scrambled(without(spec, *gone)))
+    assert found.original.node_count == sound.node_count
+    network = found.network
+    assert len(found.missing) == len(gone)
+    step = np.abs(found.place[network.link_source] - found.place[network.link_target])
+    step = np.minimum(step, np.array(found.sides) - step)
+    assert (step.sum(axis=1) == 1).all()  # every link there is joins neighbors
+    lost = np.abs(found.place[found.missing[:, 0]] - found.place[found.missing[:, 1]])
+    assert (np.minimum(lost, np.array(found.sides) - lost).sum(axis=1) == 1).all()
+
+
+@pytest.mark.parametrize("spec", ["torus:8x8", "array:8x8", "random-regular:n=64,d=4", "fat-tree:k=4,h=2"])
+def test_nothing_is_found_where_nothing_is_missing(spec):
+    assert almost_torus(parse(spec)) is None
+
+
+def test_words_name_what_is_missing():
+    left = scrambled(without("torus:16x16", (0, 1)))
+    told = gossamer.describe(left)
+    assert told.structure.startswith("torus:16x16")
+    assert "with 1 cable missing: " in told.structure
+    assert "256 translations" in told.symmetry
+    assert told.cut.links <= 32
+
+
+def test_what_failed_costs_no_node_more_links_than_now():
+    found = spared(without("torus:16x16x16", (0, 1), (700, 701), (2000, 2016)))
+    network, broken = found.torus.network, found.symmetry.broken
+    entering = np.bincount(network.link_target[~broken], minlength=network.node_count)
+    assert int(entering.min()) == 5
+    assert found.symmetry.order >= 32
+
+
+@pytest.mark.parametrize("times", [None, (3, 1), (2, 5)])
+@pytest.mark.parametrize("spec", ["torus:16x16", "torus:8x8x4", "hypercube:8"])
+def test_flooding_takes_little_more_than_the_damaged_node_must(spec, times):
+    left = without(spec, (0, 1))
+    left = left.with_times(*times) if times else left
+    case = Case(left, gossamer.task("allgather"))
+    schedule = translated_flooding(case)
+    assert schedule.symmetry.order > 1
+    assert valid(schedule)
+    least = max(bound.value for bound in gossamer.lower_bounds(left, "allgather"))
+    assert schedule.completion_time <= 1.06 * float(least) + 12 * sum(times or (1, 0))
+
+
+def test_flooding_refuses_what_it_does_not_know():
+    with pytest.raises(NetworkError, match="no torus with a few links missing"):
+        translated_flooding(Case(parse("array:4x4"), gossamer.task("allgather")))
+
+
+def test_an_allreduce_uses_links_of_damaged_nodes_less():
+    left = without("torus:8x8x8", (0, 1))
+    schedule = translated_allreduce(Case(left, gossamer.task("allreduce")))
+    assert valid(schedule)
+    plain = translated_flooding(Case(left, gossamer.task("allgather")))
+    load = np.bincount(schedule.expand().link, minlength=left.link_count)
+    once = np.bincount(plain.expand().link, minlength=left.link_count)
+    assert load.max() < (once + once[left.reverse_link]).max()
+
+
+def test_one_orbit_is_repeated(monkeypatch):
+    monkeypatch.setattr(modulo_scheduling, "_MOST_EXPANDED", 0)
+    left = without("torus:8x8", (0, 1))
+    schedule = translated_allreduce(Case(left, gossamer.task("allreduce")))
+    repeated = modulo_scheduling.Generation(schedule).repeated(6)
+    assert repeated.symmetry.order == schedule.symmetry.order
+    assert repeated.generations == 6
+    assert bool(gossamer.verify(repeated))
+    assert bool(gossamer.verify(repeated.unrolled().expand()))
+    assert repeated.completion_time < 6 * schedule.completion_time
+
+
+@pytest.mark.parametrize("spec", ["torus:16x16", "torus:8x8x4", "hypercube:8"])
+def test_exchanges_go_round_what_failed(spec):
+    left = without(spec, (0, 1))
+    schedule = translated_exchange(Case(left, gossamer.task("alltoall")))
+    assert valid(schedule)
+    least = max(bound.value for bound in gossamer.lower_bounds(left, "alltoall"))
+    assert schedule.completion_time <= 1.25 * float(least)
+
+
+def test_a_dragonfly_is_found_under_any_numbering():
+    found = switch_shift(scrambled(parse(DRAGONFLY)))
+    assert (found.groups, found.routers, found.terminals, found.order) == (9, 4, 2, 9)
+    assert int((found.lengths == 2).sum()) == 72
+    assert switch_shift(parse("leaf-spine:leaves=4,spines=2,hosts=4")) is None
+
+
+@pytest.mark.parametrize("copies", [True, False])
+def test_allgathers_of_dragonflies(copies):
+    net = scrambled(parse(DRAGONFLY))
+    schedule = translated_trees(Case(net, gossamer.task("allgather"), gossamer.Rules(replication=copies)))
+    assert schedule.symmetry.order == 9
+    assert valid(schedule)
+    assert schedule.completion_time <= 1.15 * (net.terminal_count - 1) + 5
+
+
+def test_exchanges_of_dragonflies():
+    net = scrambled(parse(DRAGONFLY))
+    schedule = translated_exchange(Case(net, gossamer.task("alltoall")))
+    assert valid(schedule)
+    assert schedule.completion_time <= 1.3 * (net.terminal_count - 1) + 5
+
+
+@pytest.mark.parametrize("task", ["allgather", "reduce-scatter", "allreduce", "alltoall"])
+def test_plans_from_a_list_of_links(task):
+    net = scrambled(without("torus:8x8x8", (0, 1)))
+    plan = gossamer.plan(net, task, cost=gossamer.TimeCost("1GiB", bandwidth="50GB/s", latency="1us"))
+    assert plan.verification.ok
+    assert plan.ratio <= 1.25
+    assert "translated" in plan.algorithm or task in ("allgather", "reduce-scatter")
