@@ -459,7 +459,7 @@ def write_routing_table(table: RoutingTable, path: str | PathLike[str]) -> None:
     ...     write_routing_table(found.tables, path)
     ...     again = read_routing_table(path, found.tables.network)
     ...     print(path.read_text().splitlines()[1], (again.cable == found.tables.cable).all())
-    0x0001 002 # Channel Adapter portguid 0x1000000000000000: '(0,0)' True
+    0x0001 002 # Channel Adapter portguid 0x1000000000000001: '(0,0)' True
     """
     suffix, network = check_suffix(path), table.network
     if table.layers > MAX_LAYERS:
