@@ -834,7 +834,7 @@ def _propose_allgather(case: Case) -> Offer[Schedule] | Refusal:
     refusal, order, _ = _refusal(case, 3)
     if refusal is None and not case.once(_carriers, case.network):
         refusal = Refusal("needs groups whose ranks are joined by links or switches of their own")
-    return refusal or _offer(hierarchical_allgather, case, order, 200, 8e-6)
+    return refusal or _offer(hierarchical_allgather, case, order, 200, 4e-6)
 
 
 def _propose_broadcast(case: Case) -> Offer[Schedule] | Refusal:
@@ -852,7 +852,7 @@ def _propose_broadcast(case: Case) -> Offer[Schedule] | Refusal:
     hops = 2 * case.network.terminal_count * packets_of(case.task)
     if refusal is None and hops > _MOST_HOPS:
         refusal = Refusal(f"would write out about {hops:,} hops; at most {_MOST_HOPS:,} are allowed")
-    return refusal or _offer(hierarchical_broadcast, case, 1, 200, 8e-6)
+    return refusal or _offer(hierarchical_broadcast, case, 1, 200, 3e-6)
 
 
 def _propose_allreduce(case: Case) -> Offer[Schedule] | Refusal:
@@ -862,12 +862,12 @@ def _propose_allreduce(case: Case) -> Offer[Schedule] | Refusal:
     refusal, order, _ = _refusal(case, 6)
     if refusal is None and not case.once(_carriers, case.network):
         refusal = Refusal("needs groups whose ranks are joined by links or switches of their own")
-    return refusal or _offer(hierarchical_allreduce, case, order, 200, 1.6e-5)
+    return refusal or _offer(hierarchical_allreduce, case, order, 200, 6e-6)
 
 
 def _propose_exchange(case: Case) -> Offer[Schedule] | Refusal:
     refusal, order, _ = _refusal(case, 6)
-    return refusal or _offer(hierarchical_exchange, case, order, 250, 1.5e-5)
+    return refusal or _offer(hierarchical_exchange, case, order, 250, 8e-6)
 
 
 HIERARCHICAL_ALLGATHER = Algorithm(
