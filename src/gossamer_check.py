@@ -123,8 +123,7 @@ class Net:
         for e, (u, v, room, held) in enumerate(zip(self.source, self.target, self.capacity, self.occupancy)):
             link, out, into = ("link", self.link_orbit[e]), ("send", self.orbit[u]), ("receive", self.orbit[v])
             self.room |= {link: min(room, send, receive), out: send, into: receive}
-            uses = (link, False, held), (out, False, held), (into, True, held)
-            self.uses.append([use for use in uses if self.room[use[0]] < FAR])
+            self.uses.append([(one, one == into, held) for one in (link, out, into) if self.room[one] < FAR])
         for i, port in enumerate(ports):
             self.room["shared", i] = port["capacity"]
             for e in set(port["links"]):

@@ -883,6 +883,7 @@ def of_growth() -> Iterator[tuple[str, Data]]:
     hub = network("0-4 4-0 1-4 4-1 2-4 4-2 3-4 4-3", 4)
     two = network("0-5 5-0 1-5 5-1 2-5 5-2 3-5 5-3 4-5 5-4 5-6 6-5", 5, capacity=2)
     one, once = {"send": 1, "receive": 1}, {"switches_copy": False}
+    slow = network(" ".join(f"{u}-10 10-{u}" for u in range(10)), 10, occupancy=3, latency=1)
     tell, add = copied(0, "all"), summed("all", [0])
     for name, net, item, rules, far, slots in (
         ("one port", full, tell, one, 0, 3),
@@ -901,6 +902,7 @@ def of_growth() -> Iterator[tuple[str, Data]]:
         ("a switch that cuts through and does not copy", hub, tell, once | {"cut_through": True}, 0, 2),
         ("a switch that cuts through", hub, tell, {"cut_through": True}, 0, 1),
         ("a switch that cuts through, one port", hub, tell, {"cut_through": True} | one, 0, 1),
+        ("a switch that cuts through slowly, one port", slow, tell, {"cut_through": True} | one, 0, 5),
         ("a switch that copies", hub, tell, {}, 0, 2),
         ("a switch that copies, one port", hub, tell, one, 0, 2),
         ("a switch that copies, one port, two hops away", hub, tell, one, 2, 3),
@@ -1015,6 +1017,18 @@ def of_cuts() -> Iterator[tuple[str, Data]]:
          load | {"only": [1], "groups": [{"serve": "distance", "of": "sum"}]}, 1),
     ):  # fmt: skip
         given = but(cert(net, items, "", 0), schedule=...)
+        if name == "hops":
+            turned = cert(RING, [copied(0, "all")], "", 0, symmetry=GROUP)
+            each = [[v] for v in range(4)]
+            for sets, weights in ((each, 1), (each, [1, 1, 0, 0]), ([[0]], 1)):
+                served = load | {"groups": [{"serve": "sets", "sets": sets, "weights": weights}]}
+                for value in ("2", "3"):
+                    claim = {"time": None, "bound": value}
+                    told = f"sets of orbits, {len(sets)} of {weights}, {value}"
+                    yield told, but(turned, schedule=..., bound=served, claim=claim)
+            nothing = cert({**LINE, "source": [], "target": []}, [copied(0, [1])], "", 0)
+            claim = {"time": None, "bound": "5"}
+            yield "no link", but(nothing, schedule=..., bound=reach | {"far": 0}, claim=claim)
         if name == "a scatter":
             claim = {"time": None, "bound": "3"}
             yield "a cut of too few nodes", but(given, bound=law | {"since": [0, 3]}, claim=claim)

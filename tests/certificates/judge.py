@@ -203,7 +203,7 @@ def repeats_of(data: dict[str, Any], items: list[dict[str, Any]], hops: list[Any
         added = [sets[k] if k >= 0 else own for k in parts]
         assert sum(map(len, added)) == len(set().union(*added))
         assert all(k < 0 or (hops[k][2] == p and net["target"][hops[k][1]] == v) for k in parts)
-        came[p, v] = [(0, set().union(*added))]
+        came.setdefault((p, v), []).insert(0, (0, set().union(*added)))
     for p, item in enumerate(items):
         assert all(there(p, v, 10**18) == set(item["from"]) for v in item["to"] if item["kind"] == "sum")
     return found
