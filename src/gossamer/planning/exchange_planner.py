@@ -190,7 +190,7 @@ class ExchangePlanner:
         >>> table[0][8], table[0][9] = 2**30, 2**28
         >>> found = planner.plan_bytes(table, packets=1000)
         >>> found.case.cost.packet_bytes, round(found.ratio, 2) < 1.05
-        (1572864, True)
+        (1343488, True)
         """
         if not isinstance(self.cost, TimeCost):
             raise NotApplicableError("bytes take time on links that have speeds; give a cost: TimeCost(bandwidth=...)")

@@ -398,7 +398,7 @@ class KnownPaths(NamedTuple):
 
         >>> import gossamer
         >>> ring = gossamer.network("ring:4")
-        >>> number = np.array([0, 1, 2, -1, -1, 3, 4, 5])  # no links between nodes 1 and 2
+        >>> number = np.array([0, 1, -1, 2, 3, -1, 4, 5])  # no links between nodes 1 and 2
         >>> left = ring.without(links=[(1, 2)])
         >>> known = KnownPaths.of(Case(ring, gossamer.task("alltoall")).links)
         >>> known = known.without(number, Case(left, gossamer.task("alltoall")).links)

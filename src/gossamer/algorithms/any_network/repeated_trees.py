@@ -41,10 +41,10 @@ _WORK = 1_000_000
 """Packets times links, after which no larger generation is tried."""
 _LARGE_SIZES = (2, 4, 8)
 """The same where one packet of a sum takes long."""
-_NEAR = Fraction(101, 100)
-"""The same for trees that share no link."""
 _CLOSE = 1.002
 """Times the bound: so near to it, no other generation is tried."""
+_NEAR, _LINKS = 1.01, 4_000
+"""The same for trees that share no link, on networks of so many links."""
 _DEPTHS = (0.0, 0.03, 0.3)
 """What a slot of delay costs beside a slot of a most loaded link."""
 _USUAL, _OTHERS, _VARIED = 0.003, (0.0, 0.001, 0.01, 0.03, 0.1), 4
@@ -190,7 +190,8 @@ def even_trees(case: Case, least: Fraction = Fraction(0)) -> list[EvenTrees]:
     growing = _SumGrowth(asked) if _sums(asked) else _EvenGrowth(asked)
     growing.share_no_link()
     found = growing.found()
-    if found and found[0].promise <= least * _NEAR:
+    near = _NEAR if case.network.link_count >= _LINKS else _CLOSE
+    if found and found[0].promise <= float(least) * near:
         return found
     large = _sums(asked) and growing.worth(1) > _WORK // 64
     for packets in _LARGE_SIZES if large else _SIZES:
