@@ -355,6 +355,10 @@ def test_a_large_network_is_refused_before_it_is_built(capsys, monkeypatch):
     monkeypatch.setattr("gossamer.processes.memory.free_memory", lambda: 1_000_000_000)
     monkeypatch.setattr("gossamer.networks.network.Network.__init__", lambda *_, **__: pytest.fail("it is built"))
     told = refusal(capsys, "plan", "hypercube:23", "broadcast")
+    assert "broadcast on hypercube:23 needs at least 15.8 GB of memory for its 192,937,984 links, and 1 GB are" in told
+    told = refusal(capsys, "plan", "hypercube:23", "alltoall")
+    assert "alltoall on hypercube:23 needs at least 5.21 GB of memory for its 192,937,984 links, and 1 GB are" in told
+    told = refusal(capsys, "network", "hypercube:23")
     assert "hypercube:23: its 192,937,984 links need about 3.09 GB of memory, and 1 GB are free" in told
 
 

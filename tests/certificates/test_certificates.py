@@ -29,7 +29,7 @@ from certificates.samples import KINDS, sample
 from certificates.table import NETWORKS as TABLE
 from certificates.table import rows
 from gossamer.cli import main
-from gossamer.errors import ScheduleError
+from gossamer.errors import ScheduleError, TooLargeError
 from gossamer.planning.certificates import certificate, certificate_text, write_certificate
 from gossamer.questions.tasks import TASKS, DemandTable, OneToManyRouting, Permutation, Together, UnevenExchange
 
@@ -457,3 +457,26 @@ def test_the_example_of_the_page_is_accepted_and_prints_what_is_shown():
     page = (ROOT / "docs" / "reference" / "certificates.md").read_text(encoding="utf-8")
     example, told = re.findall(r"```(?:json|text)\n(.*?)\n```", page, re.DOTALL)
     assert gossamer_check.check(example.encode()) == told.splitlines()
+
+
+def test_a_certificate_that_memory_does_not_hold_is_refused_before_it_is_written(monkeypatch):
+    from gossamer.networks import parse
+    from gossamer.planning import certificates
+    from gossamer.schedules import Symmetry
+
+    monkeypatch.setattr(certificates, "free_memory", lambda: 10_000)
+    schedule = gossamer.plan("array:5", "broadcast").schedule
+    assert certificate(schedule)["claim"]["time"] == "4"
+    schedule = gossamer.plan("torus:4x4", "allgather").schedule.expand()
+    with pytest.raises(
+        TooLargeError, match=r"^a certificate of 240 transfers needs about 288 kB .*about 8 transf.*fit$"
+    ):
+        certificate(schedule)
+    net = parse("leaf-spine:2,2,2")  # whose spines stay where they are
+    half = Symmetry(net, permutations=[[2, 3, 0, 1, 5, 4, 6, 7]])
+    one = gossamer.Schedule(net, gossamer.task("alltoall"), gossamer.Rules(), [0] * 9, [0] * 9, [0] * 9, symmetry=half)
+    assert not half.free
+    with pytest.raises(
+        TooLargeError, match=r"^a certificate of 18 transfers .* its symmetry leaves switches where they"
+    ):
+        certificate(one)

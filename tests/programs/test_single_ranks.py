@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.errors import FileFormatError, NotApplicableError, ScheduleError
+from gossamer.errors import FileFormatError, NotApplicableError, ScheduleError, TooLargeError
 from gossamer.interchange import FORMATS, export
 from gossamer.programs.files import description, read_rank
 from gossamer.programs.single_ranks import between_ranks, lower_ranks
@@ -123,3 +123,17 @@ def test_ranks_that_are_not_there_are_refused(tmp_path, ranks):
     schedule = gossamer.plan("ring:4", "allgather").schedule
     with pytest.raises(ScheduleError, match="rank"):
         export(schedule, tmp_path / "a", "program", ranks=ranks)
+
+
+def test_what_memory_does_not_hold_is_refused_before_it_is_written_out(tmp_path, monkeypatch):
+    monkeypatch.setattr("gossamer.interchange.registry.free_memory", lambda: 5_000)
+    schedule = gossamer.plan("torus:4x4", "alltoall").schedule
+    assert schedule.invariant
+    export(schedule, tmp_path / "a", "program")  # one orbit is made
+    with pytest.raises(TooLargeError, match=r"^512 transfers .* csv holds all of them; programs of some ranks"):
+        export(schedule, tmp_path / "b", "csv")
+    explicit = schedule.expand()
+    with pytest.raises(TooLargeError, match=r"^512 transfers written out need about 41 kB .*; ranks= \(--rank 0 on"):
+        export(explicit, tmp_path / "b", "program")
+    export(explicit, tmp_path / "c", "program", ranks=[3])
+    same(read_rank(tmp_path / "c", 3), read_rank(tmp_path / "a", 3), (3,))

@@ -554,20 +554,14 @@ class Question(NamedTuple):
     def _check_room(self, links: int) -> None:
         """Refuse a network on which no plan of the task fits into memory, before it is built."""
         from gossamer.atomic_files import memory_text
-        from gossamer.errors import GossamerError, TooLargeError
-        from gossamer.networks import parse
+        from gossamer.errors import TooLargeError
         from gossamer.processes.memory import free_memory
-        from gossamer.questions.cases import Case
         from gossamer.questions.cases.algorithm_offers import least_bytes
-        from gossamer.questions.tasks.parsing import asked_task
+        from gossamer.questions.tasks import Allreduce, Broadcast, MultinodeBroadcast, Reduce, ReduceScatter
+        from gossamer.questions.tasks.parsing import kind_of
 
-        free, few = free_memory(), parse("ring:16")
-        try:
-            copied = any(
-                each.shared for each in Case(few, asked_task(self.task, self.task_words, few, self.seed)).demands
-            )
-        except GossamerError:  # a task for so many nodes
-            copied = False
+        free = free_memory()
+        copied = kind_of(self.task) in (Allreduce, Broadcast, MultinodeBroadcast, Reduce, ReduceScatter)
         least = least_bytes(links, copied)
         if free is not None and least > free:
             raise TooLargeError(

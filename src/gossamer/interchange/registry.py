@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy.typing as npt
 
-from gossamer.atomic_files import check_writable, whole_file, whole_folder
-from gossamer.errors import FileFormatError, NotApplicableError, ScheduleError, nearest, shown
+from gossamer.atomic_files import check_writable, memory_text, whole_file, whole_folder
+from gossamer.errors import FileFormatError, NotApplicableError, ScheduleError, TooLargeError, nearest, shown
 from gossamer.interchange.chakra import ASTRA_SIM, CHAKRA
 from gossamer.interchange.format import Format, Plan, RowText
 from gossamer.interchange.goal import GOAL, read_goal
@@ -26,6 +26,7 @@ from gossamer.interchange.smpi import SMPI
 from gossamer.networks import as_network
 from gossamer.networks.network import Network, has_speeds
 from gossamer.planning.plan_resizing import in_generations
+from gossamer.processes.memory import free_memory
 from gossamer.programs.files import write_program
 from gossamer.programs.layout import plain_task
 from gossamer.questions.costs import Clock
@@ -217,6 +218,8 @@ def export(
         If ranks are given for a format that holds all of a schedule only. If the schedule is beyond a limit of what
         reads the format; it is named. If the format has no word for its task, or for groups; it has none with `limits`
         false either. If the format is of programs for ranks, and a switch copies or adds.
+    TooLargeError
+        If memory does not hold all hops that have to be written out.
     ScheduleError, VerificationError, FileFormatError
         If there is no such format, the schedule is not valid, or the file cannot be written.
 
@@ -257,6 +260,8 @@ def export(
         raise NotApplicableError(f"{format.name} has words for {known}; not for {task.name}")
     if not format.folder:
         check_writable(path)  # refuse before the work
+    if ranks is None:
+        _check_memory(schedule, format)
     plan = _in_slices(schedule, format, size, ranks)
     plan.program  # noqa: B018 - verified here
     found = list(islice(format.limits(plan), 1)) if limits else []
@@ -267,6 +272,26 @@ def export(
         plan = fewer
     with (whole_folder if format.folder else whole_file)(path) as part:
         format.write(plan, part)
+
+
+_HOP_BYTES = 80
+"""Bytes of a hop that is written out, with its operations at both ends."""
+
+
+def _check_memory(schedule: Schedule, format: Format) -> None:
+    """Refuse a schedule whose hops memory does not hold, before they are written out."""
+    network, free = schedule.network, free_memory()
+    hops = schedule.hop_count // (schedule.generations if format.slice_bytes else 1)  # one generation is written
+    stands = network.terminal_count == network.node_count and schedule.symmetry is not None and format.by_rank
+    if stands or free is None or hops * _HOP_BYTES <= free:  # of some only one orbit is made
+        return
+    fits = "ranks= (--rank 0 on the command line) writes the programs of some ranks alone"
+    if not format.by_rank:
+        fits = f"{format.name} holds all of them; programs of some ranks are written as program or mscclpp"
+    raise TooLargeError(
+        f"{hops:,} transfers written out need about {memory_text(hops * _HOP_BYTES)} of memory, and "
+        f"{memory_text(free)} are free; {fits}"
+    )
 
 
 _SLOWER = Fraction(105, 100)

@@ -19,11 +19,12 @@ import numpy as np
 import numpy.typing as npt
 
 import gossamer_check
-from gossamer.atomic_files import whole_file
+from gossamer.atomic_files import memory_text, whole_file
 from gossamer.bounds import Bound, bounds
 from gossamer.bounds.witnesses import witnesses_of
-from gossamer.errors import ScheduleError
+from gossamer.errors import ScheduleError, TooLargeError
 from gossamer.networks.network import Network
+from gossamer.processes.memory import free_memory
 from gossamer.questions.cases import Case
 from gossamer.questions.costs import Clock, StepCost
 from gossamer.questions.rules import Rules
@@ -60,6 +61,8 @@ def certificate(schedule: Schedule, known: Iterable[Bound] | None = None) -> dic
     ------
     ScheduleError
         If it is no store-and-forward schedule, has collectives that wait for others, or is not valid.
+    TooLargeError
+        If it has more transfers than memory holds.
 
     Examples
     --------
@@ -72,6 +75,7 @@ def certificate(schedule: Schedule, known: Iterable[Bound] | None = None) -> dic
         raise ScheduleError("a certificate is of a store-and-forward schedule; of others there is none yet")
     if schedule.messages.waits:
         raise ScheduleError("collectives that wait for others have no certificate yet; certify each by itself")
+    _check_rows(schedule)
     length = schedule.cost.slot_seconds if isinstance(schedule.cost, Clock) else Fraction(1)
     case = Case(schedule.network, schedule.task, schedule.rules, schedule.cost)
     found = _described(schedule, length)
@@ -83,6 +87,31 @@ def certificate(schedule: Schedule, known: Iterable[Bound] | None = None) -> dic
         raise ScheduleError(f"the schedule has no certificate: {reason}") from reason
     _prove(found, case, bounds(case) if known is None else known, Fraction(1, schedule.parts))
     return found
+
+
+_ROW_BYTES = 1_200
+"""Bytes of a transfer while its certificate is written and checked: plain numbers of Python, and their text."""
+
+
+def _by_orbit(schedule: Schedule) -> bool:
+    """Whether the symmetry of a schedule is one that certificates know: its members move switches, too."""
+    return schedule.symmetry is not None and schedule.symmetry.free and schedule.symmetry.broken is None
+
+
+def _check_rows(schedule: Schedule) -> None:
+    """Refuse a schedule of more transfers than memory holds as rows of a certificate, before they are written out."""
+    rows, free = schedule.stored_hops, free_memory()
+    if schedule.symmetry is not None and not _by_orbit(schedule):
+        rows *= schedule.symmetry.order
+    if free is None or rows * _ROW_BYTES <= free:
+        return
+    why = ""
+    if rows > schedule.stored_hops:
+        why = "; its symmetry leaves switches where they are, of which certificates hold no single orbit"
+    raise TooLargeError(
+        f"a certificate of {rows:,} transfers needs about {memory_text(rows * _ROW_BYTES)} of memory, and "
+        f"{memory_text(free)} are free: about {free // _ROW_BYTES:,} transfers would fit{why}"
+    )
 
 
 def bound_certificate(case: Case, known: Iterable[Bound] | None = None) -> dict[str, Any]:
@@ -251,7 +280,7 @@ def _checked(found: dict[str, Any]) -> list[str]:
 
 def _described(schedule: Schedule, length: Fraction) -> dict[str, Any]:
     """Return all of a certificate but the claim and the bound."""
-    if schedule.symmetry is not None and not (schedule.symmetry.free and schedule.symmetry.broken is None):
+    if schedule.symmetry is not None and not _by_orbit(schedule):
         schedule = schedule.expand()  # the groups of certificates move switches, too
     network, rules, symmetry = schedule.network, schedule.rules.on(schedule.network), schedule.symmetry
     slot, scale, begins = _clock(schedule, length)

@@ -83,7 +83,7 @@ def tiers_figure(found: Hierarchy, schedule: Schedule | None = None, **dressing:
     >>> import gossamer
     >>> from gossamer.networks.hierarchy import hierarchy
     >>> figure = tiers_figure(hierarchy(gossamer.network("leaf-spine:leaves=32,spines=16,hosts=32")))
-    >>> [text.get_text() for text in figure.texts][:2]
+    >>> [text.get_text() for text in figure.axes[0].texts][:2]
     ['32 leaf groups', '1,024 terminals']
     """
     dress = look(**dressing)

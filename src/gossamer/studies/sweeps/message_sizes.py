@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -20,6 +21,7 @@ from gossamer.planning.explaining.usual_comparison import Beside, beside
 from gossamer.planning.outcome import Comparison, Outcome
 from gossamer.planning.plan_resizing import resized
 from gossamer.planning.planner import compare, plan
+from gossamer.planning.switching.resource_limits import time_text
 from gossamer.questions.cases import Case
 from gossamer.questions.costs import Clock, TimeCost
 from gossamer.questions.rules import Rules
@@ -354,9 +356,10 @@ def plan_sizes(
     """
     made, ordered = as_network(network), _ascending(sizes)
     found: list[Outcome] = []
+    began = time.monotonic()
     for size in ordered:
         if progress is not None:
-            progress(f"planning {bytes_text(size)}")
+            progress(_stage("planning", size, len(found), len(ordered), began))
         found.append(plan(made, task, cost=TimeCost(size, **dict(cost or {})), progress=progress, **how))
     if usual:
         return _with_usual(_Usual(made, as_task(task), dict(cost or {}), how, progress), tuple(ordered), tuple(found))
@@ -369,6 +372,18 @@ def plan_sizes(
     return SizePlans(tuple(ordered), tuple(found), tuple(crossings))
 
 
+def _stage(does: str, size: int, done: int, count: int, began: float) -> str:
+    """Return what is done for a size, which of how many it is, and about how long all that are left take.
+
+    >>> _stage("planning", 4096, 0, 11, 0.0)
+    'planning 4 KiB, 1 of 11'
+    """
+    text = f"{does} {bytes_text(size)}" + (f", {done + 1} of {count}" if count > 1 else "")
+    if not done:
+        return text
+    return f"{text}, about {time_text((time.monotonic() - began) / done * (count - done))} left"
+
+
 class _Usual:
     """What the usual algorithms take by size."""
 
@@ -378,17 +393,21 @@ class _Usual:
         self._network, self._task, self._fields, self._how = network, task, fields, how
         self._say = progress or (lambda stage: None)
 
-    def at(self, size: int) -> tuple[tuple[Beside, ...], str]:
-        """Return usual algorithms, the fastest first, and why there are none."""
+    def at(self, size: int, stage: str = "") -> tuple[tuple[Beside, ...], str]:
+        """Return usual algorithms, the fastest first, and why there are none; `stage` is said meanwhile."""
         cost = TimeCost(size, **self._fields)
         asked = AskedAgain(self._network, self._task, "store-and-forward", self._how.get("rules"), cost, Fraction(0))
-        self._say(f"comparing {bytes_text(size)}")
-        return beside(asked, self._how.get("budget") or _USUAL_BUDGET, self._say)
+        stage = stage or f"comparing {bytes_text(size)}"
+        self._say(stage)
+        return beside(asked, self._how.get("budget") or _USUAL_BUDGET, lambda does: self._say(f"{stage}: {does}"))
 
 
 def _with_usual(usual: _Usual, sizes: tuple[int, ...], plans: tuple[Outcome, ...]) -> SizePlans:
     """Return plans with usual algorithms beside them."""
-    rows = [usual.at(size) for size in sizes]
+    rows: list[tuple[tuple[Beside, ...], str]] = []
+    began = time.monotonic()
+    for size in sizes:
+        rows.append(usual.at(size, _stage("comparing", size, len(rows), len(sizes), began)))
     pairs = zip(itertools.pairwise(sizes), itertools.pairwise(row for row, _ in rows), strict=True)
     changes = [c for (low, high), (first, last) in pairs for c in _changes(low, high, first, last, usual)]
     return SizePlans(sizes, plans, tuple(changes), tuple(row for row, _ in rows), rows[0][1])
