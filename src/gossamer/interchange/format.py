@@ -223,6 +223,8 @@ class Format:
         not. If it does, some generations are written of a schedule that repeats.
     switches : bool
         Whether switches stand in it beside the ranks; else they are contracted.
+    in_switches : bool
+        Whether it can say that switches copy and add, where they do; `limits` names what of that it cannot.
     read : callable, optional
         Takes a file, a network and bytes of the collective, and reads a schedule; for formats whose files say all else.
     """
@@ -237,7 +239,17 @@ class Format:
     groups: bool = True
     slice_bytes: int = 0
     switches: bool = False
+    in_switches: bool = False
     read: Callable[[Path, Network, int | None], Schedule] | None = None
+
+    def plan(self, schedule: Schedule, message_bytes: int, generations: int | None = None) -> Plan:
+        """Return what is written of a schedule: its program with switches, without them, or with those that add."""
+        try:
+            return Plan(schedule, message_bytes, not self.switches, generations)
+        except NotApplicableError:
+            if not self.in_switches:
+                raise
+        return Plan(schedule, message_bytes, False, generations)
 
 
 def earlier_on_link(mine: Operations) -> npt.NDArray[np.int32]:

@@ -269,18 +269,18 @@ def _in_slices(schedule: Schedule, format: Format, size: int) -> Plan:
     these to overlap as in the plan, as many generations more as limits allow, in chunks that are smaller than a slice.
     """
     if not format.slice_bytes or schedule.repetition is None:
-        return Plan(schedule, size, not format.switches)
+        return format.plan(schedule, size)
     clock = schedule.cost
     if not isinstance(clock, Clock):
-        return Plan(schedule, size, not format.switches, 1)
+        return format.plan(schedule, size, 1)
     enough = clock.seconds(schedule.completion_time) * _SLOWER
     count = max(1, clock.packet_bytes * schedule.generations // format.slice_bytes)
     found, taken = in_generations(schedule, count)
-    best = Plan(found, size, not format.switches, 1)
+    best = format.plan(found, size, 1)
     while taken > enough and count * 2 <= schedule.generations:
         count *= 2
         found, time = in_generations(schedule, count)
-        plan = Plan(found, size, not format.switches, count)
+        plan = format.plan(found, size, count)
         if next(format.limits(plan), None) is not None:
             break
         if time < taken:
@@ -298,7 +298,7 @@ def _in_fewer_generations(schedule: Schedule, format: Format, size: int) -> Plan
         return None
     count = min(schedule.generations, max(1, _HOPS // schedule.stored_hops))
     while count := count // 2:
-        plan = Plan(in_generations(schedule, count)[0], size, not format.switches)
+        plan = format.plan(in_generations(schedule, count)[0], size)
         if next(format.limits(plan), None) is None:
             return plan
     return None
