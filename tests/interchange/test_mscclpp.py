@@ -77,7 +77,7 @@ def test_offsets_fit_32_bits(tmp_path):
     ("network", "task", "limit"),
     [
         ("complete:64", "alltoall", "rank 0 would have 127 threadblocks, which wait for each other; a GPU of 108"),
-        ("fat-tree:k=2,h=2", "broadcast", "sends several copies of what comes to it, and a switch runs no rank"),
+        ("fat-tree:k=2,h=2", "broadcast", r"a switch channel is of one switch; fat-tree:k=2,h=2,.* has 3"),
     ],
 )
 def test_a_limit_that_is_broken_is_named(tmp_path, network, task, limit):
@@ -358,7 +358,7 @@ SLIPS = [
     ("protocol", "LL", r"is of protocol 'LL', whose packets carry flags; only 'Simple' is read"),
     ("collective", "allsum", r"is of collective 'allsum', which has no task here"),
     ("gpus/0/id", 1, r"has 4 GPUs; ring:4 has 4 terminals"),
-    ("gpus/0/channels/0/channel_type", "switch", r"has a switch channel at rank 0; port and memory channels are read"),
+    ("gpus/0/channels/0/channel_type", "nvls", r"has a nvls channel at rank 0; port, memory and switch channels are"),
     ("gpus/0/channels/0/connected_to/0", 9, r"connects rank 0 to 9; ranks are 0\.\.3"),
     ("gpus/1/threadblocks/0/id", 7, r"has threadblock 7 of rank 1 in the place of 0"),
     (
@@ -417,3 +417,59 @@ def test_of_a_plan_that_repeats_as_many_generations_are_written_as_fit(tmp_path)
     assert gossamer.verify(found)
     ratio = found.cost.seconds(found.completion_time) / plan.cost.seconds(plan.completion_time)
     assert 1 <= ratio < 1.15
+
+
+# Switches that copy and add.
+
+
+def of_switches(tmp_path, task):
+    """Return the network and the plan of four GPUs around a switch that copies and adds."""
+    network = gossamer.network("dgx-h100:1,gpus=4")
+    rules = gossamer.Rules(reduction=True)
+    schedule = gossamer.plan(network, task, rules=rules, cost=gossamer.TimeCost("64KiB")).schedule
+    export(schedule, tmp_path / "x.json", "mscclpp")
+    return network, json.loads((tmp_path / "x.json").read_text())
+
+
+@pytest.mark.parametrize("task", ["allreduce", "allgather", "broadcast"])
+def test_switch_channels_are_written_read_back_and_judged(tmp_path, task):
+    network, plan = of_switches(tmp_path, task)
+    name = "glres" if task == "allreduce" else "gstore"
+    stores = places(plan, name)
+    assert len(stores) == 16 * (1 if task == "broadcast" else 4)
+    for gpu in plan["gpus"]:
+        kinds = [c.get("buffer_type") for c in gpu["channels"] if c["channel_type"] == "switch"]
+        assert kinds == (["i", "o"] if task == "allreduce" else ["o"])
+        for tb in gpu["threadblocks"]:
+            assert max(len(op.get("channel_ids", ())) for op in tb["ops"]) <= MOST["channels of an operation"]
+    found = read(tmp_path, plan, network, "64KiB")
+    assert gossamer.verify(found)
+    hops = 3 + 1 + 1 + 3 if task == "allreduce" else 1 + 3  # of a chunk: each link is crossed once
+    assert found.hop_count == hops * len(stores)
+    assert found.rules.replication
+    assert found.rules.reduction == (task == "allreduce")
+    v, b, i = stores[0]
+    for change, said in (
+        (lambda op: op["dst_buff"][0].update(index=10**6), "which has"),
+        (lambda op: op["dst_buff"][0].update(switch_channel_id=7), "there is no switch channel 7"),
+        (lambda op: op["dst_buff"][0].update(size=2), "chunks"),
+        (lambda op: op["src_buff"][0].update(index=1), "another chunk"),
+        (lambda op: op.update(reduce_op="max"), "reduces by 'max'"),
+        (lambda op: op.update(name="nop"), "leaves nothing"),
+    ):
+        wrong = copy.deepcopy(plan)
+        change(wrong["gpus"][v]["threadblocks"][b]["ops"][i])
+        with pytest.raises(FileFormatError, match=said) as caught:
+            read(tmp_path, wrong, network, "64KiB")
+        assert "\n" not in str(caught.value)
+    wrong = copy.deepcopy(plan)
+    wrong["gpus"][2]["channels"] = [c for c in plan["gpus"][2]["channels"] if c["channel_type"] != "switch"]
+    with pytest.raises(
+        FileFormatError, match=r"switch channel 0 at rank 0 of ranks \[0, 1, 2, 3\], which rank 2 has not"
+    ):
+        read(tmp_path, wrong, network, "64KiB")
+
+
+def test_what_the_executor_cannot_do_in_switches_is_said(tmp_path):
+    with pytest.raises(NotApplicableError, match="no operation in which a switch copies or adds for reduce-scatter"):
+        of_switches(tmp_path, "reduce-scatter")

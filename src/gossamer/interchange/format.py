@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.errors import NotApplicableError
 from gossamer.jit import njit
 from gossamer.networks.network import Network
 from gossamer.programs import Operations, Program, lower
@@ -46,6 +47,8 @@ class Plan:
         Blocks that a message is.
     part_bytes : int
         Bytes of a block, rounded up.
+    with_switches : bool
+        Whether switches stand in the program beside the ranks.
     period : int, optional
         Slots after which what is handed on can be repeated, of a schedule of which some generations are.
     """
@@ -66,7 +69,7 @@ class Plan:
             schedule = schedule.replace(task=task.task)
         self.network = schedule.network
         self.schedule = between_ranks(schedule) if ranks_only and ranks is None else schedule
-        self._ranks, self._switches = ranks, not ranks_only
+        self._ranks, self.with_switches = ranks, not ranks_only
         self.message_bytes = message_bytes
         self.parts = blocks_of_message(schedule)
         self.part_bytes = -(-message_bytes // self.parts)
@@ -75,7 +78,7 @@ class Plan:
     def program(self) -> Program:
         """What each rank does."""
         if self._ranks is not None:
-            return lower_ranks(self.schedule, self._ranks, switches=self._switches)
+            return lower_ranks(self.schedule, self._ranks, switches=self.with_switches)
         return lower(self.schedule)
 
     @cached_property
@@ -118,6 +121,8 @@ class Format:
         Whether switches stand in it beside the ranks; else they are contracted.
     by_rank : bool
         Whether it may hold some ranks only, each written from its own program as it stands among those of all.
+    in_switches : bool
+        Whether it can say that switches copy and add, where they do; `limits` names what of that it cannot.
     read : callable, optional
         Takes a file, a network and bytes of the collective, and reads a schedule; for formats whose files say all else.
     """
@@ -133,7 +138,26 @@ class Format:
     slice_bytes: int = 0
     switches: bool = False
     by_rank: bool = False
+    in_switches: bool = False
     read: Callable[[Path, Network, int | None], Schedule] | None = None
+
+    def plan(
+        self,
+        schedule: Schedule,
+        message_bytes: int,
+        generations: int | None = None,
+        ranks: Sequence[int] | None = None,
+    ) -> Plan:
+        """Return what is written of a schedule: its program with switches, without them, or with those that add."""
+        try:
+            found = Plan(schedule, message_bytes, not self.switches, generations, ranks)
+            if self.in_switches and ranks is not None:
+                _ = found.program  # of single ranks, it is said only here that switches copy or add
+            return found
+        except NotApplicableError:
+            if not self.in_switches:
+                raise
+        return Plan(schedule, message_bytes, False, generations, ranks)
 
 
 def earlier_on_link(mine: Operations) -> npt.NDArray[np.int32]:

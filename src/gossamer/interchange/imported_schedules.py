@@ -270,7 +270,9 @@ def _begun(
         network, cost = FineTimeCost(bytes).on(network, task)
     transfers = [each for each in sent if isinstance(each, Transfer)]
     if transfers:
-        if network.terminal_count < network.node_count:
+        if any(each.shared >= 0 for each in transfers):
+            rules = Rules(segmented=parts > 1, replication=True, reduction=sums)
+        elif network.terminal_count < network.node_count:
             rules = Rules(segmented=parts > 1, cut_through=True, replication=False)
         hops = _listed(name, network, transfers, packet, rules, parts)
     else:
@@ -356,14 +358,50 @@ def _listed(
         came = max((int(soonest[i] + takes[i]) for i in each.came), default=0)
         soonest[t] = max((int(soonest[i] + roads.occupancy[link[first[i]]]) for i in each.left), default=came)
         soonest[t] = max(soonest[t], came)
-    order = np.empty(of.size)
-    ahead = np.array([(each.target - each.source) % network.terminal_count for each in sent], np.int64)
+    turns: dict[tuple[int, bool], dict[int, int]] = {}  # what ranks add up, or send to all, one after the other
+    for t, each in enumerate(sent):
+        if each.shared >= 0:
+            of_target = turns.setdefault((each.target, True), {})
+            of_source = turns.setdefault((each.source, False), {})
+            soonest[t] = min(own.setdefault(each.shared, len(own)) for own in (of_target, of_source))
+    order = np.empty(of.size, np.int64)
+    ahead = np.array([  # what is added up comes at the same time
+        each.shared if each.shared >= 0 else (each.target - each.source) % network.terminal_count for each in sent
+    ], np.int64)  # fmt: skip
     order[np.lexsort((np.arange(of.size), ahead[of], soonest[of] + through))] = np.arange(of.size)
-    graph = HopGraph.of_edges(
-        link.astype(np.int32), packet[of].astype(np.int32), np.concatenate(before), np.concatenate(behind)
+    kept, place, added = _crossed_once(np.array([each.shared for each in sent], np.int64)[of], link, at - begin[of])
+    ends = [np.concatenate(rows) for rows in (before, behind)]
+    ends = [np.where(rows < 0, ~place[np.maximum(~rows, 0)], place[np.maximum(rows, 0)]) for rows in ends]
+    edges = np.unique(np.stack(ends), axis=1)
+    edges = edges[
+        :, edges[0] != np.where(edges[1] < 0, ~edges[1], edges[1])
+    ]  # what crosses at once waits not for itself
+    ranking = np.empty(kept.size)
+    ranking[np.argsort(order[kept])] = np.arange(kept.size)
+    graph = HopGraph.of_edges(link[kept].astype(np.int32), packet[of[kept]].astype(np.int32), *edges)
+    starts = scheduled(graph, roads, rounds=0, orders=[ranking])
+    carries = np.where(inner & ~added, place[np.maximum(np.arange(of.size) - 1, 0)], -1)
+    return _Hops(starts.start, link[kept], of[kept], carries[kept])
+
+
+def _crossed_once(
+    shared: npt.NDArray[np.int64], link: npt.NDArray[np.int64], depth: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Return the hops that stay where transfers of one number cross a link once.
+
+    Then, for each hop, the place of the one that stays in its place; and whether it carries on what several bring.
+    """
+    alone = np.where(shared < 0, -1 - np.arange(shared.size), shared)
+    _, first, place, count = np.unique(
+        np.stack([alone, link]), axis=1, return_index=True, return_inverse=True, return_counts=True
     )
-    starts = scheduled(graph, roads, rounds=0, orders=[order])
-    return _Hops(starts.start, link, of, np.where(inner, np.arange(of.size) - 1, -1))
+    place = place.reshape(-1)
+    added = (count > 1) & (depth[first] > 0)
+    stays = first.copy()  # the first of copies; of sums the last, which comes behind all that it adds up
+    np.maximum.at(stays, place, np.where(added[place], np.arange(shared.size), -1))
+    kept = np.sort(stays)
+    number = np.searchsorted(kept, stays)
+    return kept, number[place], added[place]
 
 
 def _routes(name: str, network: Network, ends: Sequence[tuple[int, int]]) -> Ways:

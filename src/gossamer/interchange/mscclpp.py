@@ -7,6 +7,9 @@ what it says on every channel first.
 
 A link has a threadblock that puts, one that waits and adds, and a channel for both, and further ones where an end would
 have more than 64 operations. Threadblocks of a rank tell each other by semaphores, one for each block and reader.
+
+Where the one switch of a machine copies or adds, ranks store to *switch channels*, under whose addresses the memories
+of all ranks lie: a `gstore` stores what a rank has in all of them, a `glres` loads the sum of all and stores it in all.
 """
 
 from __future__ import annotations
@@ -392,6 +395,9 @@ def _sizes(program: Program) -> npt.NDArray[np.int64]:
 
 
 def _limits(plan: Plan) -> Iterator[str]:
+    if _by_switch(plan):
+        yield from _limits_of_switches(plan)
+        return
     program = plan.program
     ends = _Ends(program)
     for mine in program:
@@ -406,8 +412,9 @@ def _limits(plan: Plan) -> Iterator[str]:
 
 
 def _write(plan: Plan, path: Path) -> None:
+    by_switch = _by_switch(plan)
     program = plan.program
-    ends, sizes = _Ends(program), _sizes(program)
+    sizes = _switch_sizes(plan) if by_switch else _sizes(program)
     collective = COLLECTIVES.get(program.task.name, program.task.name)
     largest = max(int(sizes.max()), *(_versions(mine).scratch for mine in program.representatives()))
     with path.open("wb") as file:
@@ -419,7 +426,13 @@ def _write(plan: Plan, path: Path) -> None:
             "reuse_resources": False,
         }
         file.write(json.dumps(head).encode()[:-1] + b',\n"gpus":[')
-        for number, mine in enumerate(program):
+        if by_switch:
+            wanted = {mine.rank for mine in program}
+            gpus = (gpu for gpu in _switch_gpus(plan, sizes) if gpu["id"] in wanted)
+            file.write(",\n".join(map(json.dumps, gpus)).encode())
+        ends = None if by_switch else _Ends(program)
+        for number, mine in enumerate(program if ends is not None else ()):
+            assert ends is not None
             own, rank = _versions(mine), _Rank(mine, ends)
             given, got = sizes[mine.rank].tolist()
             told = {"id": mine.rank, "input_chunks": given, "output_chunks": got, "scratch_chunks": own.scratch}
@@ -452,6 +465,105 @@ def _tail(rank: _Rank, semaphores: int) -> bytes:
     return f'{json.dumps(tail)[1:-1]},"semaphores":[{zeros}]}}'.encode()
 
 
+# Switches that copy and add.
+#
+# What a rank has is stored to all ranks at once; of sums each rank loads a share through the switch, and stores it. Its
+# threadblocks do so for a chunk each, however many chunks the schedule has. All ranks say that they have begun before,
+# and that they are through behind, each threadblock to some of them.
+
+_IN_SWITCHES = ("multinode-broadcast", "broadcast", "allreduce", "partial-sum-allreduce")
+_SHARES = 16
+"""Threadblocks among which what a rank stores is divided."""
+_TOLD = 8
+"""The most channels of an operation."""
+
+
+def _by_switch(plan: Plan) -> bool:
+    network = plan.schedule.network
+    return plan.with_switches and network.node_count > network.terminal_count
+
+
+def _limits_of_switches(plan: Plan) -> Iterator[str]:
+    network, task = plan.schedule.network, plan.schedule.task
+    no = "plan with --no-replication and without --reduction"
+    if network.node_count > network.terminal_count + 1:
+        count = network.node_count - network.terminal_count
+        yield f"switches copy or add, and a switch channel is of one switch; {network.spec} has {count}; {no}"
+    elif plan.program.task.name not in _IN_SWITCHES:
+        yield f"the executor has no operation in which a switch copies or adds for {task.describe()} alone; {no}"
+
+
+def _switch_sizes(plan: Plan) -> Numbers:
+    """Return the chunks of input and output of each rank of a plan over switch channels, int64[ranks, 2]."""
+    n, name = plan.network.terminal_count, plan.program.task.name
+    given = _SHARES * (n if name.endswith("allreduce") else 1)
+    return np.tile([given, _SHARES * n if name == "multinode-broadcast" else given], (n, 1))
+
+
+def _switch_gpus(plan: Plan, sizes: Numbers) -> Iterator[dict[str, object]]:
+    """Yield the ranks of a plan over switch channels."""
+    name, n = plan.program.task.name, len(sizes)
+    sums = name.endswith("allreduce")
+    for rank in range(n):
+        stores = 0 if name == "broadcast" and rank != getattr(plan.program.task, "root", 0) else _SHARES
+        peers = [v for v in range(n) if v != rank]
+        blocks = max(stores, -(-len(peers) // _TOLD))
+        own = 0 if name == "broadcast" else rank * _SHARES  # its first chunk in the output
+        yield {
+            "id": rank, "input_chunks": int(sizes[rank, 0]), "output_chunks": int(sizes[rank, 1]), "scratch_chunks": 0,
+            "threadblocks": [
+                _switch_block(b, blocks, range(len(peers))[b * _TOLD : (b + 1) * _TOLD],
+                              [_switch_operation(b, own + b, sums)][: b < stores], sums)
+                for b in range(blocks)
+            ],
+            "channels": [
+                {"channel_type": "memory", "connected_to": peers},
+                *(
+                    {"channel_type": "switch", "buffer_type": buffer,
+                     "rank_groups": [{"size": n, "ranks": [*range(n)]}]}
+                    for buffer in ("io" if sums else "o")
+                ),
+            ],
+            "remote_buffers": [],
+            "semaphores": [],
+        }  # fmt: skip
+
+
+def _switch_operation(given: int, to: int, sums: bool) -> dict[str, object]:
+    """Return what stores a chunk of the input, or the sum of all, to a chunk of the output of all."""
+    target = {"switch_channel_id": int(sums), "index": to, "size": 1}
+    source = {"switch_channel_id": 0, "index": to, "size": 1} if sums else {"type": "i", "index": given, "size": 1}
+    found = {
+        "name": "glres" if sums else "gstore",
+        "src_buff": [source],
+        "dst_buff": [target],
+        "channel_type": "switch",
+    }
+    return {**found, "reduce_op": "sum"} if sums else found
+
+
+def _switch_block(
+    number: int, blocks: int, told: range, stores: list[dict[str, object]], sums: bool
+) -> dict[str, object]:
+    """Return a threadblock: it tells some ranks that its rank has begun, stores, and tells that it is through."""
+    some = {"channel_ids": [*range(len(told))], "channel_type": "memory"}
+    before, behind = (
+        [{"name": name, **some} for name in names if told] for names in (("rlxsignal", "rlxwait"), ("signal", "wait"))
+    )
+    meet = [{"name": "barrier", "barrier_id": i, "num_threadblocks": blocks} for i in range(2)]
+    channels: list[dict[str, object]] = [{"channel_type": "memory", "channel_ids": [*told]}] if told else []
+    channels.append({"channel_type": "switch", "channel_ids": [0, 1] if sums else [0]})
+    ops = [*before, meet[0], *stores, meet[1], *behind]
+    return {"id": number, "channels": channels, "remote_buffer_refs": [], "ops": ops}
+
+
 MSCCLPP = Format(
-    "mscclpp", "MSCCL++ execution plan for GPUs", _write, _limits, groups=False, by_rank=True, read=read_mscclpp
+    "mscclpp",
+    "MSCCL++ execution plan for GPUs",
+    _write,
+    _limits,
+    groups=False,
+    by_rank=True,
+    read=read_mscclpp,
+    in_switches=True,
 )

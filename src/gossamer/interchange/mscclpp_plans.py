@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from gossamer.errors import FileFormatError, nearest
 from gossamer.interchange.imported_schedules import ForeignCollective, collective, in_seconds, schedule_of, whole_parts
@@ -31,7 +31,8 @@ _REDUCES = {"re": (False, False), "res": (False, True), "rre": (True, False), "r
 """Operations that add, whether they read what they add from other ranks, and whether they put the sum."""
 _IDLE = ("nop", "flush")
 _KNOWN = (
-    *_IDLE, *_SIGNALS, *_WAITS, *_PUTS, "get", "copy", *_REDUCES, "sem_acquire", "sem_release", "barrier", "pipeline",
+    *_IDLE, *_SIGNALS, *_WAITS, *_PUTS, "get", "copy", *_REDUCES, "gstore", "glres", "sem_acquire", "sem_release",
+    "barrier", "pipeline",
 )  # fmt: skip
 _CHANNELS = ("port", "memory")
 _MOST = 2_000_000
@@ -50,7 +51,7 @@ def read_mscclpp(path: Path, network: Network, bytes: int | None = None) -> Sche
     ------
     FileFormatError
         If it is no such file, its operations do not fit together, race or wait for ever, it moves packets with flags,
-        uses switch channels, or sends between ranks that the network does not link, through switches at most.
+        or sends between ranks that the network does not link, through switches at most.
     """
     name = str(path)
     try:
@@ -74,6 +75,13 @@ class _End:
     waits: int = 0
     signaller: int = -1
     waiter: int = -1
+
+
+class _Switch(NamedTuple):
+    """A switch channel: the buffer and the ranks that it stands for, in which a place is one place in all of them."""
+
+    buffer: str
+    ranks: tuple[int, ...]
 
 
 @dataclass
@@ -108,7 +116,10 @@ class _Plan:
         self.next = [1_000_000] * ranks
         self.wires: dict[tuple[Any, ...], int] = {}
         self.waiting: list[tuple[_Line, int, tuple[int, str, int], int]] = []
+        self.switches: list[list[_Switch]] = [[] for _ in range(ranks)]
         self.ends: list[dict[tuple[str, int], _End]] = [self._ends(v) for v in range(ranks)]
+        self._check_switches()
+        self.groups = 0
         self.meetings: dict[tuple[int, int], dict[int, int]] = {}
         self.moved = 0
 
@@ -122,8 +133,14 @@ class _Plan:
         count = dict.fromkeys(_CHANNELS, 0)
         for group in self.gpus[rank]["channels"]:
             kind = group["channel_type"]
+            if kind == "switch":
+                self.switches[rank] += [
+                    _Switch(group["buffer_type"], tuple(of["ranks"])) for of in group["rank_groups"]
+                ]
+                continue
             if kind not in _CHANNELS:
-                self.refuse(f"has a {kind} channel at rank {rank}; {' and '.join(_CHANNELS)} channels are read")
+                known = f"{', '.join(_CHANNELS)} and switch"
+                self.refuse(f"has a {kind} channel at rank {rank}; {known} channels are read")
             for peer in group["connected_to"]:
                 if not 0 <= peer < self.ranks or peer == rank:
                     self.refuse(f"connects rank {rank} to {peer}; ranks are 0..{self.ranks - 1}")
@@ -131,6 +148,21 @@ class _Plan:
                 found[kind, count[kind]] = _End(peer, number)
                 count[kind] += 1
         return found
+
+    def _check_switches(self) -> None:
+        """Refuse a switch channel that not all its ranks have."""
+        for rank, own in enumerate(self.switches):
+            for number, switch in enumerate(own):
+                here = f"has a switch channel {number} at rank {rank}"
+                if switch.buffer not in _BUFFERS:
+                    self.refuse(f"{here} of buffer {switch.buffer!r}; there are i, o and s")
+                if rank not in switch.ranks or len(set(switch.ranks)) < len(switch.ranks):
+                    self.refuse(f"{here} of ranks {list(switch.ranks)}; it must be one of them, and each of them once")
+                for v in switch.ranks:
+                    if not 0 <= v < self.ranks:
+                        self.refuse(f"{here} of rank {v}; ranks are 0..{self.ranks - 1}")
+                    if self.switches[v].count(switch) != own.count(switch):
+                        self.refuse(f"{here} of ranks {list(switch.ranks)}, which rank {v} has not")
 
     def read(self) -> None:
         """Read all threadblocks, then pair signals with waits."""
@@ -347,6 +379,9 @@ class _Threadblock:
         elif name in _REDUCES:
             self._moves()
             self._reduces(op, *_REDUCES[name])
+        elif name in ("gstore", "glres"):
+            self._moves()
+            self._in_switch(op, adds=name == "glres")
 
     # What orders operations.
 
@@ -502,6 +537,88 @@ class _Threadblock:
             self._step(part, total, adds=True)
         if sends:
             self._puts(op, [got[0]] * len(got[1:]), got[1:], signals=False)
+
+    # Through switches.
+
+    def _switch(self, fields: Any) -> tuple[dict[int, _At], int]:
+        """Return the places that a place of a switch channel stands for, by ranks, and its chunks."""
+        own = self.channels.get("switch", [])
+        i = fields.get("switch_channel_id", -1)
+        if not 0 <= i < len(own) or not 0 <= own[i] < len(self.plan.switches[self.rank]):
+            self.refuse(f"there is no switch channel {i} in this threadblock")
+        switch = self.plan.switches[self.rank][own[i]]
+        return {v: self._chunks(v, switch.buffer, fields) for v in switch.ranks}, int(fields["size"])
+
+    def _in_switch(self, op: Any, adds: bool) -> None:
+        """Store to all ranks of a channel, what the rank has or what switches add up of those of a channel.
+
+        All of a chunk is read before it is stored, one chunk while the next one comes. It ends when all have what was
+        stored: who is told of it later finds it there.
+        """
+        if op.get("reduce_op", "sum") != "sum":
+            self.refuse(f"reduces by {op['reduce_op']!r}; sums are read")
+        if len(op["src_buff"]) != 1 or len(op["dst_buff"]) != 1:
+            self.refuse("it takes one source and one target")
+        to, count = self._switch(op["dst_buff"][0])
+        first, number = self.plan.groups, len(self.line.steps)
+        self.plan.groups += 2 * count
+        stores, own = self.line, to[self.rank]
+        if adds:
+            given, _ = self._switch(op["src_buff"][0])
+            self._alike(given[self.rank], own)
+            stores = self.plan.side(self.rank, "store", self.line.number, number)
+            self._sum(given, own, first, stores)
+        else:
+            given_here = self._own(op["src_buff"][0])
+            self._step(given_here, own)
+        others = [v for v in to if v != self.rank]
+        wires = {v: self.plan.wire("stored", self.rank, v, self.line.number) for v in others}
+        for i in range(count):
+            if adds:
+                stores.add(
+                    _wait(self.rank, self.rank, self.plan.wire("summed", self.rank, self.line.number)), self.where
+                )
+            for v in others:
+                here = (own.buffer, own.index + i)
+                wire = (self.rank, v, wires[v])
+                step = Step(False, False, False, True, here, here, 1, None, wire, first + count + i)
+                stores.add(step, self.where)
+        for v in others:
+            there = self.plan.side(v, "stored", self.rank, self.line.number)
+            where = f"{self.where}, which stores at rank {v},"
+            for i in range(count):
+                at = (to[v].buffer, to[v].index + i)
+                there.add(Step(True, False, True, False, at, at, 1, None, (self.rank, v, wires[v])), where)
+            ack = self.plan.wire("ack", v, self.rank, self.line.number)
+            there.add(_signal(v, self.rank, ack), where)
+            self.line.add(_wait(v, self.rank, ack), self.where)
+
+    def _sum(self, given: dict[int, _At], total: _At, first: int, stores: _Line) -> None:
+        """Ask all ranks for their chunks, and add them up as they come, telling who stores them of each."""
+        others = [v for v in given if v != self.rank]
+        for v in others:
+            ask = self.plan.wire("ask", self.rank, v, self.line.number)
+            wire = (v, self.rank, self.plan.wire("get", self.rank, v, self.line.number))
+            self.line.add(_signal(self.rank, v, ask), self.where)
+            there, where = (
+                self.plan.side(v, "get", self.rank, self.line.number),
+                f"{self.where}, which reads at rank {v},",
+            )
+            there.add(_wait(self.rank, v, ask), where)
+            for i in range(total.size):
+                at = (given[v].buffer, given[v].index + i)
+                there.add(Step(False, False, False, True, at, at, 1, None, wire, first + i), where)
+        if given[self.rank].place != total.place:
+            self._step(given[self.rank], total)
+        for i in range(total.size):
+            for v in others:
+                wire = (v, self.rank, self.plan.wire("get", self.rank, v, self.line.number))
+                spare, here = (f"t{self.line.number}", self.spare), (total.buffer, total.index + i)
+                self.spare += 1
+                self.line.add(Step(True, False, True, False, spare, spare, 1, None, wire), self.where)
+                self.line.add(Step(False, True, True, False, spare, here, 1, None), self.where)
+            told = self.plan.wire("summed", self.rank, self.line.number)
+            self.line.add(_signal(self.rank, self.rank, told), self.where)
 
     def _fetched(self, op: Any, channel: tuple[str, int], fields: Any) -> _At:
         """Return what an operation reads from another rank, in a place of its own."""

@@ -305,18 +305,18 @@ def _in_slices(schedule: Schedule, format: Format, size: int, ranks: Sequence[in
     these to overlap as in the plan, as many generations more as limits allow, in chunks that are smaller than a slice.
     """
     if not format.slice_bytes or schedule.repetition is None:
-        return Plan(schedule, size, not format.switches, ranks=ranks)
+        return format.plan(schedule, size, ranks=ranks)
     clock = schedule.cost
     if not isinstance(clock, Clock):
-        return Plan(schedule, size, not format.switches, 1, ranks)
+        return format.plan(schedule, size, 1, ranks)
     enough = clock.seconds(schedule.completion_time) * _SLOWER
     count = max(1, clock.packet_bytes * schedule.generations // format.slice_bytes)
     found, taken = in_generations(schedule, count)
-    best = Plan(found, size, not format.switches, 1, ranks)
+    best = format.plan(found, size, 1, ranks)
     while taken > enough and count * 2 <= schedule.generations:
         count *= 2
         found, time = in_generations(schedule, count)
-        plan = Plan(found, size, not format.switches, count, ranks)
+        plan = format.plan(found, size, count, ranks)
         if next(format.limits(plan), None) is not None:
             break
         if time < taken:
@@ -334,7 +334,7 @@ def _in_fewer_generations(schedule: Schedule, format: Format, size: int, ranks: 
         return None
     count = min(schedule.generations, max(1, _HOPS // schedule.stored_hops))
     while count := count // 2:
-        plan = Plan(in_generations(schedule, count)[0], size, not format.switches, ranks=ranks)
+        plan = format.plan(in_generations(schedule, count)[0], size, ranks=ranks)
         if next(format.limits(plan), None) is None:
             return plan
     return None

@@ -52,6 +52,8 @@ class Step(NamedTuple):
     wire : tuple of int, int and int, or None
         The connection on which it sends or receives: source, target and channel. None where it is the threadblock's.
         What goes over one with no chunks is a signal: who takes it comes behind who sends it.
+    shared : int
+        The group of the first chunk that it sends, the next one that of the next; see `Transfer`.
     """
 
     receives: bool
@@ -63,6 +65,7 @@ class Step(NamedTuple):
     chunks: int
     needs: tuple[int, int] | None
     wire: tuple[int, int, int] | None = None
+    shared: int = -1
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,9 @@ class Transfer(NamedTuple):
         Transfers that must have arrived at the source.
     left : tuple of int
         Transfers that must have left the source.
+    shared : int
+        Transfers of one number cross a link once: from one rank, copied by switches, or to one, added up by them; -1
+        for a transfer of its own.
     """
 
     source: int
@@ -111,6 +117,7 @@ class Transfer(NamedTuple):
     chunk: Chunk
     came: tuple[int, ...] = ()
     left: tuple[int, ...] = ()
+    shared: int = -1
 
 
 def first_rank(ranks: int) -> int:
@@ -495,7 +502,11 @@ class _Run:
             line = order.line[wire]
             came, left = (tuple(t for (kind, _), t in behind.items() if kind == which) for which in (True, False))
             first = len(self.transfers)
-            self.transfers += [Transfer(rank, wire[1], line, chunk, came, left) for chunk, _ in chunks]
+            shared = [step.shared if step.shared < 0 else step.shared + i for i in range(len(chunks))]
+            self.transfers += [
+                Transfer(rank, wire[1], line, chunk, came, left, of)
+                for (chunk, _), of in zip(chunks, shared, strict=True)
+            ]
             self.numbers[s] = range(first, len(self.transfers))
             if step.chunks:
                 behind = {(False, order.block[s]): len(self.transfers) - 1}
