@@ -421,12 +421,14 @@ def _propose_trees(case: Case) -> Offer[Schedule] | Refusal:
 
 def _propose_reduction(case: Case) -> Offer[Schedule] | Refusal:
     halves = [case.related(task=ReduceScatter()).dual, case.related(task=MultinodeBroadcast())]
+    order = case.network.terminal_count
     for half in halves:
         found = _propose_trees(half)
         if isinstance(found, Refusal):
             return found
+        order = min(order, found.orbit)
     return Offer(
-        lambda: translated_reduction(case), effort="search", orbit=found.orbit, hop_bytes=200, hop_seconds=1.6e-5
+        lambda: translated_reduction(case), effort="search", orbit=order, hop_bytes=200, hop_seconds=1.6e-5
     )
 
 
