@@ -155,6 +155,16 @@ def test_allgathers_of_dragonflies(copies):
     assert schedule.completion_time <= 1.15 * (net.terminal_count - 1) + 5
 
 
+@pytest.mark.parametrize("task", ["reduce-scatter", "allreduce"])
+@pytest.mark.parametrize("times", [(1, 0), (20, 1)])
+def test_reductions_of_dragonflies_need_no_switches_that_combine(task, times):
+    net = scrambled(parse(DRAGONFLY)).with_times(*times)
+    name = {"reduce-scatter": "reversed-translated-switch-trees", "allreduce": "translated-switch-trees-both-ways"}
+    plan = gossamer.plan(net, task, algorithm=name[task])
+    assert plan.schedule.symmetry.order == 9
+    assert valid(plan.schedule)
+
+
 def test_exchanges_of_dragonflies():
     net = scrambled(parse(DRAGONFLY))
     schedule = translated_exchange(Case(net, gossamer.task("alltoall")))

@@ -122,7 +122,6 @@ _FORWARD: tuple[_Line, ...] = (
         MultipleBroadcast,
         Chunked,
     ),
-    _line("any_network.translated_paths:TRANSLATED_TREES", MultinodeBroadcast),
     _line("multinode_broadcast.hamiltonian_cycle:HAMILTONIAN_CYCLE", MultinodeBroadcast),
     _line("any_network.mpi_library_algorithms:MULTI_RING", MultinodeBroadcast, Chunked),
     _line("multinode_broadcast.multiple_broadcasts_on_rings:HEAVIEST_DIRECTION", MultinodeBroadcast),
@@ -165,6 +164,7 @@ _FORWARD: tuple[_Line, ...] = (
 )
 
 _ONE_WAY: tuple[_Line, ...] = (
+    _line("any_network.translated_paths:TRANSLATED_TREES", MultinodeBroadcast),
     _line("multinode_broadcast.translated_flooding:TRANSLATED_FLOODING", MultinodeBroadcast),
     _line("multinode_broadcast.fat_trees:UP_FIRST", MultinodeBroadcast),
     _line("any_network.mpi_library_algorithms:ALLGATHERS", MultinodeBroadcast, Chunked),
@@ -191,6 +191,7 @@ _AS_THEY_ARE: tuple[_Line, ...] = (
     _line("any_network.alltoallv:LOAD_BALANCED_DETOURS", UnevenExchange, DemandTable, Grouped),
     _line("any_network.hierarchical_collectives:HIERARCHICAL_ALLREDUCE", Allreduce, Chunked),
     _line("multinode_broadcast.translated_flooding:TRANSLATED_ALLREDUCE", Allreduce),
+    _line("any_network.translated_paths:TRANSLATED_REDUCTION", Allreduce),
     _line("any_network.hierarchical_collectives:HIERARCHICAL_BROADCAST", Broadcast, Chunked),
     _line("any_network.mpi_library_algorithms:BLOCK_BROADCASTS", Broadcast, Chunked),
     _line("any_network.overlapped_allreduce:OVERLAPPED_TREES", Allreduce, Chunked),

@@ -21,10 +21,17 @@ from gossamer.jit import njit
 from gossamer.networks.network import IntArray, Network
 from gossamer.networks.recognition.switch_shifts import switch_shift
 from gossamer.questions.cases import Case, Offer, Refusal
-from gossamer.questions.tasks import MultinodeBroadcast, TotalExchange
-from gossamer.schedules import Packets, Phase, Schedule, Symmetry
+from gossamer.questions.tasks import Allreduce, MultinodeBroadcast, ReduceScatter, TotalExchange
+from gossamer.schedules import Packets, Phase, Schedule, Symmetry, then
 
-__all__ = ["TRANSLATED_PATHS", "TRANSLATED_TREES", "translated_exchange", "translated_trees"]
+__all__ = [
+    "TRANSLATED_PATHS",
+    "TRANSLATED_REDUCTION",
+    "TRANSLATED_TREES",
+    "translated_exchange",
+    "translated_reduction",
+    "translated_trees",
+]
 
 Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -344,6 +351,39 @@ def translated_trees(case: Case) -> Schedule:
     return plane.schedule(link, packet, parent, packets)
 
 
+def translated_reduction(case: Case) -> Schedule:
+    """Build an allreduce of blocks as the reversal of `translated_trees`, and then these trees themselves.
+
+    Parameters
+    ----------
+    case : Case
+        An allreduce on a network that `translated_trees` covers.
+
+    Returns
+    -------
+    Schedule
+        Invariant under the symmetries.
+
+    Raises
+    ------
+    NetworkError
+        If no such symmetries are known.
+
+    References
+    ----------
+    Gossamer; reduce-scatter, then allgather: Chan, Heimlich, Purkayastha and van de Geijn 2007.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> net = gossamer.network("dragonfly:a=4,h=2,p=2,arrangement=relative")
+    >>> translated_reduction(gossamer.questions.cases.Case(net, gossamer.task("allreduce"))).symmetry.order
+    9
+    """
+    reduce, gather = (case.related(task=each) for each in (ReduceScatter(), MultinodeBroadcast()))
+    return then(translated_trees(reduce.dual).reverse(), translated_trees(gather))
+
+
 def _refusal(case: Case, hops_each: int) -> tuple[Refusal | None, int]:
     """Return why a case is not planned so, and the order of the symmetry."""
     refusal = refuse_buffers(case.rules)
@@ -379,6 +419,19 @@ def _propose_trees(case: Case) -> Offer[Schedule] | Refusal:
     )  # fmt: skip
 
 
+def _propose_reduction(case: Case) -> Offer[Schedule] | Refusal:
+    halves = [case.related(task=ReduceScatter()).dual, case.related(task=MultinodeBroadcast())]
+    order = case.network.terminal_count
+    for half in halves:
+        found = _propose_trees(half)
+        if isinstance(found, Refusal):
+            return found
+        order = min(order, found.orbit)
+    return Offer(
+        lambda: translated_reduction(case), effort="search", orbit=order, hop_bytes=200, hop_seconds=1.6e-5
+    )
+
+
 def _propose_paths(case: Case) -> Offer[Schedule] | Refusal:
     refusal, order = _refusal(case, _far(case.network))
     return refusal or Offer(
@@ -393,6 +446,18 @@ TRANSLATED_TREES = Algorithm(
     networks="dragonflies whose groups can be shifted",
     source="gossamer; no promised time",
     summary="trees of shortest paths through switches from one rank of each orbit; the rest is translated",
+    passes_on=True,
+    timed=True,
+)
+
+TRANSLATED_REDUCTION = Algorithm(
+    name="translated-switch-trees-both-ways",
+    tasks=(Allreduce,),
+    propose=_propose_reduction,
+    networks="dragonflies whose groups can be shifted",
+    source="gossamer; no promised time",
+    summary="adds up each block along the reversal of translated-switch-trees, then sends it out",
+    passes_on=True,
     timed=True,
 )
 
