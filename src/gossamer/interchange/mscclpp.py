@@ -533,7 +533,7 @@ def _switch_operation(given: int, to: int, sums: bool) -> dict[str, object]:
     """Return what stores a chunk of the input, or the sum of all, to a chunk of the output of all."""
     target = {"switch_channel_id": int(sums), "index": to, "size": 1}
     source = {"switch_channel_id": 0, "index": to, "size": 1} if sums else {"type": "i", "index": given, "size": 1}
-    found = {
+    found: dict[str, object] = {
         "name": "glres" if sums else "gstore",
         "src_buff": [source],
         "dst_buff": [target],
