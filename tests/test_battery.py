@@ -9,8 +9,10 @@ from fractions import Fraction
 
 import pytest
 
+import gossamer
 from gossamer.algorithms import ALGORITHMS, algorithms_for, registry
 from gossamer.bounds import bounds
+from gossamer.questions.cases import Case, Refusal
 from gossamer.questions.tasks import Allreduce, Chunked, Grouped, Together
 from gossamer.testing import check_case, standard_cases
 
@@ -41,6 +43,18 @@ def covering(algorithm):
         pairs = {(spec, plain, task), (type(case.task), task[:12], rules), (spec.partition(":")[0], plain, rules)}
         if not pairs <= met:
             met |= pairs
+            yield case
+
+
+def on_large_networks(algorithm):
+    """Cases of what covers no small network: a torus and a hypercube without a link, and a dragonfly."""
+    for network in (
+        gossamer.network("torus:8x8").without(links=[(0, 1)]),
+        gossamer.network("hypercube:6").without(links=[(0, 1)]),
+        gossamer.network("dragonfly:a=4,h=2,p=1,arrangement=relative"),
+    ):
+        case = Case(network, algorithm.tasks[0]())
+        if not isinstance(algorithm.offer(case), Refusal):
             yield case
 
 
@@ -82,6 +96,7 @@ def test_algorithm_passes_the_battery(algorithm, monkeypatch):
         monkeypatch.setattr("gossamer.algorithms.any_network.exact._MOST", 300)
         most = _SOLVED
     cases = list(standard_cases(algorithm)) if algorithm.timed or most == _SOLVED else list(covering(algorithm))
+    cases = cases or list(on_large_networks(algorithm))
     assert cases
     assert [fault for case in spread(cases, most or len(cases)) for fault in check_case(algorithm, case)] == []
 

@@ -121,9 +121,12 @@ def test_a_switch_that_copies_or_adds_runs_no_rank(tmp_path):
     schedule = gossamer.plan("fat-tree:k=2,h=2,capacity=constant", "allgather").schedule
     adding = gossamer.plan("leaf-spine:2,2,2", "reduce-scatter", rules=gossamer.Rules(reduction=True)).schedule
     for name in PROGRAMS:
-        with pytest.raises(NotApplicableError, match=r"switch \S+ sends several copies of .* --no-replication"):
+        copies, adds = r"switch \S+ sends several copies of .* --no-replication", r"switch \S+ adds what comes to it, "
+        if name == "mscclpp":  # one switch could
+            copies = adds = r"a switch channel is of one switch; .* has \d; plan with --no-replication and without"
+        with pytest.raises(NotApplicableError, match=copies):
             export(schedule, tmp_path / "a", name)
-        with pytest.raises(NotApplicableError, match=r"switch \S+ adds what comes to it, .* --no-reduction"):
+        with pytest.raises(NotApplicableError, match=adds):
             export(adding, tmp_path / "a", name)
     assert not list(tmp_path.iterdir())
 

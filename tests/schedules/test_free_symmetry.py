@@ -203,12 +203,12 @@ ARRAY = gossamer.network("array:4")
         (
             ARRAY,
             [[1, 0, 3, 2]],
-            "no symmetry of array:4 takes node 0 to node 1 as the permutations do: their links differ",
+            "no symmetry of array:4 takes node 1 to node 0 as the permutations do: their links differ",
         ),
         (
             ARRAY,
             [[2, 3, 0, 1]],
-            "no symmetry of array:4 takes node 0 to node 2 as the permutations do: their links differ",
+            "no symmetry of array:4 takes node 1 to node 3 as the permutations do: their links differ",
         ),
         (
             gossamer.network("array:3"),

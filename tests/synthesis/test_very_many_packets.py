@@ -37,7 +37,7 @@ def test_switches_have_no_packets_of_their_own():
 def test_exchanges_beyond_the_limit_of_work_are_planned_so(monkeypatch):
     network = regular(4, 48)
     before = gossamer.plan(network, "alltoall", algorithm="congestion-priced-paths")
-    monkeypatch.setattr(priced_routing, "_MOST_WORK", 48 * network.link_count + 1)
+    monkeypatch.setattr(priced_routing, "MOST_LOOKS", 48 * network.link_count + 1)
     found = gossamer.plan(network, "alltoall", algorithm="congestion-priced-paths")
     assert found.verification.ok
     assert before.bound <= found.completion_time <= before.completion_time * 1.1
@@ -45,7 +45,7 @@ def test_exchanges_beyond_the_limit_of_work_are_planned_so(monkeypatch):
 
 def test_what_is_too_much_is_said_with_what_would_fit(monkeypatch):
     network = regular(4, 48)
-    monkeypatch.setattr(priced_routing, "_MOST_WORK", 48 * 48 * network.link_count // 8)
+    monkeypatch.setattr(priced_routing, "MOST_LOOKS", 48 * 48 * network.link_count // 8)
     rules = gossamer.Rules(ports="one")  # not of the plain links for which paths are chosen origin by origin
     with pytest.raises(NotApplicableError, match=r"about 2[34] nodes of this degree would fit"):
         gossamer.plan(network, "alltoall", rules=rules, algorithm="congestion-priced-paths")

