@@ -54,7 +54,7 @@ def on_large_networks(algorithm):
         gossamer.network("dragonfly:a=4,h=2,p=1,arrangement=relative"),
     ):
         case = Case(network, algorithm.tasks[0]())
-        if not isinstance(algorithm.offer(case), Refusal):
+        if not isinstance(algorithm.offers(case), Refusal):
             yield case
 
 

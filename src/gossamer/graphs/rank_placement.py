@@ -323,8 +323,8 @@ def _snake(box: tuple[int, ...]) -> Ints:
 
 
 # Groups on a torus: a sublattice of the torus has as many places as there are groups; the places that are nearer to 0
-# than to its other places are a tile, and its translates are the groups. Tiles may be hexagons, which can be more compact
-# than boxes.
+# than to its other places are a tile, and its translates are the groups. Tiles may be hexagons, which can be
+# more compact than boxes.
 
 
 def placements_by_tiles(axes: Axes, host: Host) -> Iterator[Ints]:
