@@ -19,6 +19,7 @@ __all__ = [
     "refuse_capacities",
     "refuse_hops",
     "refuse_irregular",
+    "refuse_limits",
     "refuse_one_way_links",
     "refuse_passing_on",
     "refuse_ports",
@@ -59,6 +60,22 @@ def refuse_buffers(rules: Rules, held: int | None = None) -> Refusal | None:
     if rules.buffer >= held:
         return None
     return Refusal(f"may keep {held} packets at one node, more than the buffer of {rules.buffer}")
+
+
+def refuse_limits(case: Case) -> Refusal | None:
+    """Refuse for an algorithm of unsegmented messages on all ports, which does not limit what a node holds, or not.
+
+    >>> import gossamer
+    >>> case = Case(gossamer.network("ring:4"), gossamer.task("allgather"), Rules(ports="one"))
+    >>> refuse_limits(case).why
+    'is for all ports'
+    """
+    refusal = refuse_buffers(case.rules)
+    if refusal is None and (case.send_limited or case.receive_limited):
+        refusal = Refusal("is for all ports")
+    if refusal is None and case.rules.segmented:
+        refusal = Refusal("is for unsegmented messages")
+    return refusal
 
 
 def refuse_hops(count: int) -> Refusal | None:

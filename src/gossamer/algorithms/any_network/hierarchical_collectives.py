@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm, refuse_buffers
+from gossamer.algorithms.algorithm import Algorithm, refuse_limits
 from gossamer.algorithms.total_exchange.orbit_paths import quotient_of
 from gossamer.errors import NetworkError
 from gossamer.graphs.precedence_scheduling import HopGraph, LinkResources, scheduled
@@ -800,11 +800,7 @@ def hierarchical_exchange(case: Case) -> Schedule:
 def _refusal(case: Case, hops_each: int) -> tuple[Refusal | None, int, int]:
     """Return why a case is not planned by hierarchy, the order of the symmetry, and the hops that would be stored."""
     network = case.network
-    refusal = refuse_buffers(case.rules)
-    if refusal is None and (case.send_limited or case.receive_limited):
-        refusal = Refusal("is for all ports")
-    if refusal is None and case.rules.segmented:
-        refusal = Refusal("is for unsegmented messages")
+    refusal = refuse_limits(case)
     if refusal is not None:
         return refusal, 1, 0
     found = case.once(_hierarchy, network) if network.terminal_count > 1 else None

@@ -12,7 +12,7 @@ from math import ceil
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm, refuse_buffers
+from gossamer.algorithms.algorithm import Algorithm, refuse_limits
 from gossamer.algorithms.multinode_broadcast.translated_flooding import spared
 from gossamer.algorithms.total_exchange.orbit_paths import quotient_of
 from gossamer.errors import NetworkError
@@ -386,11 +386,7 @@ def translated_reduction(case: Case) -> Schedule:
 
 def _refusal(case: Case, hops_each: int) -> tuple[Refusal | None, int]:
     """Return why a case is not planned so, and the order of the symmetry."""
-    refusal = refuse_buffers(case.rules)
-    if refusal is None and (case.send_limited or case.receive_limited):
-        refusal = Refusal("is for all ports")
-    if refusal is None and case.rules.segmented:
-        refusal = Refusal("is for unsegmented messages")
+    refusal = refuse_limits(case)
     if refusal is not None:
         return refusal, 1
     found = case.once(_symmetry, case.network)

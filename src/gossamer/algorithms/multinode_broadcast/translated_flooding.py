@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm, refuse_buffers
+from gossamer.algorithms.algorithm import Algorithm, refuse_limits
 from gossamer.errors import NetworkError
 from gossamer.graphs.list_scheduling import lowest
 from gossamer.jit import njit
@@ -311,11 +311,7 @@ def translated_allreduce(case: Case) -> Schedule:
 
 def _propose(case: Case) -> Offer[Schedule] | Refusal:
     network = case.network
-    refusal = refuse_buffers(case.rules)
-    if refusal is None and (case.send_limited or case.receive_limited):
-        refusal = Refusal("is for all ports")
-    if refusal is None and case.rules.segmented:
-        refusal = Refusal("is for unsegmented messages")
+    refusal = refuse_limits(case)
     if refusal is not None:
         return refusal
     if network.uniform_occupancy is None or network.uniform_latency is None:
