@@ -9,7 +9,7 @@ import pytest
 
 import gossamer
 from gossamer.studies.reproductions import chen_chen
-from gossamer.studies.reproductions.chen_chen import comparison, operations, schedule_costs, worked_examples
+from gossamer.studies.reproductions.chen_chen import comparison, operations, schedule_costs
 from gossamer.studies.reproductions.chen_chen import comparison as choices
 from gossamer.studies.reproductions.chen_chen.operations import flit_by_flit
 from gossamer.studies.reproductions.chen_chen.schedule_costs import smallest_cases
@@ -196,7 +196,7 @@ def test_rows_inside_the_blocks_take_more_steps_than_printed():
 
 
 def test_lemmas_and_theorem_are_met_by_the_corrected_closed_form():
-    table = worked_examples.lemmas()
+    table = chen_chen.lemmas()
     assert column(table, "corrected", 0) == column(table, "measured", 0)
     pairs = zip(column(table, "corrected", 1), column(table, "measured", 1), strict=True)
     assert all(measured <= most for most, measured in pairs)
@@ -208,8 +208,8 @@ def test_lemmas_and_theorem_are_met_by_the_corrected_closed_form():
 
 
 def test_table_1_stands_beside_measured_schedules(monkeypatch):
-    monkeypatch.setattr(worked_examples, "SHAPES", worked_examples.SHAPES[:5])
-    for row in worked_examples.table_1().rows:
+    monkeypatch.setattr(chen_chen, "SHAPES", chen_chen.SHAPES[:5])
+    for row in chen_chen.table_1().rows:
         n, h, ours, measured, trees, found, least = row[:7]
         assert ours == max(h, *(t for t in range(9) if 5 ** (t - 1) < n <= 5**t))
         assert least <= min(measured, found)
@@ -218,8 +218,8 @@ def test_table_1_stands_beside_measured_schedules(monkeypatch):
 
 
 def test_erratum_x10_the_scheme_transmits_more_than_trees_up_to_n_5(monkeypatch):
-    monkeypatch.setattr(worked_examples, "SIDES", worked_examples.SIDES[:8])
-    table = worked_examples.transmission()
+    monkeypatch.setattr(chen_chen, "SIDES", chen_chen.SIDES[:8])
+    table = chen_chen.transmission()
     verdict = dict(zip(column(table, "n"), column(table, "Theorem 1 has"), strict=True))
     assert [n for n, word in verdict.items() if word == "more"] == [3, 4, 5]
     at = rows(table)
@@ -232,7 +232,7 @@ def test_erratum_x10_the_scheme_transmits_more_than_trees_up_to_n_5(monkeypatch)
 
 
 def test_erratum_x11_start_ups_are_fewer_from_n_22_on_and_not_for_26_to_29():
-    table = worked_examples.startups()
+    table = chen_chen.startups()
     verdict = dict(zip(column(table, "n"), column(table, "Theorem 1 has"), strict=True))
     assert [n for n, word in verdict.items() if word == "fewer"] == [22, 23, 24, 25, 30]
     assert [n for n, word in verdict.items() if word == "equal"] == [20, 21, 31]
@@ -243,7 +243,7 @@ def test_erratum_x11_start_ups_are_fewer_from_n_22_on_and_not_for_26_to_29():
 
 
 def test_erratum_x13_trees_are_one_level_lower_than_printed():
-    for n, printed, a, b, found, bound, arcs, edges, there in worked_examples.tree_heights().rows:
+    for n, printed, a, b, found, bound, arcs, edges, there in chen_chen.tree_heights().rows:
         assert (a, b) == (2 * n - 1, n + n // 2)
         assert found == (printed if n == 5 else printed - 1)
         assert bound <= found

@@ -15,8 +15,14 @@ from gossamer.planning.planner import plan
 from gossamer.plots.paper_figures import named_parts, part_name
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import task
-from gossamer.studies.reproductions import REPRODUCTIONS, dimakopoulos, han, varvarigos_bertsekas, yeh_varvarigos_lee
-from gossamer.studies.reproductions.chen_chen import worked_examples as chen_chen
+from gossamer.studies.reproductions import (
+    REPRODUCTIONS,
+    chen_chen,
+    dimakopoulos,
+    han,
+    varvarigos_bertsekas,
+    yeh_varvarigos_lee,
+)
 
 
 def by_first(table):

@@ -10,7 +10,7 @@ import pytest
 
 from gossamer.errors import NetworkError
 from gossamer.networks import network_size, parse, polarfly, slim_fly, to_networkx
-from gossamer.networks.finite_fields import FiniteField, prime_power
+from gossamer.networks.diameter_two import FiniteField, prime_power
 
 PRIME_POWERS = [2, 3, 4, 5, 7, 8, 9, 11, 13, 16, 25, 27]
 

@@ -8,8 +8,7 @@ import pytest
 import gossamer
 from gossamer.errors import FileFormatError, TaskError, VerificationError
 from gossamer.plots.broadcast_trees import short_name, spread_tree, tree_figure
-from gossamer.plots.paper_figures import SOURCE_FIGURES, draw_source_figures
-from gossamer.plots.scatter_areas import regions_figure
+from gossamer.plots.paper_figures import SOURCE_FIGURES, draw_source_figures, regions_figure
 from gossamer.plots.timetables import crossings, queue_figure, timetable_figure
 from gossamer.studies.reproductions import REPRODUCTIONS
 

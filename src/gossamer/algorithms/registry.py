@@ -130,7 +130,7 @@ _FORWARD: tuple[_Line, ...] = (
     _line("total_exchange.edge_colored:EDGE_COLORED", TotalExchange),
     _line("total_exchange.ring_queues:PARITY_SHIFT", TotalExchange),
     _line("total_exchange.ring_queues:MESSAGE_SHIFT", TotalExchange),
-    _line("total_exchange.rounds_of_line_exchanges:ARRAY_ROUNDS", TotalExchange),
+    _line("total_exchange.products:ARRAY_ROUNDS", TotalExchange),
     _line("total_exchange.edge_colored:EDGE_COLORED_ON_ARRAY", TotalExchange),
     _line("total_exchange.products:HOMOGENEOUS_PRODUCT", TotalExchange),
     _line("total_exchange.products:PRODUCT_ROUNDS", TotalExchange),

@@ -7,7 +7,7 @@ from gossamer.networks.cayley import CAYLEY
 from gossamer.networks.circulants import CIRCULANT, COMPLETE, EXTENDED_RING, GENERALIZED_HYPERCUBE, HYPERCYCLE
 from gossamer.networks.clos import FOLDED_CLOS, GENERALIZED_FAT_TREE, K_ARY_N_TREE, LEAF_SPINE
 from gossamer.networks.de_bruijn import DE_BRUIJN, GENERALIZED_DE_BRUIJN, GENERALIZED_KAUTZ, KAUTZ
-from gossamer.networks.derived import TRANSPOSED
+from gossamer.networks.derived import LIFT, TRANSPOSED
 from gossamer.networks.diameter_two import POLARFLY, SLIM_FLY
 from gossamer.networks.dragonfly import DRAGONFLY
 from gossamer.networks.family import Family
@@ -16,15 +16,13 @@ from gossamer.networks.files import FILE_FAMILIES
 from gossamer.networks.gpu_servers import DGX_1, DGX_A100, SERVERS
 from gossamer.networks.grids import ARRAY, HYPERCUBE, RING, TORUS
 from gossamer.networks.hyperx import FLATTENED_BUTTERFLY, HYPERX
-from gossamer.networks.lifts import LIFT
 from gossamer.networks.machine_tori import TORI
 from gossamer.networks.machines import BOXES
-from gossamer.networks.optically_switched_cubes import SWITCHED_CUBES
 from gossamer.networks.permutation_networks import BUBBLE_SORT, MACRO_STAR, PANCAKE, STAR
 from gossamer.networks.product import PRODUCT
 from gossamer.networks.random_networks import JELLYFISH, XPANDER
 from gossamer.networks.swapped_networks import CYCLIC, HIERARCHICAL_SWAPPED
-from gossamer.networks.twisted_tori import TWISTED_TORUS
+from gossamer.networks.twisted_tori import SWITCHED_CUBES, TWISTED_TORUS
 
 __all__ = ["FAMILIES"]
 

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import NetworkError, nearest, shown
+from gossamer.networks.diameter_two import FiniteField, prime_power
 from gossamer.networks.family import whole_number
-from gossamer.networks.finite_fields import FiniteField, prime_power
 from gossamer.networks.finite_groups import AbelianGroup, Elements, Group, PermutationGroup, ProductGroup
 
 __all__ = [
@@ -164,7 +164,7 @@ def matrix_group(q: int, generators: Sequence[Sequence[int]], *, projective: boo
     Parameters
     ----------
     q : int
-        A prime power up to 1,024; entry e is the element e of `gossamer.networks.finite_fields.FiniteField`.
+        A prime power up to 1,024; entry e is the element e of `gossamer.networks.diameter_two.FiniteField`.
     generators : sequence of sequences of int
         Matrices row by row.
     projective : bool

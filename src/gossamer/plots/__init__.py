@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from gossamer.plots.broadcast_trees import tree_figure
     from gossamer.plots.link_load import heat_figure, load_figure
     from gossamer.plots.link_occupancy import occupancy_figure
+    from gossamer.plots.paper_figures import regions_figure
     from gossamer.plots.picture_files import FORMATS, KINDS, draw
-    from gossamer.plots.scatter_areas import regions_figure
     from gossamer.plots.slot_pictures import slots_figure, write_page
     from gossamer.plots.terminal import text_picture
     from gossamer.plots.tikz import load_tikz
@@ -58,7 +58,7 @@ __getattr__ = lazy(
     link_load="heat_figure load_figure",
     animation="MOVING_FORMATS animate",
     link_occupancy="occupancy_figure",
-    scatter_areas="regions_figure",
+    paper_figures="regions_figure",
     slot_pictures="slots_figure write_page",
     terminal="text_picture",
     tikz="load_tikz",

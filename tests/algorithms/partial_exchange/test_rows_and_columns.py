@@ -16,7 +16,7 @@ from gossamer.algorithms.partial_exchange.rows_and_columns import (
     in_rows_first,
     rows_and_columns,
 )
-from gossamer.algorithms.total_exchange.rounds_of_line_exchanges import array_rounds_exchange
+from gossamer.algorithms.total_exchange.products import array_rounds_exchange
 from gossamer.errors import NotApplicableError, ScheduleError
 from gossamer.graphs.list_scheduling import ORDERS
 from gossamer.networks import array, star, torus

@@ -8,8 +8,12 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.algorithms.total_exchange.edge_colored import edge_colored_exchange
-from gossamer.algorithms.total_exchange.products import HOMOGENEOUS_PRODUCT, PRODUCT_ROUNDS, product_rounds_exchange
-from gossamer.algorithms.total_exchange.rounds_of_line_exchanges import array_rounds_exchange
+from gossamer.algorithms.total_exchange.products import (
+    HOMOGENEOUS_PRODUCT,
+    PRODUCT_ROUNDS,
+    array_rounds_exchange,
+    product_rounds_exchange,
+)
 from gossamer.bounds import best_bound
 from gossamer.errors import NotApplicableError
 from gossamer.networks import product

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.algorithms.total_exchange.edge_colored import balanced_words, edge_colored_exchange, line_step
-from gossamer.algorithms.total_exchange.ring_queues import parity_shift_exchange
-from gossamer.algorithms.total_exchange.rounds_of_line_exchanges import (
+from gossamer.algorithms.total_exchange.products import (
     array_rounds_exchange,
     best_rounds,
     exchange_steps,
 )
+from gossamer.algorithms.total_exchange.ring_queues import parity_shift_exchange
 from gossamer.questions.cases import Case
 from gossamer.questions.rules import Rules
 

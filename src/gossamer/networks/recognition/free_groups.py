@@ -14,8 +14,8 @@ import numpy.typing as npt
 from gossamer.errors import NetworkError
 from gossamer.networks.cable_orbits import FreeGroup, Table, few_generators, generated_table
 from gossamer.networks.cayley import cayley_network
+from gossamer.networks.derived import Lifted
 from gossamer.networks.finite_groups import TableGroup
-from gossamer.networks.lifts import Lifted
 from gossamer.networks.network import Factors, Network
 from gossamer.networks.structures import IntArray, Speeds, int_array
 

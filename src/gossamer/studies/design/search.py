@@ -13,9 +13,9 @@ import numpy.typing as npt
 from gossamer.errors import ModelError, NetworkError
 from gossamer.jit import njit
 from gossamer.networks import AbelianGroup, Network, parse
+from gossamer.networks.derived import lift
 from gossamer.networks.group_specs import group_named
-from gossamer.networks.lifts import lift
-from gossamer.networks.optically_switched_cubes import switched_cubes
+from gossamer.networks.twisted_tori import switched_cubes
 from gossamer.studies.design.problem import SPEC_FAMILIES, Problem, specs_of
 from gossamer.studies.design.random_groups import GROUP_FAMILIES, random_group
 
