@@ -47,9 +47,45 @@ def test_a_schedule_of_many_hops_is_counted_and_one_of_too_many_refused(tmp_path
     counted = (tmp_path / "a.html").read_text()
     assert '"frames"' in counted
     assert f'"rows":{schedule.hop_count}' in counted
-    monkeypatch.setattr(pages, "MOST_HOPS", 200)
-    with pytest.raises(NotApplicableError, match=f"at most 200 hops, and this schedule has {schedule.hop_count:,}"):
+    monkeypatch.setattr(pages, "MOST_HOPS", 14)
+    with pytest.raises(
+        NotApplicableError, match=f"at most 14 stored hops, and this schedule has {schedule.slot.size:,}"
+    ):
         explore(schedule, tmp_path / "a.html")
-    monkeypatch.setattr(module, "MOST_HOPS", 200)
-    with pytest.raises(NotApplicableError, match="at most 200 hops"):
+    monkeypatch.setattr(module, "MOST_HOPS", 14)
+    with pytest.raises(NotApplicableError, match="at most 14 stored hops"):
         aggregated(schedule)
+
+
+@pytest.mark.parametrize("task", ["allgather", "broadcast"])
+def test_a_large_hierarchy_is_shown_by_tiers_with_one_group_in_full(task, monkeypatch):
+    outcome = gossamer.plan("dgx-h100:3", task, cost=gossamer.TimeCost("64MiB"))
+    schedule, network = outcome.schedule, outcome.schedule.network
+    monkeypatch.setattr(pages, "_MOST_DRAWN", 20)
+    shown = aggregated(schedule)
+    names = shown.head["names"]
+    assert names[:8] == [f"box0.gpu{i}" for i in range(8)]
+    assert names[8:] == ["16 x gpu", "8 x rail", "box0.nvswitch", "2 x nvswitch"]
+    assert shown.head["all"] == network.node_count
+    load, ends = link_load(schedule), shown.columns
+    pairs = {
+        (names[s], names[t]): int(n)
+        for s, t, n in zip(ends["source"], ends["target"], ends["crossed"], strict=True)
+    }  # fmt: skip
+    assert sum(pairs.values()) == schedule.hop_count
+    source, target = ([network.node_name(v) for v in end] for end in (network.link_source, network.link_target))
+    for at, end in [("box0.nvswitch", "box0.gpu3"), ("box0.gpu5", "box0.nvswitch")]:
+        assert pairs[at, end] == sum(
+            int(n) for s, t, n in zip(source, target, load, strict=True) if (s, t) == (at, end)
+        )
+    to_rails = sum(int(n) for s, t, n in zip(source, target, load, strict=True) if "gpu" in s and "rail" in t)
+    assert sum(n for (s, t), n in pairs.items() if "gpu" in s and "rail" in t) == to_rails
+
+
+@pytest.mark.parametrize(("spec", "task"), [("torus:4x6", "allgather"), ("hypercube:4", "alltoall")])
+def test_one_stored_orbit_counts_as_all_its_hops(spec, task):
+    schedule = gossamer.plan(spec, task).schedule
+    assert schedule.symmetry is not None
+    few, all_ = aggregated(schedule).columns, aggregated(schedule.expand()).columns
+    for name in ("frames", "crossed", "busy"):
+        assert few[name].tolist() == pytest.approx(all_[name].tolist())

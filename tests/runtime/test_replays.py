@@ -12,6 +12,7 @@ import pytest
 import gossamer
 from gossamer.cli import main
 from gossamer.errors import ModelError, NotApplicableError, ScheduleError
+from gossamer.execution import machine_model_replay
 from gossamer.execution.machine_model_replay import loggp_time, own_collective, replay, smpi_own_times, smpi_time
 from gossamer.interchange import export
 from gossamer.networks import from_networkx
@@ -251,3 +252,10 @@ def test_a_plan_in_seconds_goes_out_with_its_own_bytes(tmp_path):
     assert "send 65536b" in (tmp_path / "own.goal").read_text()
     large = (tmp_path / "--bytes128KiB.goal").read_text()
     assert "send 65536b" in large or "send 131072b" in large
+
+
+def test_loggp_is_refused_before_programs_are_made_where_messages_cross_switches(monkeypatch):
+    schedule = gossamer.plan("dgx-h100:2", "allgather", cost=gossamer.TimeCost("1MiB")).schedule
+    monkeypatch.setattr(machine_model_replay, "_of_plan", lambda *given: pytest.fail("a program was made"))
+    with pytest.raises(NotApplicableError, match=r"take --model smpi$"):
+        machine_model_replay.replay(schedule)

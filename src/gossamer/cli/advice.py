@@ -39,6 +39,7 @@ __all__ = ["with_advice"]
 
 _MEANT = re.compile(r"'([^']+)'[^']*\(did you mean '([^']+)'\?\)")
 _TOO_FEW = re.compile(r"\bneeds (\w+) of at least (\d+)\b")
+_TAKE = re.compile(r"; take (--[\w-]+) ([\w-]+)")
 _NO_OPTION = re.compile(r"[Nn]o option (-[\w-]+)")
 _OUTSIDE = re.compile(r"\b(-?\d+)\.\.(-?\d+)(?:, got '?(-?\d+)'?)?")
 _SUCH_AS = re.compile(r"\bsuch as (\w[^\s,;']*)[^']*, got '([^']+)'")
@@ -230,7 +231,9 @@ def _of_nccl_tests(line: CommandLine) -> Iterator[Words]:
 
 
 def _options_meant(text: str, line: CommandLine) -> Iterator[Words]:
-    """Yield the line with the option that one which there is not is called here, or without it."""
+    """Yield the line with the option that the text names, with that which a wrong one is called here, or without it."""
+    if named := _TAKE.search(text):
+        yield line.with_option(named[1], named[2])
     found = _NO_OPTION.search(text)
     if found is None:
         return

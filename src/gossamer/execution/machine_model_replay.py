@@ -159,11 +159,15 @@ def _links_between(network: Network, pairs: npt.NDArray[np.int64]) -> npt.NDArra
     order = np.argsort(ends, kind="stable")
     place = order[np.minimum(np.searchsorted(ends[order], pairs), order.size - 1)]
     if not np.array_equal(ends[place], pairs):
-        raise NotApplicableError(
-            f"LogGP has a link between any two ranks that send to each other, and {network.spec} has ways over "
-            "several links that differ; take smpi"
-        )
+        raise _no_link(network)
     return place
+
+
+def _no_link(network: Network) -> NotApplicableError:
+    return NotApplicableError(
+        f"LogGP has a link between any two ranks that send to each other, and those of {network.spec} send over "
+        "several links that differ; take --model smpi"
+    )
 
 
 # Replay in SimGrid's SMPI.
@@ -500,11 +504,17 @@ def replay(
     rate, delay = link_speeds(network, *given)
     alike = network.link_count > 0 and bool(np.all(rate == rate[0]) and np.all(delay == delay[0]))
     if model == "loggp" and not network.link_count:
-        raise NotApplicableError(f"{network.spec} has no links, and LogGP has a bandwidth and a latency; take smpi")
+        raise NotApplicableError(
+            f"{network.spec} has no links, and LogGP has a bandwidth and a latency; take --model smpi"
+        )
     if model == "loggp" and not alike and not own_links:
         raise NotApplicableError(
-            f"the links of {network.spec} differ, and LogGP has one bandwidth and latency; take smpi, or give both"
+            f"the links of {network.spec} differ, and LogGP has one bandwidth and latency; take --model smpi, or give "
+            "both"
         )
+    joined = network.link_target[network.link_source < network.terminal_count] < network.terminal_count
+    if model == "loggp" and not alike and not joined.any():  # every message crosses switches
+        raise _no_link(network)
     lag, each = (float(delay[0]), 1 / float(rate[0])) if alike else (delay, 1 / rate)
     found = []
     for message in _of_plan(schedule, sizes) if own_links else _of_slots(schedule, sizes, rate, delay, alike):

@@ -14,12 +14,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from gossamer.atomic_files import whole_file
 from gossamer.bounds import Bound
 from gossamer.errors import NotApplicableError, ScheduleError
 from gossamer.explorer.scenes import (
     BINS,
+    MOST_NODES,
     Scene,
     busy,
     check_nodes,
@@ -29,6 +31,8 @@ from gossamer.explorer.scenes import (
     schedule_head,
     stay_columns,
 )
+from gossamer.networks.hierarchy import hierarchy
+from gossamer.networks.network import Network
 from gossamer.planning import planner, switching
 from gossamer.planning.outcome import Outcome
 from gossamer.plots.appearance import CATEGORICAL, by_number, sequential
@@ -44,20 +48,25 @@ from gossamer.studies.sweeps.report import ComparedGroup, Report, cell_text
 # Schedules of too many hops to be shown one by one: how much each link carries in each part of the time.
 
 MOST_HOPS = 60_000_000
-"""The most hops that are counted for a page."""
-_CELLS, _FRAMES = 3_000_000, 120
-_LARGEST = 65_535
+"""The most stored hops that are counted for a page."""
+_CELLS, _FRAMES, _LARGEST = 3_000_000, 120, 2**31 - 1
+_MOST_DRAWN, _MOST_IN_FULL = 1500, 64
+"""Nodes of a hierarchy that are drawn one by one, and of one of its smallest groups that is."""
 
 
 def aggregated(schedule: Schedule, bounds: Sequence[Bound] = (), facts: Sequence[tuple[str, str]] = ()) -> Scene:
     """Return what the explorer shows of a schedule of many hops: loads of links over time, and no single hop.
 
+    Of a large hierarchy it shows one smallest group in full, and the nodes of each other tier as one. Where one orbit
+    is stored, links of an orbit carry the same, and nothing is expanded.
+
     `schedule`: valid, explicit or invariant, with slots of one length. `bounds`, `facts`: as for
     `gossamer.explorer.scene`.
 
-    Raises NotApplicableError if it has more than `MOST_HOPS` hops, slots of several lengths, or too many nodes.
+    Raises NotApplicableError if it stores more than `MOST_HOPS` hops, or has slots of several lengths or too many
+    nodes.
 
-    O(hops) time and memory; a page of up to `_CELLS` numbers.
+    O(stored hops + links) time and memory; a page of up to `_CELLS` numbers.
 
     >>> import gossamer
     >>> shown = aggregated(gossamer.plan("torus:4x4", "allgather").schedule)
@@ -65,25 +74,36 @@ def aggregated(schedule: Schedule, bounds: Sequence[Bound] = (), facts: Sequence
     (240, [64, 64, 64, 48])
     """
     network = schedule.network
-    check_nodes(network)
     lengths = {phase.slot_length for phase in schedule.phases if phase.slots}
-    if schedule.hop_count > MOST_HOPS or len(lengths) > 1:
-        why = f"{schedule.hop_count:,} hops" if len(lengths) <= 1 else "slots of several lengths and many hops"
-        raise NotApplicableError(
-            f"the explorer shows at most {MOST_HOPS:,} hops, and this schedule has {why}; a smaller network of the "
-            "same family shows the same"
-        )
-    whole = schedule.expand()
-    pairs = NodePairs(network)
-    pair = pairs.number(network.link_source, network.link_target)
+    if len(lengths) > 1:
+        raise NotApplicableError("the explorer shows slots of several lengths only where hops are shown one by one")
+    if schedule.slot.size * schedule.generations > MOST_HOPS:
+        raise _too_many(schedule.slot.size * schedule.generations)
+    drawing, part = _by_tier(network)
+    check_nodes(drawing)
+    pairs = NodePairs(drawing)
+    seen = part[network.link_source] != part[network.link_target]
+    pair = pairs.number(part[network.link_source[seen]], part[network.link_target[seen]])
+    whole = schedule.unrolled()
+    data = whole.packet != CONTROL
+    link, slot = whole.link[data], whole.slot[data].astype(np.int64)
+    alike = (
+        np.arange(network.link_count)
+        if whole.symmetry is None
+        else whole.symmetry.link_orbit(np.arange(network.link_count))
+    )
+    images = 1 if whole.symmetry is None else whole.symmetry.order
+    share = images / np.bincount(alike)  # hops over each link of an orbit for one that is stored
+    each_orbit = sparse.csr_array((share[alike[seen]], (alike[seen], pair)), shape=(share.size, pairs.key.size))
     slots, links = max(schedule.slot_count, 1), pairs.key.size
     each = -(-slots // max(1, min(slots, _CELLS // max(links, 1), _FRAMES)))  # slots of a frame
     count = -(-slots // each)
-    data = whole.packet != CONTROL
-    link, slot = pair[whole.link[data]], whole.slot[data].astype(np.int64)
-    frames = np.bincount(slot // each * links + link, minlength=count * links)
-    at, bins = np.arange(slots, dtype=np.float64), min(slots, BINS)
-    used = busy(at, at + 1, slots, np.bincount(slot, minlength=slots).astype(np.float64), int(pairs.capacity.sum()))
+    stored = sparse.csr_array((np.ones(link.size), (slot // each, alike[link])), shape=(count, share.size))
+    frames = (stored @ each_orbit).toarray()
+    bins, start = min(slots, BINS), slot.astype(np.float64)
+    used = busy(
+        start, start + network.link_occupancy[link], slots, np.full(slot.size, images), int(network.link_capacity.sum())
+    )
     none, ints = np.zeros(0, np.int64), np.zeros(0, np.int32)
     columns: dict[str, Any] = {
         **dict.fromkeys(("start", "end"), np.zeros(0, np.uint32)),
@@ -95,17 +115,67 @@ def aggregated(schedule: Schedule, bounds: Sequence[Bound] = (), facts: Sequence
         "busy": used,
         **dict.fromkeys(("held", "deepest"), np.zeros(bins + 1, np.int32)),
         **stay_columns(none, none, none),
-        "crossed": np.bincount(link, minlength=links).astype(np.int32),
-        "frames": np.minimum(frames, _LARGEST).astype(np.int32),
-        **drawn(network, pairs),
+        "crossed": np.minimum(np.rint(frames.sum(axis=0)), _LARGEST).astype(np.int32),
+        "frames": np.minimum(np.rint(frames), _LARGEST).astype(np.int32).reshape(-1),
+        **drawn(drawing, pairs),
     }
-    head = schedule_head(schedule, bounds, facts, float(next(iter(lengths), 1))) | {
-        "ticks": slots,
-        "rows": schedule.hop_count,
-        "held_peak": -1,
-        "each": each,
-    }
+    head = schedule_head(schedule, bounds, facts, float(next(iter(lengths), 1)))
+    head |= {"ticks": slots, "rows": schedule.hop_count, "held_peak": -1, "each": each}
+    if drawing is not network:
+        head |= {name: plain_head(drawing)[name] for name in ("nodes", "terminals", "names")}
+        head |= {
+            "marked": np.unique(part[head["marked"]]).tolist() if head["marked"] else [],
+            "all": network.node_count,
+        }
     return Scene(head, columns)
+
+
+def _by_tier(network: Network) -> tuple[Network, npt.NDArray[np.int64]]:
+    """Return what is drawn of a network, and the node of it that stands for each node; small ones as they are.
+
+    A large hierarchy is drawn with the first of its smallest groups in full. All nodes of a tier that share as many
+    levels of groups with it are one node, and all links between two such nodes one link of their capacity.
+    """
+    found = hierarchy(network) if network.node_count > _MOST_DRAWN else None
+    if found is None:
+        return network, np.arange(network.node_count)
+    near = np.zeros(network.node_count, np.int64)
+    inside = np.ones(network.node_count, np.bool_)
+    for level in found.levels:
+        at = list(level)
+        inside &= (found.place[:, at] == found.place[0, at]).all(axis=1)
+        near += inside
+    single = inside & (near > 0) & (inside.sum() <= _MOST_IN_FULL)
+    switch = np.arange(network.node_count) >= network.terminal_count
+    key = np.stack([switch, found.tier, -near, np.where(single, np.arange(network.node_count) + 1, 0)])
+    _, first, part, size = np.unique(key, axis=1, return_index=True, return_inverse=True, return_counts=True)
+    part = part.reshape(-1)
+    names: list[str] = []
+    for node, count in zip(first.tolist(), size.tolist(), strict=True):
+        name = own = network.node_name(node)
+        if count > 1:  # box1.gpu0 and 8,183 like it: 8,184 x gpu
+            word = own.rpartition(".")[2].rstrip("0123456789-")
+            name = (
+                f"{count:,} x {word}" if word.isalpha() else f"{count:,} {'switches' if switch[node] else 'terminals'}"
+            )
+        names.append(f"{name} ({own})" if name in names else name)
+    source, target = part[network.link_source], part[network.link_target]
+    crossing = source != target
+    ends = source[crossing] * first.size + target[crossing]
+    joined, of_link = np.unique(ends, return_inverse=True)
+    drawing = Network(
+        network.spec, first.size, joined // first.size, joined % first.size,
+        np.bincount(of_link.reshape(-1), network.link_capacity[crossing]).astype(np.int64),
+        terminal_count=int((~switch[first]).sum()), labels=names, links_only=True,
+    )  # fmt: skip
+    return drawing, part
+
+
+def _too_many(hops: int) -> NotApplicableError:
+    return NotApplicableError(
+        f"the explorer counts at most {MOST_HOPS:,} stored hops, and this schedule has {hops:,}; a smaller network of "
+        "the same family shows the same"
+    )
 
 
 # Simulations as scenes: broadcasts at random with the queues of links, and worms of flits on channels.
@@ -252,7 +322,7 @@ def explore(schedules: Any, path: str | os.PathLike[str]) -> None:
 
     Raises ScheduleError if there is none, or more than two, or an outcome whose schedule was not kept;
     VerificationError if a schedule is not valid; NotApplicableError if the network has more than 20,000 nodes, there
-    are more than `aggregated.MOST_HOPS` hops, or more than `MOST_ROWS` and no way to count them; FileFormatError if the
+    are more than `MOST_HOPS` stored hops, or more than `MOST_ROWS` and no way to count them; FileFormatError if the
     file cannot be written.
 
     O(hops log hops) time. About 3 to 8 bytes a hop in the file.
@@ -317,14 +387,11 @@ def _scene(given: Any) -> Scene:
 def _check_size(schedule: Any) -> bool:
     """Return whether a schedule has too many hops to be shown one by one."""
     rows = int(getattr(schedule, "hop_count", 0) or getattr(schedule, "message_count", 0))
-    if rows > MOST_ROWS and schedule.switching == "store-and-forward" and rows <= MOST_HOPS:
-        return True
-    if rows > MOST_ROWS:
-        raise NotApplicableError(
-            f"the explorer shows at most {MOST_HOPS:,} hops, and this schedule has {rows:,}; a smaller network of the "
-            "same family shows the same"
-        )
-    return False
+    if rows <= MOST_ROWS and schedule.network.node_count <= MOST_NODES:
+        return False
+    if schedule.switching != "store-and-forward":
+        raise _too_many(rows)
+    return True
 
 
 def _packed(scenes: Sequence[Scene]) -> tuple[str, str]:

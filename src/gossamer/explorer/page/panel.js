@@ -41,7 +41,7 @@ class Panel {
     const busiest = s.load.indexOf(s.most);
     this.box.innerHTML = `<h2>${plain(s.task)}</h2>` + list([
       ["network", plain(s.network)],
-      ["nodes, links", `${count(s.nodes)}, ${count(s.links)}`],
+      ["nodes, links", `${count(s.all ?? s.nodes)}, ${count(s.links)}`],
       [s.worms ? "routing" : s.timed ? "scheme" : "algorithm", plain(s.algorithm)],
       ["time", `<b id="time">${s.time}</b> ${units(s)}`],
       ...(s.timed ? [] : [["bound", s.bound === null ? "-" : `<span id="bound">${s.bound}</span>`]]),
