@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from os import PathLike
 
 from gossamer.atomic_files import bandwidth_text
-from gossamer.errors import FileFormatError, shown
+from gossamer.errors import FileFormatError, nearest, shown
 from gossamer.networks.builder import LinkKind, NetworkFormat, Wiring, attributed, path_and
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Assumption, Assumptions
@@ -144,6 +144,11 @@ def _rocm_tables(
             models |= {i for i, model in enumerate(_XGMI) if re.search(rf"\b(?:{model[0]})\b", line)}
         title = line.strip("= ").lower()
         if line.startswith("=") or title in _TABLES:
+            if title.endswith("between two gpus") and title not in _TABLES:
+                raise FileFormatError(
+                    f"{where}: the table {shown(line.strip('= '))} is none of: Weight, Hops or Link "
+                    "Type between two GPUs"
+                )
             table, columns = _TABLES.get(title, ""), []
             if table in tables:
                 raise FileFormatError(f"{where}: there is a second table {shown(title)}")
@@ -230,6 +235,11 @@ _GPU_CLASS = re.compile("03(?!00)..|12..")
 """Classes of PCI: 3-D controllers and displays but for VGA, and processing accelerators."""
 _GPU_NAME = re.compile(r"(?:cuda|nvml|rsmi|ze|opencl)[0-9].*")
 _MATRICES = ("NVLinkBandwidth", "XGMIBandwidth")
+_TYPES = (
+    "Machine", "Package", "Die", "Core", "PU", "L1Cache", "L2Cache", "L3Cache", "L4Cache", "L5Cache", "L1iCache",
+    "L2iCache", "L3iCache", "Group", "NUMANode", "MemCache", "Bridge", "PCIDev", "OSDev", "Misc",
+)  # fmt: skip
+"""Types of objects that hwloc has."""
 
 
 @dataclass
@@ -316,6 +326,9 @@ def _object(tree: _Tree, element: Element, above: str, cpu: str) -> None:
     kind = element.attributes.get("type")
     if kind is None:
         raise FileFormatError(f"{tree.where(element)}: 'object' has no attribute 'type'")
+    if kind not in _TYPES:
+        known = nearest(kind, _TYPES) or f"; there are: {', '.join(_TYPES)}"
+        raise FileFormatError(f"{tree.where(element)}: hwloc has no object of type {shown(kind)}{known}")
     if kind == "Package":
         above = cpu = f"CPU{element.attributes.get('os_index', len(tree.cpus))}"
         if cpu in tree.cpus:
@@ -424,7 +437,14 @@ ROCM_SMI = NetworkFormat(
     summary="GPUs of a server, from the text that rocm-smi --showtopo prints",
     source="gossamer.networks.read_rocm_smi",
     read=lambda path, words=None: read_rocm_smi(path, **(words or {})),
-    recognizes=lambda text: bool(re.search(r"^=*\s*Link Type between two GPUs\s*=*\s*$", text, re.MULTILINE)),
+    recognizes=lambda text: bool(
+        re.search(
+            r"^=*\s*(?:ROCm System Management Interface|(?:Weight|Hops|Link Type) between "
+            r"two GPUs)\s*=*\s*$",
+            text,
+            re.MULTILINE,
+        )
+    ),
     form=path_and("xgmi", "pcie", "latency"),
     parameters="PATH[,xgmi=64GB/s][,pcie=32GB/s][,latency=1us]",
 )
