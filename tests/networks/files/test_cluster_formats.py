@@ -271,6 +271,8 @@ def test_content_tells_the_format_under_any_name(tmp_path, monkeypatch, name):
 
 SLIPS = {
     "mi250x.txt": [
+        ("GPU1   15           0 ", "GPU1   15           3 ", "line 7: GPU1 to GPU1 must be 0, got '3'"),
+        ("Numa Node: 1", "Numa Node: one", "expected a line such as 'GPU[0] : (Topology) Numa Node: 0'"),
         ("Weight between", "Waight between", "line 4: the table 'Waight between two GPUs' is none of: Weight, Hops"),
         (
             "XGMI         XGMI         XGMI  ",

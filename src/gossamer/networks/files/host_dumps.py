@@ -154,6 +154,10 @@ def _rocm_tables(
                 raise FileFormatError(f"{where}: there is a second table {shown(title)}")
             if table:
                 tables[table] = {}
+        elif "(Topology) Numa" in line and not _NUMA.fullmatch(line):
+            raise FileFormatError(
+                f"{where}: expected a line such as 'GPU[0] : (Topology) Numa Node: 0', got {shown(line)}"
+            )
         elif match := _NUMA.fullmatch(line):
             if match[2] == "Node":
                 numa[f"GPU{match[1]}"] = match[3]
@@ -183,9 +187,10 @@ def _rocm_row(cells: Cells, table: str, gpus: list[str], words: list[str], where
     if len(words) - 1 != len(gpus):
         raise FileFormatError(f"{where}: {len(words) - 1} entries are given for {len(gpus)} GPUs")
     for other, word in zip(gpus, words[1:], strict=True):
-        allowed = "XGMI|PCIE" if table == "type" and other != words[0] else "[0-9]{1,6}"
+        told, allowed = ("XGMI or PCIE", "XGMI|PCIE") if table == "type" else ("a whole number", "[0-9]{1,6}")
+        if other == words[0]:
+            told, allowed = "0", "0"
         if not re.fullmatch(allowed, word):
-            told = "XGMI or PCIE" if table == "type" and other != words[0] else "a whole number"
             raise FileFormatError(f"{where}: {words[0]} to {other} must be {told}, got {shown(word)}")
         cells[words[0], other] = (word, where)
         back = cells.get((other, words[0]))
