@@ -126,6 +126,14 @@ def routes(
             rich_help_panel="Network",
         ),
     ] = None,
+    lanes: Annotated[
+        Path | None,
+        typer.Option(
+            help="Virtual lanes of these levels by switch and ports, as opensm-sl2vl.dump or smpquery sl2vl has them.",
+            metavar="FILE",
+            rich_help_panel="Network",
+        ),
+    ] = None,
     layers: Annotated[
         int, typer.Option(help="Virtual layers at most, of 16.", metavar="N", rich_help_panel="Search")
     ] = 16,
@@ -138,14 +146,16 @@ def routes(
     from gossamer.networks.routing_tables import check_suffix, write_routing_table
     from gossamer.planning import routing_report
 
-    check_other_than([network, table, levels], output or [])
+    check_other_than([network, table, levels, lanes], output or [])
     for path in output or []:
         if path.suffix.lower() != ".csv":
             check_suffix(path)
         check_writable(path)
     with progress() as stage, written_together():
         stage("reading")
-        found = routing_report.routes(network, table, levels=levels, layers=layers, seed=seed, progress=stage)
+        found = routing_report.routes(
+            network, table, levels=levels, lanes=lanes, layers=layers, seed=seed, progress=stage
+        )
         for path in output or []:
             stage(f"writing {path}")
             if path.suffix.lower() == ".csv":

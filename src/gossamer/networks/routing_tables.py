@@ -22,7 +22,9 @@ from gossamer.networks.network import Network
 from gossamer.networks.structures import IntArray, Speeds, Structure, int_array
 from gossamer.reading.files import file_name, text_lines
 
-__all__ = ["MAX_LAYERS", "CablePorts", "Cables", "RoutingTable", "read_routing_table", "write_routing_table"]
+__all__ = [
+    "MAX_LAYERS", "CablePorts", "Cables", "RoutingTable", "VirtualLanes", "read_routing_table", "write_routing_table",
+]  # fmt: skip
 
 Ints = npt.NDArray[np.int64]
 
@@ -77,6 +79,28 @@ def _times(network: Network) -> Ints:
         each = np.array([min(int(ratio * unit), _MOST_UNITS) for ratio in ratios], np.int64)
         slots = each[which]
     return slots // (int(np.gcd.reduce(slots)) if slots.size else 1)
+
+
+class VirtualLanes(NamedTuple):
+    """The virtual lane on each cable of what has a service level, where it changes from cable to cable.
+
+    `first` uint8[C, 16], by direction of a `Cables` and level, that of messages which begin at the source of the cable;
+    `onward` uint8[A, 16] that of messages which come from another cable, by the `arcs` of the cables. On lane 15, which
+    is for management, switches drop messages.
+    """
+
+    first: npt.NDArray[np.uint8]
+    onward: npt.NDArray[np.uint8]
+
+    @staticmethod
+    def arcs(cables: Cables) -> Ints:
+        """Return int64[C+1]: of cable c followed by the k-th that leaves its target the arc is the c-th entry plus k.
+
+        >>> import gossamer
+        >>> VirtualLanes.arcs(Cables.of(gossamer.network("ring:3"))).tolist()
+        [0, 2, 4, 6, 8, 10, 12]
+        """
+        return np.concatenate([[0], np.cumsum(np.diff(cables.first)[cables.target])]).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,16 +215,19 @@ class RoutingTable:
         none. With P LIDs a terminal there are P paths from a source to a destination: column ``p*T + t`` is path p to
         t. Usually P is 1.
     layer : uint8[T, P*T]
-        The virtual layer of what source s sends to destination t: the service level, and the virtual lane on every
-        cable.
+        The virtual layer of what source s sends to destination t: the service level, and without `lanes` the virtual
+        lane on every cable.
     name : str
         How it was made, or the file that it was read from.
+    lanes : VirtualLanes, optional
+        The virtual lanes of the service levels.
     """
 
     network: Network
     cable: IntArray
     layer: npt.NDArray[np.uint8]
     name: str
+    lanes: VirtualLanes | None = None
 
     def __post_init__(self) -> None:
         n, t = self.network.node_count, self.network.terminal_count
@@ -217,6 +244,12 @@ class RoutingTable:
             or (layer.dtype != np.uint8)
         ):
             raise NetworkError(f"a routing table of {self.network.spec} has {n} x {t} cables and {t} x {t} layers")
+        if self.lanes is not None:
+            shapes = self.lanes.first.shape, self.lanes.onward.shape
+            arcs = int(VirtualLanes.arcs(self.cables)[-1])
+            if shapes != ((self.cables.source.size, MAX_LAYERS), (arcs, MAX_LAYERS)) or self.layers > MAX_LAYERS:
+                told = f"{self.cables.source.size} cables, {arcs} pairs of them and {MAX_LAYERS} levels"
+                raise NetworkError(f"virtual lanes of {self.network.spec} are of {told}")
         used = table >= 0
         leaves = self.cables.source[np.where(used, table, 0)] if self.cables.source.size else np.zeros_like(table)
         out = (table < -1) | (table >= self.cables.source.size) | (used & (leaves != np.arange(n)[:, None]))
@@ -255,7 +288,7 @@ def check_size(network: Network, paths: int = 1) -> None:
 #
 # A linear forwarding table says for each switch and local identifier (LID) through which port a packet leaves. The
 # service level of a path, source LID to destination LID, is that of OpenSM's dump of path records; which virtual lane a
-# service level takes is said for each switch and pair of ports, here the lane of the same number.
+# service level takes is said for each switch and pair of ports.
 
 _HEAD = re.compile(r"Unicast lids \[[^\]]*\] of switch\b.*?\bguid (0x[0-9a-fA-F]{1,16})\b.*")
 _ENTRY = re.compile(r"(0x[0-9a-fA-F]{1,4}|[0-9]{1,5})\s+([0-9]{1,3})\b\s*(?:[:#].*|\(.*)?")
@@ -264,14 +297,20 @@ _REST = re.compile(r"Lid\s+Out\s+Destination|Port\s+Info|[0-9]+ (?:valid )?lids 
 _PATHS = re.compile(r"(?:Channel Adapter|Switch|Router)\s+0x[0-9a-fA-F]{1,16},\s*base LID ([0-9]{1,5})\b.*")
 _PATH = re.compile(r"(0x[0-9a-fA-F]{1,4})\s*:\s*([0-9]{1,3})\s*(?::.*)?")
 _RECORD = re.compile(r"(?:PathRecord dump:|([a-z_0-9]+)\.{2,}(\S+))")
-_NO_PORT = 255
+_LANES_OF = re.compile(r"(?:Channel Adapter|Switch|Router)\s+(0x[0-9a-fA-F]{1,16})\b.*")
+_LANES_HEAD = re.compile(r"#\s*SL2VL table:\s*(?:Lid ([0-9]{1,5})|(.*))")
+_LANES_ROW = re.compile(r"(?:ports:\s*in)?\s*([0-9]{1,3}),?\s+(?:out\s+)?([0-9]{1,3})\s*:((?:[\s|]*[0-9]{1,9})*)[\s|]*")
+_NO_PORT = _NOT_TOLD = 255
 _MOST_LID = 0xBFFF
 _SUFFIXES = (".lft", ".sl", ".sl2vl")
 _RULE = "#" + "-" * 56
 
 
 def read_routing_table(
-    path: str | PathLike[str], network: Network, levels: str | PathLike[str] | None = None
+    path: str | PathLike[str],
+    network: Network,
+    levels: str | PathLike[str] | None = None,
+    lanes: str | PathLike[str] | None = None,
 ) -> RoutingTable:
     """Read a routing table from a dump of the forwarding tables of the switches of an InfiniBand fabric.
 
@@ -286,6 +325,9 @@ def read_routing_table(
     levels : path, optional
         Service levels by source and destination: path records that ``saquery`` prints, or ``opensm-path-records.dump``.
         Default: all are 0.
+    lanes : path, optional
+        Virtual lanes of service levels by switch, port in and port out: ``opensm-sl2vl.dump``, or what ``smpquery sl2vl
+        LID PORT`` prints for each port of each switch. Default: a lane of its own for each level.
 
     Returns
     -------
@@ -360,7 +402,81 @@ def read_routing_table(
     layer = np.zeros((t, table.shape[1]), np.uint8)
     if levels is not None:
         _read_levels(levels, columns, layer)
-    return RoutingTable(network, table, layer, Path(path).name)
+    found = None if lanes is None else _read_lanes(lanes, network, ports, cables, leaves)
+    return RoutingTable(network, table, layer, Path(path).name, found)
+
+
+def _read_lanes(
+    path: str | PathLike[str], network: Network, ports: CablePorts, cables: Cables, leaves: dict[tuple[int, int], int]
+) -> VirtualLanes:
+    """Read the virtual lanes of service levels, by switch, port in and port out; adapters have one row.
+
+    Every two cables of a switch must have a row, but for the way back by the same one.
+    """
+    name, n, t = file_name(path), network.node_count, network.terminal_count
+    alone = n == t
+    first = np.tile(np.arange(MAX_LAYERS, dtype=np.uint8), (cables.source.size, 1))
+    arcs = VirtualLanes.arcs(cables)
+    onward = np.full((int(arcs[-1]), MAX_LAYERS), _NOT_TOLD, np.uint8)
+    enters = {(int(cables.target[c]), int(far)): c for c, far in enumerate(ports.far)}
+    by_guid = {guid: v for v, guid in enumerate(ports.guid)}
+    adapters = {guid: v for v, guid in enumerate(ports.port_guid[:t])}
+    by_lid = {lid + (n if alone else 0): v for v, lid in enumerate(ports.lid.tolist()) if lid and (alone or v >= t)}
+    adapter_lids = {lid + path: v for v, lid in enumerate(ports.lid[:t].tolist()) for path in range(1 << ports.lmc)}
+    node, adapter, done = -1, False, set[tuple[int, int, int]]()
+    queried = None
+    for number, line in text_lines(path, "a dump of virtual lanes", comment="", pieces={b"\n": 200}):
+        where = f"{name}, line {number}"
+        if head := _LANES_OF.fullmatch(line):
+            called, adapter = f"with GUID {head[1]}", line.startswith("Channel")
+            node = (adapters if adapter else by_guid).get(int(head[1], 16), -1)
+        elif queried := _LANES_HEAD.fullmatch(line):
+            if queried[1] is None:
+                raise FileFormatError(f"{where}: the switch must be told by its LID, as 'smpquery sl2vl LID PORT' does")
+            called, lid = f"with LID {queried[1]}", int(queried[1])
+            adapter = lid not in by_lid
+            node = adapter_lids.get(lid, -1) if adapter else by_lid[lid]
+        if head or queried:
+            if node < 0:
+                raise FileFormatError(f"{where}: {network.spec} has no switch or adapter {called}")
+        elif row := _LANES_ROW.fullmatch(line):
+            if node < 0:
+                told = "'Switch 0x...' or '# SL2VL table: Lid 7'"
+                raise FileFormatError(f"{where}: lanes stand before their switch, a line {told}")
+            values = [int(word) for word in re.findall("[0-9]+", row[3])]
+            if len(values) != MAX_LAYERS or max(values) >= MAX_LAYERS:
+                raise FileFormatError(f"{where}: a row has the lanes 0..{MAX_LAYERS - 1} of {MAX_LAYERS} levels, got "
+                                      f"{shown(row[3].strip())}")  # fmt: skip
+            into, out = int(row[1]), int(row[2])
+            if adapter:
+                if not alone:
+                    first[cables.first[node] : cables.first[node + 1]] = values
+                continue
+            if (node, into, out) in done:
+                raise FileFormatError(f"{where}: ports {into} and {out} of {network.node_name(node)} are there twice")
+            done.add((node, into, out))
+            leaving, entering = leaves.get((node, out), -1), enters.get((node, into), -1)
+            if leaving >= 0 and entering >= 0:
+                onward[arcs[entering] + leaving - cables.first[node]] = values
+            elif leaving >= 0 and alone and into == int(np.diff(cables.first)[node]) + 1:
+                first[leaving] = values
+        elif not line.startswith("#"):
+            raise FileFormatError(
+                f"{where}: neither a switch nor a row such as '1   2   : 0  1 ...', got {shown(line)}"
+            )
+    if not alone:
+        for c in np.flatnonzero(cables.target < t).tolist():  # adapters pass nothing on
+            onward[arcs[c] : arcs[c + 1]] = MAX_LAYERS - 1
+    silent = np.flatnonzero(onward[:, 0] == _NOT_TOLD)
+    before = np.searchsorted(arcs, silent, side="right") - 1
+    after = cables.first[cables.target[before]] + silent - arcs[before]
+    back = (cables.target[after] == cables.source[before]) & (ports.far[after] == ports.port[before])
+    if not back.all():
+        a, b = (int(each[~back][0]) for each in (before, after))
+        told = f"port {ports.far[a]} to port {ports.port[b]} of {network.node_name(int(cables.target[a]))}"
+        raise FileFormatError(f"{name}: there are no virtual lanes from {told}")
+    onward[silent] = MAX_LAYERS - 1
+    return VirtualLanes(first, onward)
 
 
 def _numbered(network: Network, ports: CablePorts, count: int) -> dict[int, int]:
@@ -574,17 +690,31 @@ def _write_levels(table: RoutingTable, ports: CablePorts, file: TextIO) -> None:
 
 
 def _write_lanes(table: RoutingTable, ports: CablePorts, file: TextIO) -> None:
-    network, t = table.network, table.network.terminal_count
-    lanes = "".join(f" {min(level, table.layers - 1):<2d}" for level in range(MAX_LAYERS))
+    network, t, cables = table.network, table.network.terminal_count, table.cables
+    own = [min(level, table.layers - 1) for level in range(MAX_LAYERS)]
+    arcs = VirtualLanes.arcs(cables)
+    leaves = {(int(u), int(p)): c for c, (u, p) in enumerate(zip(cables.source, ports.port, strict=True))}
+    enters = {(int(v), int(p)): c for c, (v, p) in enumerate(zip(cables.target, ports.far, strict=True))}
+
+    def told(node: int, into: int, out: int) -> str:
+        values = own
+        leaving, entering = leaves.get((node, out), -1), enters.get((node, into), -1)
+        if table.lanes is not None and leaving >= 0:
+            rows = table.lanes.first[leaving] if entering < 0 else (
+                table.lanes.onward[arcs[entering] + leaving - cables.first[node]])  # fmt: skip
+            values = rows.tolist()
+        return "".join(f" {lane:<2d}" for lane in values)
+
     head = "#in out :" + "".join(f" {level:<2d}" for level in range(MAX_LAYERS))
     alone = t == network.node_count
     for v in range(t):
         called = f'Channel Adapter 0x{ports.port_guid[v]:016x}, base LID {int(ports.lid[v])}, "{network.node_name(v)}"'
-        file.write(f"{called}\n{head}\n{_RULE}\n0   0   :{lanes}\n{_RULE}\n\n")
+        first = -1 if alone or cables.first[v] == cables.first[v + 1] else int(ports.port[cables.first[v]])
+        file.write(f"{called}\n{head}\n{_RULE}\n0   0   :{told(v, -1, first)}\n{_RULE}\n\n")
     for v in _switches(network):
         mine = sorted(ports.port[table.cables.first[v] : table.cables.first[v + 1]].tolist())
         mine += [len(mine) + 1] if alone else []
         lid = int(ports.lid[v]) + (t if alone else 0)
         file.write(f'Switch 0x{ports.guid[v]:016x}, base LID {lid}, "{network.node_name(v)}"\n{head}\n{_RULE}\n')
         rows: Iterator[tuple[int, int]] = itertools.product(mine, [0, *mine])
-        file.write("".join(f"{into:<3d} {out:<3d} :{lanes}\n" for out, into in rows) + f"{_RULE}\n\n")
+        file.write("".join(f"{into:<3d} {out:<3d} :{told(v, into, out)}\n" for out, into in rows) + f"{_RULE}\n\n")

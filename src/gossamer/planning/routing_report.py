@@ -66,6 +66,13 @@ class Routes(Tabled):
         time = self.tables.cables.time
         return int(time.min()) if time.size else 1
 
+    @property
+    def _layers(self) -> str:
+        """What messages wait for, in words."""
+        if self.tables.lanes is not None:
+            return quantity(self.judged.lanes, "virtual lane")
+        return quantity(self.tables.layers, "virtual layer")
+
     def _packets(self, load: Fraction | int) -> str:
         return f"{float(Fraction(load) / self._unit):,.5g}"
 
@@ -78,7 +85,7 @@ class Routes(Tabled):
             return f"{self.tables.name} on {where}: {missing} do not arrive"
         if not self.judged.deadlock_free:
             return f"{self.tables.name} on {where}: every message arrives, but messages can deadlock"
-        layers = quantity(self.tables.layers, "virtual layer")
+        layers = self._layers
         load = f"{self.ratio:.3f} times the least load" if self.ratio > 1 else "the least load"
         return f"{self.tables.name} on {where}: cannot deadlock in {layers}, {load} of an alltoall"
 
@@ -116,15 +123,22 @@ class Routes(Tabled):
         found = self.judged
         if found.deadlock_free:
             waits = ", ".join(f"{count:,}" for count in found.dependencies)
-            layers = quantity(self.tables.layers, "virtual layer")
-            return [f"none: no circle among the dependencies of {layers} ({waits})"]
+            return [f"none: no circle among the dependencies of {self._layers} ({waits})"]
         lines = []
-        for layer, circle in enumerate(found.circles):
-            if circle:
-                names = [self.tables.network.link_name(int(self.tables.cables.link[c])) for c in circle]
+        for layer, names in enumerate(self._circles()):
+            if names:
                 more = f", ... ({len(names)} in all)" if len(names) > _NAMED else ""
-                lines.append(f"layer {layer}: {', then '.join(names[:_NAMED])}{more}, then the first again")
+                which = f"layer {layer}" if self.tables.lanes is None else "virtual lanes"
+                lines.append(f"{which}: {', then '.join(names[:_NAMED])}{more}, then the first again")
         return lines
+
+    def _circles(self) -> list[list[str]]:
+        """Return the names of the cables of each circle, with their lanes where lanes are told."""
+        link, name, count = self.tables.cables.link, self.tables.network.link_name, self.tables.cables.source.size
+        lane = "" if self.tables.lanes is None else " on lane {}"
+        return [
+            [name(int(link[c % count])) + lane.format(c // count) for c in circle] for circle in self.judged.circles
+        ]
 
     def table(self) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
         """Return columns and rows for people: a direction of a cable a row, the busiest first."""
@@ -151,13 +165,13 @@ class Routes(Tabled):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
-        found, link = self.judged, self.tables.cables.link
-        name = self.tables.network.link_name
+        found = self.judged
         return {
             "network": self.tables.network.spec,
             "table": self.tables.name,
             "paths": self.tables.paths,
             "layers": self.tables.layers,
+            "lanes": found.lanes,
             "lost": found.lost,
             "looping": found.looping,
             "longest_path": found.longest,
@@ -166,7 +180,7 @@ class Routes(Tabled):
             "bound": float(self.bound / self._unit),
             "ratio": self.ratio,
             "deadlock_free": found.deadlock_free,
-            "circles": [[name(int(link[c])) for c in circle] for circle in found.circles],
+            "circles": self._circles(),
         }
 
 
@@ -175,6 +189,7 @@ def routes(
     table: RoutingTable | str | PathLike[str] | None = None,
     *,
     levels: str | PathLike[str] | None = None,
+    lanes: str | PathLike[str] | None = None,
     layers: int = MAX_LAYERS,
     seed: int = 0,
     progress: Callable[[str], None] | None = None,
@@ -190,6 +205,8 @@ def routes(
         balanced for alltoall and free of deadlocks.
     levels : path, optional
         Service levels of a table from a file, see `read_routing_table`. Default: all are 0.
+    lanes : path, optional
+        Virtual lanes of these levels by switch and ports, see `read_routing_table`. Default: each level has its own.
     layers : int
         Virtual layers that a table which is made may have, 16 at most. Default: 16. One is enough on any network whose
         links go both ways, at a higher load.
@@ -224,14 +241,14 @@ def routes(
     if net.terminal_count < 2:
         raise ModelError(f"routes go between terminals, and {net.spec} has {net.terminal_count}")
     whole(layers, "layers", 1, MAX_LAYERS, error=ModelError)
-    if levels is not None and (table is None or isinstance(table, RoutingTable)):
-        raise ModelError("service levels go with a table from a file")
+    if (levels is not None or lanes is not None) and (table is None or isinstance(table, RoutingTable)):
+        raise ModelError("service levels and virtual lanes go with a table from a file")
     say("bounding the load")
     bound = alltoall_bound(net)
     if table is None:
         table = routing_table(net, enough=float(bound), layers=layers, seed=seed, progress=progress)
     elif not isinstance(table, RoutingTable):
-        table = read_routing_table(table, net, levels)
+        table = read_routing_table(table, net, levels, lanes)
     elif table.network != net:
         raise ModelError(f"the table is of {table.network.spec}, and not of {net.spec}")
     say("following every path")

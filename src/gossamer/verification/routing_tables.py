@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.networks.routing_tables import Ints, RoutingTable
+from gossamer.networks.routing_tables import Ints, RoutingTable, VirtualLanes
 
 __all__ = ["Judgment", "judge"]
 
@@ -27,8 +27,8 @@ class Judgment:
     table : RoutingTable
         The table.
     lost, looping : int
-        Paths from a source to a destination whose messages stop at a node that has no cable for them, and those that go
-        round for ever.
+        Paths from a source to a destination whose messages stop at a node that has no cable for them, or get lane 15,
+        on which they are dropped; and those that go round for ever.
     fault : tuple of int or None
         A source and a destination of the first of these.
     load : int64[C]
@@ -38,9 +38,13 @@ class Judgment:
     hops : int
         Cables on all paths together.
     circles : tuple of tuples of int
-        For each layer the directions of cables that can wait for each other in turn; empty where none can.
+        For each layer the directions of cables that can wait for each other in turn; empty where none can. Where the
+        table has lanes that change from cable to cable, one entry for all of them: ``l * C + c`` is direction c on lane
+        l.
     dependencies : tuple of int
-        For each layer the pairs of directions of which a message may hold one and ask for the other.
+        For each of these the pairs of which a message may hold one and ask for the other.
+    lanes : int
+        Virtual lanes, up to the greatest that messages take.
     """
 
     table: RoutingTable
@@ -52,6 +56,7 @@ class Judgment:
     hops: int
     circles: tuple[tuple[int, ...], ...]
     dependencies: tuple[int, ...]
+    lanes: int
 
     @property
     def complete(self) -> bool:
@@ -87,8 +92,9 @@ def judge(table: RoutingTable) -> Judgment:
     -----
     Each destination makes of the table a function from nodes to nodes; squared log2 N times, it says who arrives. The
     paths of those who do are followed cable by cable. Cable b depends on a in a layer if a path of that layer goes from
-    a to b. Where these dependencies have no circle, no messages can wait for each other for ever, whatever the traffic
-    (Dally and Seitz 1987). O(T N log N) and O(sum of the lengths of all paths) time.
+    a to b; where lanes are told, a lane of b on a lane of a. Where these dependencies have no circle, no messages can
+    wait for each other for ever, whatever the traffic (Dally and Seitz 1987). O(T N log N) and O(sum of the lengths of
+    all paths) time.
 
     Examples
     --------
@@ -103,7 +109,9 @@ def judge(table: RoutingTable) -> Judgment:
     cables, n, t = table.cables, table.network.node_count, table.network.terminal_count
     load = np.zeros(cables.source.size, np.int64)
     degree = int(np.diff(cables.first).max(initial=1))
-    waits = np.zeros((table.layers, cables.source.size * degree), np.bool_)
+    lanes = table.layers if table.lanes is None else _lanes_taken(table)
+    # of pairs of cables, by layer; or by the lanes of both, of which the first is held and the second asked for
+    waits = np.zeros((lanes if table.lanes is None else lanes * lanes, cables.source.size * degree), np.bool_)
     lost = looping = longest = hops = 0
     fault: tuple[int, int] | None = None
     width = max(1, _PAIRS // max(n, 1))
@@ -121,7 +129,13 @@ def judge(table: RoutingTable) -> Judgment:
                 fault = int(source), int(targets[place])
         source, place = np.nonzero(arrives & (np.arange(t)[:, None] != targets))
         column, target = columns[place], targets[place]
-        layer = table.layer[source, column]
+        if table.lanes is not None and (dropped := _dropped(table, source, column)).any():
+            lost += int(dropped.sum())
+            first = int(np.argmax(dropped))
+            fault = fault or (int(source[first]), int(target[first]))
+            source, column, target = source[~dropped], column[~dropped], target[~dropped]
+        level = table.layer[source, column]
+        group = held = level.astype(np.int64)
         node, before = source.astype(np.int64), np.full(source.size, -1, np.int64)
         steps = 0
         while node.size:
@@ -131,18 +145,61 @@ def judge(table: RoutingTable) -> Judgment:
             steps += 1
             behind = before >= 0
             after = cable[behind] - cables.first[node[behind]]
-            waits[layer[behind], before[behind] * degree + after] = True
+            if table.lanes is not None:
+                lane = _lane(table, before, cable, level)
+                group, held = held * lanes + lane, lane
+            waits[group[behind], before[behind] * degree + after] = True
             node = cables.target[cable].astype(np.int64)
             on = node != target
-            node, column, target, layer, before = node[on], column[on], target[on], layer[on], cable[on]
+            node, column, target, level, before = node[on], column[on], target[on], level[on], cable[on]
+            group, held = group[on], held[on]
         longest = max(longest, steps)
-    circles, counts = [], []
-    for row in waits:
+    circles, counts, together = [], [], []
+    for k, row in enumerate(waits):
         before, after = np.divmod(np.flatnonzero(row), degree)
         after += cables.first[cables.target[before]]
+        if table.lanes is not None:
+            together.append((k // lanes * load.size + before, k % lanes * load.size + after))
+            continue
         circles.append(_circle(before, after, load.size))
         counts.append(int(before.size))
-    return Judgment(table, lost, looping, fault, load, longest, hops, tuple(circles), tuple(counts))
+    if table.lanes is not None:
+        before, after = (np.concatenate(ends) for ends in zip(*together, strict=True))
+        circles, counts = [_circle(before, after, lanes * load.size)], [int(before.size)]
+    return Judgment(table, lost, looping, fault, load, longest, hops, tuple(circles), tuple(counts), lanes)
+
+
+_DROPPED = 15
+"""The lane of management, on which switches drop messages."""
+
+
+def _lane(table: RoutingTable, before: Ints, cable: Ints, level: npt.NDArray[np.uint8]) -> Ints:
+    """Return the lanes of messages of some levels on cables after others; -1 stands for none, where they begin."""
+    assert table.lanes is not None  # asked only of such tables
+    cables, lanes = table.cables, table.lanes
+    arc = VirtualLanes.arcs(cables)[before] + cable - cables.first[cables.source[cable]]
+    onward = lanes.onward[np.where(before < 0, 0, arc), level] if lanes.onward.size else lanes.first[cable, level]
+    return np.where(before < 0, lanes.first[cable, level], onward).astype(np.int64)
+
+
+def _dropped(table: RoutingTable, source: Ints, column: Ints) -> npt.NDArray[np.bool_]:
+    """Return which of some messages, all of which would arrive, get the lane on which they are dropped."""
+    found = np.zeros(source.size, np.bool_)
+    at, node, before = np.arange(source.size), source.astype(np.int64), np.full(source.size, -1, np.int64)
+    while at.size:
+        cable = table.cable[node, column[at]].astype(np.int64)
+        found[at] |= _lane(table, before, cable, table.layer[source[at], column[at]]) == _DROPPED
+        node = table.cables.target[cable].astype(np.int64)
+        on = (node != column[at] % table.network.terminal_count) & ~found[at]
+        at, node, before = at[on], node[on], cable[on]
+    return found
+
+
+def _lanes_taken(table: RoutingTable) -> int:
+    """Return one more than the greatest lane but that of management which a service level of the table has."""
+    assert table.lanes is not None  # asked only of such tables
+    every = [rows[:, np.unique(table.layer)] for rows in table.lanes]
+    return 1 + max((int(rows[rows < _DROPPED].max(initial=0)) for rows in every), default=0)
 
 
 def _ends(table: RoutingTable, columns: Ints) -> Ints:

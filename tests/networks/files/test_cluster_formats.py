@@ -271,6 +271,9 @@ def test_content_tells_the_format_under_any_name(tmp_path, monkeypatch, name):
 
 SLIPS = {
     "mi250x.txt": [
+        ("GPU1   15           0 ", "GPU1   15           3 ", "line 7: GPU1 to GPU1 must be 0, got '3'"),
+        ("Numa Node: 1", "Numa Node: one", "expected a line such as 'GPU[0] : (Topology) Numa Node: 0'"),
+        ("Weight between", "Waight between", "line 4: the table 'Waight between two GPUs' is none of: Weight, Hops"),
         (
             "XGMI         XGMI         XGMI  ",
             "XGMI         XGMI         NVLINK",
@@ -311,6 +314,7 @@ SLIPS = {
         ),
     ],
     "lstopo.xml": [
+        ('type="PCIDev"', 'type="PCIdev"', "line 14: hwloc has no object of type 'PCIdev' (did you mean 'PCIDev'?)"),
         ('<topology version="2.0">', '<topology version="1.0">', "line 3: version must be 2 or 3"),
         ('<topology version="2.0">', "<topology>", "line 3: version must be 2 or 3 of the format, got 'none'"),
         ('pci_busid="0000:02:00.0"', 'pci_busid="02:00"', "line 17: pci_busid must be such as 0000:3b:00.0"),
@@ -324,6 +328,7 @@ SLIPS = {
         ("  </object>\n  <distances2", "  <distances2", "line 47: not a lstopo file (mismatched tag)"),
     ],
     "nccl_graph.xml": [
+        ('graphs version="1"', 'graphs version="7"', "line 1: version must be 1, got '7'"),
         ('pattern="4"', 'pattern="9"', "line 2: pattern must be one of 1 (balanced tree)"),
         ('nchannels="3"', 'nchannels="4"', "line 2: nchannels is 4, and 3 channels follow"),
         ('id="1"', 'id="0"', "line 28: there is a second graph of id 0"),
@@ -362,6 +367,8 @@ SLIPS = {
         ('"m1", "ips"', '"m1" "ips"', "line 5: not JSON"),
     ],
     "two_meshes.textproto": [
+        ("[ LINE, RING ]", "[ LINE ]", "line 5: there is LINE or RING for each of the 2 dims, got LINE"),
+        ("dims: [ 1, 1 ]", "dims: [ 1, 3 ]", "line 6: dims of hosts must be a whole number for each of the 2 dims"),
         ("arch: BLACKHOLE", "arch: GRAYSKULL", "line 2: arch must be one of WORMHOLE_B0, BLACKHOLE"),
         ("dims: [ 2, 4 ] dim", "dims: [ 2, 0 ] dim", "line 5: dims must be whole numbers above 0"),
         ("[ LINE, RING ]", "[ LINE, LOOP ]", "line 5: there is LINE or RING for each of the 2 dims"),
@@ -408,6 +415,12 @@ SLIPS = {
         ("BlockName=b3 Nodes=node[09-12]", "Nodes=x", "line 4: a line begins with SwitchName= or BlockName="),
     ],
     "topology.yaml": [
+        (
+            "cluster_default: true",
+            "cluster_default: maybe",
+            "line 3: cluster_default must be true or false, got 'maybe'",
+        ),
+        ("default: false", "default: true", "line 13: topology 'topo1' is the default already"),
         ("nodes: node[01-02]", "node: node[01-02]", "line 9: expected one of switch, children, nodes, got 'node'"),
         ("switches:", "switch:", "line 6: expected one of switches, got 'switch'"),
         ("children: s[1-2]", "children: s[1-3]", "line 6: switch 's3' is not described"),
@@ -426,6 +439,26 @@ SLIPS = {
         ("    switches:\n", "    switches:\n   x: 1\n", "line 6: it is indented more than the lines before it"),
     ],
     "platform.xml": [
+        (
+            'zoneRoute src="left"',
+            'zoneRoute src="lefd"',
+            "line 22: there is no zone or cluster 'lefd' (did you mean 'left'?)",
+        ),
+        ('dst="right"', 'dst="a"', "line 22: there is no zone or cluster 'a'; there are: left, right, world"),
+        ('src="b" dst="hub"', 'src="hub" dst="a"', "line 15: there is a route from 'hub' to 'a' already"),
+        ('id="lc"/></route>', 'id="lc" direction="UP"/></route>', "line 16: link 'lc' is SHARED and has no direction"),
+        ('<router id="hub"/>', '<trace id="t"/>', "line 10: element 'trace' is not read: leave it out, and give each"),
+        (
+            'bw="125MBps"',
+            'topology="TORUS" topo_parameters="2,2" bw="1Bps" limiter_link="1Bps"',
+            "line 19: limiter_link is read of flat clusters, not of a TORUS",
+        ),
+        (
+            "</zone>\n</plat",
+            '<bypassZoneRoute src="right" dst="world" gw_src="gate" gw_dst="hub"><link_ctn id="lc"/></bypassZoneRoute>'
+            "</zone>\n</plat",
+            "line 25: no zoneRoute leads from 'right' to 'world'",
+        ),
         ('version="4.1"', 'version="3"', "line 3: version must be 4 or 4.1, got '3'"),
         ('id="world" routing="Full"', 'id="world" routing="Vivaldi"', "line 5: routing must be Full, Floyd, Dijkstra"),
         ('<host id="b"', '<host id="a"', "line 8: 'a' is there twice"),
@@ -484,11 +517,46 @@ def test_every_format_has_ten_slips():
         assert len(SLIPS[name]) >= 10, name
 
 
-def platform_of_links(tmp_path, policy, routes):
+def test_a_limiter_is_shared_by_what_a_host_sends_and_receives(tmp_path):
+    cluster = '<cluster id="c" prefix="n" suffix="" radical="0-3" speed="1f" bw="100MBps" lat="0" limiter_link="{}"/>'
+    net = read_network(written(tmp_path, "c.xml", PLATFORM.format(cluster.format("150MBps"))))
+    plan = gossamer.plan(net, "alltoall", cost=gossamer.TimeCost("30MB"))
+    assert float(plan.bound_seconds) >= 1.2  # three out and three in, 180 MB, through 150 MB/s
+    assert float(plan.seconds) < 1.25
+    assert net.shared_ports.bandwidth.tolist() == [150e6] * 4
+    free = read_network(written(tmp_path, "c.xml", PLATFORM.format(cluster.format("200MBps"))))
+    assert free.shared_ports is None  # both ways at full speed
+    slow = read_network(written(tmp_path, "c.xml", PLATFORM.format(cluster.format("80MBps"))))
+    assert set(slow.find(Speeds).bandwidth.tolist()) == {80e6}
+
+
+@pytest.mark.parametrize(("routing", "kept"), [("Full", False), ("Floyd", True)])
+def test_a_bypass_takes_the_place_of_the_route_of_two_hosts_one_way(tmp_path, routing, kept):
+    pairs = ("ab", "bc", "ac")
+    hosts = "".join(f'<host id="{h}" speed="1f"/>' for h in "abc")
+    cables = "".join(f'<link id="{p}" bandwidth="1Bps" sharing_policy="SPLITDUPLEX"/>' for p in pairs)
+    routes = "".join(f'<route src="{u}" dst="{v}"><link_ctn id="{u}{v}" direction="UP"/></route>' for u, v in pairs)
+    past = "".join(f'<link_ctn id="{p}" direction="UP"/>' for p in pairs[:2])
+    routes += f'<bypassRoute src="a" dst="c">{past}</bypassRoute>'
+    net = read_network(written(tmp_path, "p.xml", PLATFORM.format(
+        f'<zone id="z" routing="{routing}">{hosts}{cables}{routes}</zone>')))  # fmt: skip
+    ways = {row[:2] for row in links(net)}
+    assert ways == {("a", "b"), ("b", "a"), ("b", "c"), ("c", "b"), ("c", "a")} | ({("a", "c")} if kept else set())
+
+
+def test_routers_on_no_route_are_left_out(tmp_path):
+    text = (DATA / "platform.xml").read_text(encoding="utf-8").replace("<router ", '<router id="spare"/><router ', 1)
+    assert links(read_simgrid(written(tmp_path, "p.xml", text))) == links(read_simgrid(DATA / "platform.xml"))
+    assert read_simgrid(tmp_path / "p.xml").node_count == read_simgrid(DATA / "platform.xml").node_count
+
+
+def platform_of_links(tmp_path, policy, routes, both="YES"):
     hosts = "".join(f'<host id="{h}" speed="1f"/><link id="l{h}" bandwidth="9Bps" latency="0"/>' for h in "abc")
     bus = f'<link id="bus" bandwidth="1Bps" latency="0" sharing_policy="{policy}"/>'
     written_routes = "".join(
-        f'\n<route src="{u}" dst="{v}">{"".join(f"""<link_ctn id="{link}"/>""" for link in links)}</route>'
+        f'\n<route src="{u}" dst="{v}" symmetrical="{both}">'
+        + "".join(f'<link_ctn id="{link}"/>' for link in links)
+        + "</route>"
         for u, v, *links in routes
     )
     return read_network(written(tmp_path, "bus.xml", PLATFORM.format(hosts + bus + written_routes)))
@@ -513,7 +581,7 @@ def test_a_bus_between_links_is_crossed_from_where_they_come_in_to_where_they_go
         *((h, "junction 0") for h in "abc"), *(("junction 0 out", h) for h in "abc"),
     }  # fmt: skip
     with pytest.raises(FileFormatError, match=r"line 5: it goes past link 'bus'"):
-        platform_of_links(tmp_path, "SHARED", [*routes, ("c", "b", "lc", "lb")])
+        platform_of_links(tmp_path, "SHARED", [*routes, ("c", "b", "lc", "lb")], "NO")
 
 
 def test_a_fatpipe_carries_a_packet_of_each_host_at_once(tmp_path):
@@ -590,8 +658,8 @@ def test_what_is_too_deep_too_many_or_cyclic_is_refused(tmp_path, read, text):
 
 
 def test_graphs_of_graphs_of_graphs_end_before_memory_does(tmp_path):
-    mesh = """mesh_descriptors { name: "M" arch: BLACKHOLE device_topology { dims: [8, 8] } host_topology { dims: 1 }
-    channels { count: 1 } }\n"""
+    mesh = """mesh_descriptors { name: "M" arch: BLACKHOLE device_topology { dims: [8, 8] }
+    host_topology { dims: [1, 1] } channels { count: 1 } }\n"""
     graphs = ""
     for k in range(18):
         inner = f"graph {{ graph_descriptor: 'G{k - 1}' graph_id: " if k else "mesh { mesh_descriptor: 'M' mesh_id: "
@@ -811,9 +879,9 @@ def test_what_a_format_has_no_words_for_is_refused(tmp_path, spec, suffix, why):
         ("ns3", "3 0 2\n0 1 1Gbps 1ns 0\n", "2 cables are announced, and there are 1"),
         ("ns3", "1 1 0\n0\n", "there are no terminals"),
         ("ns3", "3 0 1\n1 1 1Gbps 1ns 0\n", "line 2: node 1 is joined to itself"),
-        ("ns3", "", "the first line is nodes, switches and links"),
+        ("ns3", "", "the file is empty"),
         ("ns3", "3 0 1\n0 1 1Gbps 1min 0\n", "line 2: a cable is two nodes"),
-        ("anynet", "", "nodes must be 0, 1, 2, ..., and there are 0 of them"),
+        ("anynet", "", "the file is empty"),
         ("anynet", "router 0 node 1\n", "nodes must be 0, 1, 2, ..."),
         ("anynet", "node 0 node 1\n", "line 1: a node is joined to a router"),
         ("anynet", "router 0 node 0\nrouter 1 node 0\n", "line 2: node 0 is at router 0 already"),

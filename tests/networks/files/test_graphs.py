@@ -57,7 +57,7 @@ def test_edge_lists_are_directed_by_their_suffix(tmp_path):
     ("name", "text", "message"),
     [
         ("a.graphml", "<graphml", "not a GraphML file"),
-        ("a.graphml", "", "not a GraphML file"),
+        ("a.graphml", "", "the file is empty"),
         ("a.gml", "graph [", "not a GML file"),
         ("a.json", "{", "not a node-link graph in JSON"),
         ("a.json", "[]", "an object with lists 'nodes' and 'edges'"),

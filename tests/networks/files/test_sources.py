@@ -318,6 +318,30 @@ def test_what_holds_no_network_is_refused_in_a_line(tmp_path, content):
     assert "unknown network family" not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("source", "old", "new", "message"),
+    [
+        ("nccl.xml", 'target="0000:07:00.0" count="2"', 'target="0000:07:00.0" count="1"',
+         "line 6: 0000:06:00.0 has 1 nvlink to 0000:07:00.0, which has 2"),
+        ("nccl.xml", "<nvlink", "<nvlnk", "line 6: element 'nvlnk' is not known (did you mean 'nvlink'?)"),
+        ("nccl.xml", 'rank="1"', 'rank="0"', "line 12: there is a second GPU with rank 0"),
+        ("nccl.xml", 'version="1"', 'version="9"', "line 1: version must be 1 or 2, got '9'"),
+        ("fabric.ibnet", "lid 11 4xHDR", "lid 11 4xABC", "line 11: the speed '4xABC' is not known; there are: SDR"),
+        ("fabric.ibnet", "lid 11 4xHDR", "lid 10 4xHDR", "port 1 of 'H-0002c90300001000' has LID 11 here, and 10"),
+        ("fabric.ibnet", "lid 11 4xHDR", "lid 70000 4xHDR", "line 11: a LID is 1 to 49,151, or 0 where there"),
+        ("dgx1.txt", "GPU7", "GPU9", "GPU9 is none of the devices of the first row"),
+    ],
+)  # fmt: skip
+def test_a_slip_in_a_saved_output_is_refused_with_its_line(tmp_path, source, old, new, message):
+    text = (DATA / source).read_text(encoding="utf-8")
+    place = text.rindex(old) if source == "dgx1.txt" else text.index(old)
+    path = written(tmp_path, source, text[:place] + new + text[place + len(old) :])
+    with pytest.raises(FileFormatError) as refused:
+        gossamer.network(str(path))
+    assert message in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
 # -- bad files -----------------------------------------------------------------------------------------------------
 
 SMI = "GPU0 GPU1\nGPU0 X NV1\nGPU1 NV1 X\n"

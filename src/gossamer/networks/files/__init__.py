@@ -131,9 +131,11 @@ def read_network(path: str | PathLike[str]) -> Network:
     suffix = Path(path).suffix.lower()
     found = next((each for each in FORMATS if suffix in each.suffixes and each.read is not None), None)
     alike = [each for each in FORMATS if suffix in each.suffixes and each.read is not None]
+    with opened(path) as file:
+        head = file.read(_LOOK)
+    if found is not None and not head.strip(b"\xef\xbb\xbf \t\r\n"):
+        raise FileFormatError(f"graph file {file_name(path)}: the file is empty")
     if found is None or suffix == ".txt" or len(alike) > 1:
-        with opened(path) as file:
-            head = file.read(_LOOK)
         found = _recognized(head, found, FORMATS if found is None or suffix == ".txt" else alike)
         if found is None:
             told = "of no known format by its content; else the suffix must be one of " + ", ".join(suffixes())

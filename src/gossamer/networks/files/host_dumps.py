@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from os import PathLike
 
 from gossamer.atomic_files import bandwidth_text
-from gossamer.errors import FileFormatError, shown
+from gossamer.errors import FileFormatError, nearest, shown
 from gossamer.networks.builder import LinkKind, NetworkFormat, Wiring, attributed, path_and
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Assumption, Assumptions
@@ -144,11 +144,20 @@ def _rocm_tables(
             models |= {i for i, model in enumerate(_XGMI) if re.search(rf"\b(?:{model[0]})\b", line)}
         title = line.strip("= ").lower()
         if line.startswith("=") or title in _TABLES:
+            if title.endswith("between two gpus") and title not in _TABLES:
+                raise FileFormatError(
+                    f"{where}: the table {shown(line.strip('= '))} is none of: Weight, Hops or Link "
+                    "Type between two GPUs"
+                )
             table, columns = _TABLES.get(title, ""), []
             if table in tables:
                 raise FileFormatError(f"{where}: there is a second table {shown(title)}")
             if table:
                 tables[table] = {}
+        elif "(Topology) Numa" in line and not _NUMA.fullmatch(line):
+            raise FileFormatError(
+                f"{where}: expected a line such as 'GPU[0] : (Topology) Numa Node: 0', got {shown(line)}"
+            )
         elif match := _NUMA.fullmatch(line):
             if match[2] == "Node":
                 numa[f"GPU{match[1]}"] = match[3]
@@ -178,9 +187,10 @@ def _rocm_row(cells: Cells, table: str, gpus: list[str], words: list[str], where
     if len(words) - 1 != len(gpus):
         raise FileFormatError(f"{where}: {len(words) - 1} entries are given for {len(gpus)} GPUs")
     for other, word in zip(gpus, words[1:], strict=True):
-        allowed = "XGMI|PCIE" if table == "type" and other != words[0] else "[0-9]{1,6}"
+        told, allowed = ("XGMI or PCIE", "XGMI|PCIE") if table == "type" else ("a whole number", "[0-9]{1,6}")
+        if other == words[0]:
+            told, allowed = "0", "0"
         if not re.fullmatch(allowed, word):
-            told = "XGMI or PCIE" if table == "type" and other != words[0] else "a whole number"
             raise FileFormatError(f"{where}: {words[0]} to {other} must be {told}, got {shown(word)}")
         cells[words[0], other] = (word, where)
         back = cells.get((other, words[0]))
@@ -230,6 +240,11 @@ _GPU_CLASS = re.compile("03(?!00)..|12..")
 """Classes of PCI: 3-D controllers and displays but for VGA, and processing accelerators."""
 _GPU_NAME = re.compile(r"(?:cuda|nvml|rsmi|ze|opencl)[0-9].*")
 _MATRICES = ("NVLinkBandwidth", "XGMIBandwidth")
+_TYPES = (
+    "Machine", "Package", "Die", "Core", "PU", "L1Cache", "L2Cache", "L3Cache", "L4Cache", "L5Cache", "L1iCache",
+    "L2iCache", "L3iCache", "Group", "NUMANode", "MemCache", "Bridge", "PCIDev", "OSDev", "Misc",
+)  # fmt: skip
+"""Types of objects that hwloc has."""
 
 
 @dataclass
@@ -316,6 +331,9 @@ def _object(tree: _Tree, element: Element, above: str, cpu: str) -> None:
     kind = element.attributes.get("type")
     if kind is None:
         raise FileFormatError(f"{tree.where(element)}: 'object' has no attribute 'type'")
+    if kind not in _TYPES:
+        known = nearest(kind, _TYPES) or f"; there are: {', '.join(_TYPES)}"
+        raise FileFormatError(f"{tree.where(element)}: hwloc has no object of type {shown(kind)}{known}")
     if kind == "Package":
         above = cpu = f"CPU{element.attributes.get('os_index', len(tree.cpus))}"
         if cpu in tree.cpus:
@@ -424,7 +442,14 @@ ROCM_SMI = NetworkFormat(
     summary="GPUs of a server, from the text that rocm-smi --showtopo prints",
     source="gossamer.networks.read_rocm_smi",
     read=lambda path, words=None: read_rocm_smi(path, **(words or {})),
-    recognizes=lambda text: bool(re.search(r"^=*\s*Link Type between two GPUs\s*=*\s*$", text, re.MULTILINE)),
+    recognizes=lambda text: bool(
+        re.search(
+            r"^=*\s*(?:ROCm System Management Interface|(?:Weight|Hops|Link Type) between "
+            r"two GPUs)\s*=*\s*$",
+            text,
+            re.MULTILINE,
+        )
+    ),
     form=path_and("xgmi", "pcie", "latency"),
     parameters="PATH[,xgmi=64GB/s][,pcie=32GB/s][,latency=1us]",
 )

@@ -28,12 +28,12 @@ _LANE = {
 _AGGREGATION = "Aggregation Node"
 _NODE = re.compile(r'(Switch|Ca|Rt)\s+([0-9]{1,4})\s+"([^"]{1,100})"(?:\s*#\s*"([^"]*)")?.*')
 _PORT = re.compile(r'\[([0-9]{1,4})\](?:\([0-9a-fA-F]+\))?\s+"([^"]{1,100})"\s*\[([0-9]{1,4})\](.*)')
-_OWN_LID = re.compile(r'#\s*(?:"[^"]*".*\bport 0\s+)?lid ([0-9]{1,5})\b')
-_OTHER_LID = re.compile(r'"\s*lid ([0-9]{1,5})\b')
-_LMC = re.compile(r"\blmc ([0-7])\b")
+_OWN_LID = re.compile(r'#\s*(?:"[^"]*".*\bport 0\s+)?lid ([0-9]{1,9})\b')
+_OTHER_LID = re.compile(r'"\s*lid ([0-9]{1,9})\b')
+_LMC = re.compile(r"\blmc ([0-9]{1,9})\b")
 _GUID_OF_PORT = re.compile(r"(?:\[[0-9]{1,4}\])?\(([0-9a-fA-F]{1,16})\)")
 _GUID = re.compile(r"[A-Za-z]+-([0-9a-fA-F]{1,16})")
-_RATE = re.compile(r"\b([0-9]{1,2})x(?:\s?)([A-Z]DR(?:10)?)\b")
+_RATE = re.compile(r"\b([0-9]{1,2})x(?:\s?)([A-Z]{2,4}(?:10)?)\b")
 
 
 class _Cable(NamedTuple):
@@ -95,7 +95,7 @@ def read_ibnetdiscover(path: str | PathLike[str]) -> Network:
             if node in fabric.kinds:
                 raise FileFormatError(f"{where}: node {shown(node)} is there twice")
             fabric.kinds[node], fabric.told[node] = declared[1], (declared[4] or "").strip()
-            _lid(fabric, (node, 0), _OWN_LID.search(line))
+            _lid(fabric, (node, 0), _OWN_LID.search(line), where)
         elif cable := _PORT.fullmatch(line):
             _end(fabric, node, cable, where)
         else:
@@ -115,20 +115,28 @@ def _end(fabric: _Fabric, node: str, match: re.Match[str], where: str) -> None:
         raise FileFormatError(f"{where}: port {port} of {shown(node)} is there twice")
     fabric.ends[node, port] = _Cable(node, port, match[2], int(match[3]), kind, where, match[4])
     if fabric.kinds[node] != "Switch":
-        _lid(fabric, (node, port), _OWN_LID.search(match[4]))
+        _lid(fabric, (node, port), _OWN_LID.search(match[4]), where)
         if told := _LMC.search(match[4]):
+            if int(told[1]) > 7:
+                raise FileFormatError(f"{where}: an LMC is 0 to 7, got {told[1]}")
             fabric.lmc.setdefault(int(told[1]), where)
-    _lid(fabric, (match[2], int(match[3])), _OTHER_LID.search(match[4]))
+    _lid(fabric, (match[2], int(match[3])), _OTHER_LID.search(match[4]), where)
     other = (match[2], int(match[3]))
     for end, guid in (((node, port), _GUID_OF_PORT.match(match[0])), (other, _GUID_OF_PORT.match(match[4]))):
         if guid is not None:
             fabric.port_guids.setdefault(end, int(guid[1], 16))
 
 
-def _lid(fabric: _Fabric, port: tuple[str, int], told: re.Match[str] | None) -> None:
-    """Keep the local identifier of a port, or at port 0 of a switch, where it is told first."""
-    if told is not None and 0 < int(told[1]) < 0xC000:  # above are those of multicast
-        fabric.lids.setdefault(port, int(told[1]))
+def _lid(fabric: _Fabric, port: tuple[str, int], told: re.Match[str] | None, where: str) -> None:
+    """Keep the local identifier of a port, or at port 0 of a switch."""
+    if told is None:
+        return
+    lid = int(told[1])
+    if lid > 0xFFFF or (0xC000 <= lid < 0xFFFF):  # 65535 stands for none
+        raise FileFormatError(f"{where}: a LID is 1 to {0xBFFF:,}, or 0 where there is none, got {lid}")
+    if 0 < lid < 0xC000 and fabric.lids.setdefault(port, lid) != lid:
+        called = f"port {port[1]} of {shown(port[0])}" if port[1] else shown(port[0])
+        raise FileFormatError(f"{where}: {called} has LID {lid} here, and {fabric.lids[port]} before")
 
 
 def _network(fabric: _Fabric, spec: str) -> Network:

@@ -266,12 +266,17 @@ def _mesh(message: _Message) -> _Mesh:
     sides = tuple(int(d) if re.fullmatch("[1-9][0-9]{0,6}", d) else 0 for d in dims)
     if not sides or not all(sides) or math.prod(sides) > _MOST_DEVICES:
         raise topology.refused(f"dims must be whole numbers above 0 with at most {_MOST_DEVICES:,} devices, got {dims}")
-    if len(types) > len(sides) or any(each not in ("LINE", "RING") for each in types):
+    if len(types) not in (0, len(sides)) or any(each not in ("LINE", "RING") for each in types):
         raise topology.refused(f"there is LINE or RING for each of the {len(sides)} dims, got {', '.join(types)}")
     arch = message.text("arch")
     if arch not in _CHANNEL:
         raise message.refused(f"arch must be one of {', '.join(_CHANNEL)}, got {shown(arch)}")
-    message.message("host_topology").check("dims")
+    hosts = message.message("host_topology")
+    hosts.check("dims")
+    across = [int(d) if re.fullmatch("[1-9][0-9]{0,6}", d) else 0 for d in hosts.words("dims")]
+    if len(across) != len(sides) or not all(h and side % h == 0 for h, side in zip(across, sides, strict=True)):
+        told = f"a whole number for each of the {len(sides)} dims of the devices, which it divides"
+        raise hosts.refused(f"dims of hosts must be {told}, got {hosts.words('dims')}")
     channels, relaxed = _channels(message)
     express = []
     for each in message.messages("express_connections"):
@@ -279,7 +284,7 @@ def _mesh(message: _Message) -> _Mesh:
         express.append((each.whole("src", 0, math.prod(sides) - 1), each.whole("dst", 0, math.prod(sides) - 1)))
         if len(set(express[-1])) == 1:
             raise each.refused(f"device {express[-1][0]} is connected to itself")
-    wraps = tuple(k < len(types) and types[k] == "RING" for k in range(len(sides)))
+    wraps = tuple(each == "RING" for each in types) or (False,) * len(sides)
     return _Mesh(message.text("name"), sides, wraps, channels, express, _CHANNEL[arch], arch, relaxed)
 
 

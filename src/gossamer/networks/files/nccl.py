@@ -13,7 +13,7 @@ from os import PathLike
 from typing import NamedTuple
 
 from gossamer.atomic_files import bandwidth_text, quantity
-from gossamer.errors import FileFormatError, shown
+from gossamer.errors import FileFormatError, nearest, shown
 from gossamer.networks.builder import LinkKind, NetworkFormat, Wiring, attributed, path_and
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Assumption, Assumptions
@@ -31,6 +31,11 @@ _CPUS = 10e9
 """Bytes a second between two CPUs, which the file does not tell: what NCCL takes for Intel processors since 2017."""
 
 _SWITCH, _CPU = "0x068000", "0x068001"
+
+_PCI = ("pci", "gpu", "nic")
+"""What is in a place of PCI Express."""
+_DIRECT = ("nvlink", "xgmi", "c2c")
+"""Links of a GPU beside PCI Express."""
 
 _Given = dict[str, LinkKind | None]
 
@@ -108,6 +113,8 @@ def read_nccl_topology(
         raise FileFormatError(
             f"{name}, line {root.line}: the outermost element must be 'system', got {shown(root.name)}"
         )
+    if (version := root.attributes.get("version", "1")) not in ("1", "2"):
+        raise FileFormatError(f"{name}, line {root.line}: version must be 1 or 2, got {shown(version)}")
     rates = {"nvlink": nvlink, "xgmi": xgmi, "cpus": cpus, "pcie": None}
     given: _Given = {
         of: attributed(f"{name}: {of}", {"bandwidth": rate, "latency": latency}, FileFormatError)[1]
@@ -126,6 +133,7 @@ def read_nccl_topology(
         raise FileFormatError(f"{name}: there is no element 'gpu'")
     for bus, link, near in server.direct:
         _direct(server, bus, link, near)
+    _check_both_ways(server)
     if len(found) > 1:
         between = server.kind("cpus", _CPUS, "links between CPUs, which the file does not tell,")
         for i, one in enumerate(found):
@@ -151,12 +159,19 @@ def _pci(server: _Server, pci: Element, above: str, cpu: str) -> None:
         raise FileFormatError(f"{server.where(pci)}: busid {shown(bus)} is there twice")
     if gpus:
         server.gpus[bus] = gpus[0]
-        server.direct += [(bus, link, cpu) for link in gpus[0].inner if link.name in ("nvlink", "xgmi", "c2c")]
+        for link in gpus[0].inner:
+            if link.name in _DIRECT:
+                server.direct.append((bus, link, cpu))
+            elif hint := nearest(link.name, _DIRECT):  # others of newer versions are passed over, as NCCL does
+                raise FileFormatError(f"{server.where(link)}: element {shown(link.name)} is not known{hint}")
     else:
         server.switches[bus] = None
     server.wiring.add(server.where(pci), bus, above, 1, kind)
-    for inner in pci.all("pci"):
-        _pci(server, inner, bus, cpu)
+    for inner in pci.inner:
+        if inner.name == "pci":
+            _pci(server, inner, bus, cpu)
+        elif inner.name not in _PCI and (hint := nearest(inner.name, _PCI)):
+            raise FileFormatError(f"{server.where(inner)}: element {shown(inner.name)} is not known{hint}")
 
 
 def _pci_rate(server: _Server, pci: Element) -> float:
@@ -195,6 +210,22 @@ def _direct(server: _Server, bus: str, link: Element, cpu: str) -> None:
         raise FileFormatError(f"{where}: the target {shown(target)} {why}")
 
 
+def _check_both_ways(server: _Server) -> None:
+    """Refuse links between two GPUs of which the other GPU tells another number, or none."""
+    counts: dict[tuple[str, str, str], int] = {}
+    lines: dict[tuple[str, str, str], str] = {}
+    for bus, link, _ in server.direct:
+        if link.name != "c2c" and (target := link.attributes["target"].lower()) in server.gpus:
+            key = (link.name, bus, target)
+            counts[key] = counts.get(key, 0) + _number(server, link, "count", 1)
+            lines.setdefault(key, server.where(link))
+    for (name, bus, target), count in counts.items():
+        if (back := counts.get((name, target, bus), 0)) != count:
+            raise FileFormatError(
+                f"{lines[name, bus, target]}: {bus} has {count} {name} to {target}, which has {back} back"
+            )
+
+
 def _nvlink_kind(server: _Server, bus: str, where: str) -> LinkKind:
     sm = _number(server, server.gpus[bus], "sm", 0)
     rate = next((r for least, r in reversed(_NVLINK.items()) if sm >= least), None)
@@ -214,8 +245,11 @@ def _xgmi_kind(server: _Server, bus: str, where: str) -> LinkKind:
 def _order(server: _Server) -> list[str]:
     """Return the GPUs by rank, or else by device number."""
     key = "rank" if all("rank" in gpu.attributes for gpu in server.gpus.values()) else "dev"
-    numbers = {bus: _number(server, gpu, key, 0) for bus, gpu in server.gpus.items()}
-    return sorted(server.gpus, key=numbers.__getitem__)
+    numbers: dict[int, str] = {}
+    for bus, gpu in server.gpus.items():
+        if numbers.setdefault(number := _number(server, gpu, key, 0), bus) != bus:
+            raise FileFormatError(f"{server.where(gpu)}: there is a second GPU with {key} {number}")
+    return [bus for _, bus in sorted(numbers.items())]
 
 
 def _pruned(server: _Server) -> Wiring:
@@ -307,6 +341,8 @@ def read_channel_graphs(path: str | PathLike[str]) -> list[ChannelGraph]:
     root, dump = read_xml(path, "NCCL graph"), _Dump(f"NCCL graph {file_name(path)}")
     if root.name != "graphs":
         raise FileFormatError(f"{dump.where(root)}: the outermost element must be 'graphs', got {shown(root.name)}")
+    if (version := root.attributes.get("version", "1")) != "1":
+        raise FileFormatError(f"{dump.where(root)}: version must be 1, got {shown(version)}")
     found: dict[int, ChannelGraph] = {}
     for element in root.inner:
         if element.name != "graph":

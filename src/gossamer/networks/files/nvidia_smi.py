@@ -244,6 +244,8 @@ def _matrix(path: str | PathLike[str]) -> _Matrix:
             break
         if words[0] in found.devices:
             _row(found, words, where)
+        elif re.fullmatch("GPU[0-9]+", words[0]) and len(found.place) < len(found.devices):
+            raise FileFormatError(f"{where}: {words[0]} is none of the devices of the first row")
     if not found.devices:
         raise FileFormatError(f"{name}: there is no row of names that begins with GPU0")
     missing = [d for d in found.devices if d not in found.place]

@@ -38,18 +38,34 @@ _SECONDS |= {unit: Fraction(1, 1000**k) for k, unit in enumerate(("ms", "us", "n
 _BYTES_FORM, _SECONDS_FORM = "(?P<unit>[kKMGT]i?)?(?P<of>Bps|bps)?", "(?P<unit>[munp]?s|m|h)?"
 _PASSED = ("config", "prop", "disk", "storage", "storage_type", "mount", "actor", "process", "argument")
 """Elements that say nothing of the network."""
+_ROUTES = ("route", "zoneRoute", "ASroute", "bypassRoute", "bypassZoneRoute", "bypassASroute")
+_REFUSED = {
+    "trace": "leave it out, and give each link the bandwidth and latency to plan for",
+    "trace_connect": "leave it out, and give each link the bandwidth and latency to plan for",
+    "peer": "its latencies are those of coordinates; write a host, a link and routes for it",
+    "cabinet": "write a cluster, or hosts, links and routes for it",
+    "host_link": "write routes for it",
+    "backbone": "write routes for it, or a cluster with bb_bw and bb_lat",
+}
+"""Elements that are not read, and what to write for them."""
 _ROUTINGS = ("full", "floyd", "dijkstra", "dijkstracache", "none", "")
 _MOST_HOSTS = 1_000_000
 
 
 class _Route(NamedTuple):
-    """Links from a host or router to another, each with the direction of a split link: up, down or neither."""
+    """Links from a host or router to another, each with the direction of a split link: up, down or neither.
+
+    `named` says whether it is of zones, and of which two hosts or zones. `kind` is ``bypass``, ``full`` in a zone whose
+    routing is full, or empty.
+    """
 
     source: str
     target: str
     links: list[tuple[str, str]]
     both: bool
     where: str
+    named: tuple[bool, str, str]
+    kind: str
 
 
 @dataclass
@@ -62,6 +78,9 @@ class _Platform:
     routers: dict[str, None] = field(default_factory=dict)
     links: dict[str, tuple[LinkKind, str]] = field(default_factory=dict)
     routes: list[_Route] = field(default_factory=list)
+    zones: set[str] = field(default_factory=set)
+    known: set[tuple[bool, bool, tuple[str, str]]] = field(default_factory=set)  # routes: bypassing, of zones, ends
+    between: list[tuple[tuple[str, str], str]] = field(default_factory=list)  # zones that routes name, and where
     outer: dict[str, list[str]] = field(default_factory=dict)  # of clusters with a backbone: in, out, by their router
     unlimited: list[tuple[str, str, str, LinkKind]] = field(default_factory=list)  # FATPIPE: place, ends, one way
 
@@ -117,7 +136,9 @@ def read_simgrid(path: str | PathLike[str]) -> Network:
         Hosts are the terminals, in the order of the file, with their names as labels; routers, and places where links
         of a route meet, are switches. A link is what its routes say: one way if they use it one way; both ways apart if
         its ``sharing_policy`` is ``SPLITDUPLEX``, in turns (half-duplex) if it is ``SHARED``; if it is ``FATPIPE``,
-        with room for a packet of each host. A bus, a shared link that alone joins more than two, is a link between any
+        with room for a packet of each host. The ``limiter_link`` of a flat cluster is a port that what a host sends and
+        what it receives share. A ``bypassRoute`` takes the place of the route of its hosts in a ``Full`` zone, one way.
+        Routers on no route are left out. A bus, a shared link that alone joins more than two, is a link between any
         two of them through one shared port; one between other links is a link from where these come in to where they
         go out. Speeds of hosts, and what does not concern the network, are passed over.
 
@@ -137,6 +158,8 @@ def read_simgrid(path: str | PathLike[str]) -> Network:
         raise FileFormatError(f"{name}, line {root.line}: version must be 4 or 4.1, got {told}")
     platform = _Platform(name, Wiring(name))
     _zone(platform, root)
+    _check_zones(platform)
+    _bypass(platform)
     if not platform.hosts:
         raise FileFormatError(f"{name}: there are no hosts")
     _buses(platform)
@@ -148,7 +171,9 @@ def read_simgrid(path: str | PathLike[str]) -> Network:
             platform.wiring.add(where, source, target, most, kind, one_way=True)
         text = f"FATPIPE, as fast for any number of flows, is a capacity of a packet for each of {most:,} hosts at once"
         assumed = [Assumptions((Assumption(text),))]
-    nodes = [*platform.hosts, *platform.routers, *junctions]
+    joined = {end for (u, v, _), _ in platform.wiring.links() for end in (u, v)}
+    routers = [router for router in platform.routers if router in joined or not joined]  # others are on no route
+    nodes = [*platform.hosts, *routers, *junctions]
     return platform.wiring.network(f"simgrid:{path}", nodes, len(platform.hosts), nodes, assumed)
 
 
@@ -157,6 +182,9 @@ def _zone(platform: _Platform, zone: Element) -> None:
     if zone.attributes.get("routing", "").lower() not in _ROUTINGS:
         told = f"routing must be Full, Floyd, Dijkstra or None, got {shown(zone.attributes['routing'])}"
         raise platform.refused(zone, told)
+    full = zone.attributes.get("routing", "").lower() == "full"
+    if zone.name in ("zone", "AS"):
+        platform.zones.add(zone.attributes.get("id", ""))
     for element in zone.inner:
         if element.name in ("zone", "AS"):
             _zone(platform, element)
@@ -166,9 +194,10 @@ def _zone(platform: _Platform, zone: Element) -> None:
             _link(platform, element)
         elif element.name == "cluster":
             _cluster(platform, element)
-        elif element.name in ("route", "zoneRoute", "ASroute"):
-            ends = ("src", "dst") if element.name == "route" else ("gw_src", "gw_dst")
-            _route(platform, element, *(platform.attribute(element, end) for end in ends))
+        elif element.name in _ROUTES:
+            _route(platform, element, full)
+        elif element.name in _REFUSED:
+            raise platform.refused(element, f"element {shown(element.name)} is not read: {_REFUSED[element.name]}")
         elif element.name not in _PASSED:
             known = ("zone", "host", "router", "link", "cluster", "route", "zoneRoute")
             hint = nearest(element.name, known) or f"; read are: {', '.join(known)}"
@@ -194,7 +223,14 @@ def _policy(platform: _Platform, element: Element, default: str, name: str = "sh
     return policy
 
 
-def _route(platform: _Platform, element: Element, source: str, target: str) -> None:
+def _route(platform: _Platform, element: Element, full: bool) -> None:
+    """Read a route; in a zone whose routing is not full, a bypassing route leaves the others as they are."""
+    between = element.name not in ("route", "bypassRoute")
+    bypass = element.name.startswith("bypass")
+    named = platform.attribute(element, "src"), platform.attribute(element, "dst")
+    source, target = named
+    if between:
+        source, target = platform.attribute(element, "gw_src"), platform.attribute(element, "gw_dst")
     links = []
     for each in element.inner:
         if each.name != "link_ctn":
@@ -202,14 +238,61 @@ def _route(platform: _Platform, element: Element, source: str, target: str) -> N
         name, way = platform.attribute(each, "id"), each.attributes.get("direction", "NONE")
         if way not in ("NONE", "UP", "DOWN"):
             raise platform.refused(each, f"direction must be UP or DOWN, got {shown(way)}")
+        if way != "NONE" and name in platform.links and platform.links[name][1] != "SPLITDUPLEX":
+            told = f"link {shown(name)} is {platform.links[name][1]} and has no direction; those of SPLITDUPLEX have"
+            raise platform.refused(each, told)
         links.append((name, way))
     if not links:
         raise platform.refused(element, f"the route from {shown(source)} to {shown(target)} has no links")
-    both = element.attributes.get("symmetrical", "YES").upper()
+    both = element.attributes.get("symmetrical", "NO" if bypass else "YES").upper()
     if both not in ("YES", "NO"):
         raise platform.refused(element, f"symmetrical must be YES or NO, got {shown(both)}")
+    if bypass:  # SimGrid takes it one way, whatever 'symmetrical' says
+        both = "NO"
+    for ends in (named, named[::-1])[: 1 + (both == "YES" and source != target)]:
+        if (bypass, between, ends) in platform.known:
+            raise platform.refused(element, f"there is a route from {shown(ends[0])} to {shown(ends[1])} already")
+        platform.known.add((bypass, between, ends))
+    if between:
+        platform.between.append((named, platform.where(element)))
     if source != target:  # a link to oneself is none of the network
-        platform.routes.append(_Route(source, target, links, both == "YES", platform.where(element)))
+        kind = "bypass" if bypass else "full" if full else ""
+        route = _Route(source, target, links, both == "YES", platform.where(element), (between, *named), kind)
+        platform.routes.append(route)
+
+
+def _check_zones(platform: _Platform) -> None:
+    """Refuse routes between zones that there are not."""
+    for named, where in platform.between:
+        for zone in named:
+            if zone not in platform.zones:
+                told = nearest(zone, sorted(platform.zones)) or f"; there are: {', '.join(sorted(platform.zones))}"
+                raise FileFormatError(f"{where}: there is no zone or cluster {shown(zone)}{told}")
+
+
+def _bypass(platform: _Platform) -> None:
+    """Take away what bypassing routes take the place of: the same way of the routes of full zones."""
+    gone = {route.named: route.where for route in platform.routes if route.kind == "bypass"}
+    replaced: set[tuple[bool, str, str]] = set()
+    kept = []
+    for route in platform.routes:
+        between, source, target = route.named
+        ways = [(between, source, target), (between, target, source)][: 1 + route.both]
+        left = [way for way in ways if way not in gone or route.kind == "bypass"]
+        replaced.update(way for way in ways if way in gone and route.kind != "bypass")
+        if route.kind == "" or len(left) == len(ways):
+            kept.append(route)
+        elif left == ways[:1]:
+            kept.append(route._replace(both=False))
+        elif left:
+            turned = {"UP": "DOWN", "DOWN": "UP", "NONE": "NONE"}
+            links = [(link, turned[way]) for link, way in route.links[::-1]]
+            kept.append(route._replace(source=route.target, target=route.source, links=links, both=False))
+    for named, where in gone.items():
+        if named[0] and named not in replaced:
+            told = "it is read where it takes the place of a zoneRoute of the same two zones"
+            raise FileFormatError(f"{where}: no zoneRoute leads from {shown(named[1])} to {shown(named[2])}; {told}")
+    platform.routes = kept
 
 
 # From routes to the two ends of each link.
@@ -410,11 +493,16 @@ def _cluster(platform: _Platform, element: Element) -> None:
     for host in hosts:
         platform.node(element, host, True)
     kind, policy = platform.kind(element, "bw", "lat"), _policy(platform, element, "SPLITDUPLEX")
-    for name in ("limiter_link", "loopback_sharing_policy"):
-        if name in element.attributes:
-            why = "; it limits what a host or router sends and receives together" if name == "limiter_link" else ""
-            raise platform.refused(element, f"{name} of clusters is not read{why}")
     topology = element.attributes.get("topology", "FLAT").upper()
+    platform.zones.add(platform.attribute(element, "id"))
+    if "loopback_sharing_policy" in element.attributes:
+        raise platform.refused(element, "loopback_sharing_policy of clusters is not read; leave it out")
+    if "limiter_link" in element.attributes and (topology != "FLAT" or policy == "FATPIPE"):
+        where = (
+            f"a {topology}, where messages that are passed on cross it once" if topology != "FLAT" else "FATPIPE links"
+        )
+        told = f"limiter_link is read of flat clusters, not of {where}; leave it out, or lower bw to it"
+        raise platform.refused(element, told)
     sides = re.split("[;,]", element.attributes.get("topo_parameters", ""))
     if topology == "FLAT":
         _flat(platform, element, hosts, kind, policy)
@@ -460,9 +548,21 @@ def _flat(platform: _Platform, element: Element, hosts: list[str], kind: LinkKin
     router = element.attributes.get("router_id", f"{element.attributes.get('prefix', '')}{name}_router"
                                     f"{element.attributes.get('suffix', '')}")  # fmt: skip
     platform.node(element, router, False)
+    limit = _number(platform, element, "limiter_link", _BYTES_FORM) if "limiter_link" in element.attributes else None
+    if limit is not None:
+        kind = kind._replace(bandwidth=min(limit, kind.bandwidth or 0.0))  # one way alone is not faster
+    limited = limit is not None and policy == "SPLITDUPLEX" and limit < 2 * (kind.bandwidth or 0.0)
+    if limited:  # what a host sends and what it receives leave the ends of its cable through one port
+        for host in hosts:
+            platform.wiring.port(platform.where(element), f"{host} limiter", {"bandwidth": limit})
     if "bb_bw" not in element.attributes:
         for host in hosts:
-            _cable(platform, element, host, router, kind, policy)
+            if limited:
+                half = kind._replace(source_port=f"{host} limiter")
+                platform.wiring.add(platform.where(element), host, router, 1, half, one_way=True)
+                platform.wiring.add(platform.where(element), router, host, 1, half, one_way=True)
+            else:
+                _cable(platform, element, host, router, kind, policy)
         return
     backbone = platform.kind(element, "bb_bw", "bb_lat")
     where, into = platform.where(element), f"{router} backbone"
@@ -472,6 +572,7 @@ def _flat(platform: _Platform, element: Element, hosts: list[str], kind: LinkKin
             platform.unlimited += [(where, host, into, kind), (where, router, host, kind)]
             continue
         up = _in_turns(kind, f"{host} cable") if policy == "SHARED" else kind
+        up = kind._replace(source_port=f"{host} limiter") if limited else up
         platform.wiring.add(where, host, into, 1, up, one_way=True)
         platform.wiring.add(where, router, host, 1, up, one_way=True)
     if _policy(platform, element, "SHARED", "bb_sharing_policy") == "FATPIPE":

@@ -328,7 +328,7 @@ def _from_yaml(path: str | PathLike[str], below: _Below, topology: str | None) -
             raise _wrong(below, entry["topology"], f"topology {shown(name)} is there twice")
     if topology is not None and topology not in names:
         raise FileFormatError(f"{below.name}: no topology {shown(topology)}; it has: {', '.join(names)}")
-    default = next((n for n, entry in entries if _text(below, entry.get("cluster_default")) == "true"), names[0])
+    default = _default(below, entries)
     chosen = topology or default
     entry = dict(entries)[chosen]
     kinds = [key for key in entry if key not in ("topology", "cluster_default")]
@@ -339,6 +339,21 @@ def _from_yaml(path: str | PathLike[str], below: _Below, topology: str | None) -
     if topology is not None or len(names) == 1:
         return []
     return [Assumption(f"topology {chosen} of {', '.join(names)}", f"slurm:{path},topology=NAME")]
+
+
+def _default(below: _Below, entries: list[tuple[str, dict[str, _Yaml]]]) -> str:
+    """Return the topology that is the default, the first one if none is."""
+    found = []
+    for name, entry in entries:
+        said = _text(below, entry.get("cluster_default"))
+        if said is not None and said.lower() not in ("true", "false"):
+            raise _wrong(below, entry["cluster_default"], f"cluster_default must be true or false, got {shown(said)}")
+        if said is not None and said.lower() == "true":
+            found.append(name)
+            if len(found) > 1:
+                told = f"topology {shown(found[0])} is the default already"
+                raise _wrong(below, entry["cluster_default"], told)
+    return (found or [entries[0][0]])[0]
 
 
 def _yaml_entries(path: str | PathLike[str], name: str) -> list[_Yaml]:
