@@ -54,7 +54,8 @@ CERTIFICATE = {
     "bound": (None, {"kind": "search"}, {"kind": "reach", "whole": bool, "blocks": bool, "far": (WHOLE, None), **SOME},
               {"kind": "load", "whole": bool, "blocks": bool, "price": PRICE, "only": LISTED,
                "groups": [({"serve": "distance", **SOME}, SETS, {"serve": "trees"})]},
-              {"kind": "cut", "whole": bool, "blocks": bool, "price": PRICE, "since": NUMBERS, **SOME}),
+              {"kind": "cut", "whole": bool, "blocks": bool, "price": PRICE, "since": NUMBERS, **SOME},
+              {"kind": "everywhere", "whole": bool, "blocks": bool, "degree": ABOVE, "two_way": bool}),
 }  # fmt: skip
 
 
@@ -535,14 +536,59 @@ class Bound:
         return self.worth(since, [max(0, last + 1 - slot) for slot in since]) - needed
 
 
-def prove(net: Net, items: list[Item], law: dict[str, Any], goal: Fraction) -> str:
+def everywhere(net: Net, task: dict[str, Any], law: dict[str, Any], goal: Fraction) -> Fraction:
+    """Return what there is more than a collective needs in less than `goal` slots, on all networks of such nodes.
+
+    At most `degree` links lead from each node, and to it; if they are two-way, as many from one to another as back. So
+    at most `degree` nodes are at distance 1 of a node, and at most `onward` times as many at each distance more.
+    """
+    n, degree, two_way, whole, name = net.nodes, law["degree"], law["two_way"], law["whole"], task.get("name", "")
+    slots, onward = Fraction(math.ceil(goal) - 1) if whole else goal, degree - two_way
+    out, into, there, back = Counter[Any](), Counter[Any](), Counter[Any](), Counter[Any]()
+    for u, v, places in zip(net.source, net.target, net.capacity):
+        for count, key in ((out, u), (into, v), (there, (u, v)), (back, (v, u))):
+            count[key] += places
+    need(name and n == net.ranks > 1, "what holds on all networks is of a collective by its name, among ranks alone")
+    need(all(places <= degree for places in (*out.values(), *into.values())), "a node has more links than it may")
+    need(there == back or not two_way, "links are not two-way")
+    away, left, room = list[int](), n - 1, degree  # nodes that are more than 0, 1, 2, ... links away, at least
+    while left > 0:
+        need(room, "no network of so few links is connected")
+        away.append(left)
+        left, room = left - room, room * onward
+    send, receive = (min(degree, net.rules.get(way) or degree) for way in ("send", "receive"))
+
+    def told(rate: int) -> int:  # slots until all know, each by another one who does, over a link that told no other
+        fresh, known = [1], 1
+        while known < n:
+            links = ((degree if i + 1 == len(fresh) else onward) - i * rate for i in range(min(len(fresh), degree)))
+            fresh.append(sum(fresh[-1 - i] * min(rate, max(0, more)) for i, more in enumerate(links)))
+            known += fresh[-1]
+        return len(fresh) - 1
+
+    links = n * degree // (1 + two_way) * (1 + two_way)
+    every = min(links, n * send, n * receive)  # hops of a slot, in the whole network
+    needed, possible = {
+        "broadcast": (n - 1, every), "reduce": (n - 1, every), "scatter": (n - 1, send), "gather": (n - 1, receive),
+        "allgather": (n * (n - 1), every), "reduce-scatter": (n * (n - 1), every), "alltoall": (n * sum(away), every),
+        "allreduce": (2 * (n - 1), every),
+    }[name]  # fmt: skip
+    slack: Fraction = possible * slots - task["packets"] * needed
+    if whole and name in ("broadcast", "reduce", "allreduce"):
+        first, then = told(receive) * (name != "broadcast"), told(send) * (name != "reduce")
+        slack = min(slack, slots - (first + then if law["blocks"] else max(first, then)))
+    return slack
+
+
+def prove(net: Net, task: dict[str, Any], items: list[Item], law: dict[str, Any], goal: Fraction) -> str:
     """Return for which schedules a witness proves that they take `goal` slots; refuse it if it does not.
 
     Schedules by reduce-scatter + allgather (`blocks`): each rank of a sum for all its ranks is the root of as many
     packets as another; a packet is summed up there, and only then copied from there.
     """
     whole, blocks = law["whole"], law["blocks"]
-    slack = Bound(net, items, whole, blocks).slack(law, goal)
+    general = law["kind"] == "everywhere"
+    slack = everywhere(net, task, law, goal) if general else Bound(net, items, whole, blocks).slack(law, goal)
     need(slack < 0 or (slack == 0 and not whole), "the witness does not prove the bound")
     if blocks:
         return f"schedules {'of these packets ' * whole}by reduce-scatter + allgather"
@@ -586,7 +632,10 @@ def check(content: bytes) -> list[str]:
     if law["kind"] == "cut" and "name" in data["task"]:  # it needs all items, not one of each orbit
         net = Net(data | {"symmetry": None})
         items = read_task(data["task"], net)[1]
-    scope = prove(net, items, law, least / slot)
+    scope = prove(net, data["task"], items, law, least / slot)
+    if law["kind"] == "everywhere":
+        size = f"{net.nodes} nodes and at most degree {law['degree']}{', links two-way' * law['two_way']}"
+        scope += f", on all networks of {size}, {time_of(slot, unit)} or more a packet and link"
     lines.append(f"lower bound      {time_of(least, unit)}, for {scope}")
     if plan is not None and least:
         need(took >= least, "the schedule is faster than the bound")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -1173,6 +1174,58 @@ def of_trees() -> Iterator[tuple[str, Data]]:
     yield "blocks of one rank", but(alone, schedule=..., bound=reach, claim={"time": None, "bound": "1"})
 
 
+EVERYWHERE = (
+    "alltoall 10 3 2 - - 5", "alltoall 10 3 2 - - 5.0", "broadcast 60 4 2 2 2 5", "allgather 4 2 2 - - 2",
+    "reduce-scatter 5 3 2 - - 10/7.0", "allgather 2 2 1 - - 1/2.0", "reduce 2 2 2 - - 1", "scatter 2 1 1 1 - 1",
+    "broadcast 2 2 2 - 2 1/4.0", "gather 2 5 1 - 2 1/2.0", "reduce 2 5 1 1 - 1/2.0", "broadcast 3 5 1 - 1 1",
+    "reduce 3 3 1 1 - 1", "reduce 3 1 1 - 1 2", "broadcast 12 2 1 1 - 4", "gather 7 3 2 - - 2", "scatter 7 3 2 1 - 6",
+    "reduce-scatter 6 3 1 - 1 5",
+)  # fmt: skip
+"""A collective on all networks of so many nodes, of so many links each, one way or two; ports to send and to receive;
+the least slots, with ``.0`` for parts of packets."""
+
+
+def of_all_networks() -> Iterator[tuple[str, Data]]:
+    """Yield bounds on all networks of a size and degree, each met and one more, and networks that are none of them."""
+    known = [(line, False, 1) for line in EVERYWHERE]
+    known += [(f"allreduce 6 4 2 - - {slots}", blocks, 6) for slots, blocks in ((3, False), (4, True))]
+    known += [("allreduce 2 1 2 2 - 1", False, 1), ("allreduce 6 2 2 2 - 3", False, 1)]
+    known += [("allreduce 7 3 2 - - 21/5.0", False, 7), ("alltoall 24 3 2 - - 40", False, 2)]
+    for line, blocks, packets in known:
+        name, nodes, degree, ways, send, receive, least = line.split()
+        root = {"root": 0} if name in ("broadcast", "scatter", "gather", "reduce") else {}
+        rules = {side: int(most) for side, most in (("send", send), ("receive", receive)) if most != "-"}
+        net = {**LINE, "nodes": int(nodes), "ranks": int(nodes), "source": [], "target": []}
+        law = {"kind": "everywhere", "whole": ".0" not in least, "blocks": blocks, "degree": int(degree),
+               "two_way": ways == "2"}  # fmt: skip
+        task = {"name": name, "packets": packets, **root}
+        given = but(cert(net, [], "", 0, rules, task=task), schedule=..., bound=law)
+        bound = Fraction(least.removesuffix(".0"))
+        for more in (0, 1 if law["whole"] else Fraction(1, 1000)):
+            claim = {"time": None, "bound": str(bound + more)}
+            yield f"everywhere, {line}, blocks {blocks}" + ", more" * (more > 0), but(given, claim=claim)
+    law = {"kind": "everywhere", "whole": True, "blocks": False, "degree": 1, "two_way": True}
+    pair = but(cert(network("0-1 1-0"), [], "0:0:0", 1, task={"name": "broadcast", "root": 0, "packets": 1}))
+    pair = but(pair, bound=law, claim={"time": "1", "bound": "1"})
+    yield "everywhere", pair
+    yield "everywhere, one-way", but(pair, bound__two_way=False)
+    for places in ([2, 1], [1, 2]):
+        wide = but(pair, network__capacity=places)
+        yield f"everywhere, places {places}", wide
+        yield f"everywhere, places {places}, two links", but(wide, bound__degree=2)
+        yield f"everywhere, places {places}, two links, one-way", but(wide, bound__degree=2, bound__two_way=False)
+    yield "everywhere, not connected", but(pair, network__nodes=3, network__ranks=3, schedule=..., claim__time=None)
+    yield "everywhere, a table", but(pair, task={"items": [copied(0, [1])]})
+    yield "everywhere, a switch", but(pair, network__nodes=3, network__ranks=2, bound__degree=2)
+    alone = {"nodes": 1, "ranks": 1, "source": [], "target": []}
+    alone = but(pair, **{f"network__{key}": value for key, value in alone.items()}, schedule=...)
+    yield "everywhere, one node", but(alone, claim={"time": None, "bound": "0"})
+    yield (
+        "everywhere, in seconds",
+        but(pair, time={"unit": "second", "slot": "1/4"}, claim__time="1/4", claim__bound="1/4"),
+    )
+
+
 def of_laws() -> Iterator[tuple[str, Data]]:
     """Yield certificates that claim too large a bound, so that what their witness proves is told."""
     lines = (Path(__file__).parent / "bounds.jsonl").read_text(encoding="utf-8").splitlines()
@@ -1182,7 +1235,7 @@ def of_laws() -> Iterator[tuple[str, Data]]:
 
 PARTS = (
     written, of_laws, of_networks, of_rules, of_symmetry, of_hierarchies, of_tasks, of_schedules, of_sums,
-    of_switches, of_generations, of_buffers, of_bounds, of_growth, of_names, of_cuts, of_trees,
+    of_switches, of_generations, of_buffers, of_bounds, of_growth, of_names, of_cuts, of_trees, of_all_networks,
 )  # fmt: skip
 
 CASES: dict[str, bytes] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import datetime
+import itertools
 import json
 import os
 import re
@@ -12,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+import types
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -27,11 +29,18 @@ from certificates.judge import NotComparableError, judged
 from certificates.mutants import EQUIVALENT, UNNOTICED, alive
 from certificates.samples import KINDS, sample
 from certificates.table import NETWORKS as TABLE
-from certificates.table import rows
+from certificates.table import NOT_CERTIFIED, rows
 from gossamer.cli import main
-from gossamer.errors import ScheduleError, TooLargeError
-from gossamer.planning.certificates import certificate, certificate_text, write_certificate
+from gossamer.errors import ModelError, ScheduleError, TooLargeError
+from gossamer.planning.certificates import (
+    certificate,
+    certificate_text,
+    everywhere_certificate,
+    write_certificate,
+)
 from gossamer.questions.tasks import TASKS, DemandTable, OneToManyRouting, Permutation, Together, UnevenExchange
+from gossamer.studies.design import design, limit
+from gossamer.studies.design.moore_bounds import LIMITED_TASKS
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = Path(gossamer_check.__file__)
@@ -157,7 +166,8 @@ def test_all_tasks_have_certificates_nearly_always_of_the_largest_bound(network)
     assert len(found) > 40
     assert [row for row in found if row.refused or row.claimed != row.time] == []
     assert [row for row in found if row.bound is not None and row.bound.value > row.time] == []
-    assert sum(row.missed for row in found) <= 3, [row for row in found if row.missed]
+    missed = {f"{network} {row.kind} {row.task}" for row in found if row.missed}
+    assert missed <= NOT_CERTIFIED.keys()
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -260,6 +270,29 @@ def test_the_program_refuses_with_status_1(tmp_path):
     assert (done.returncode, done.stderr) == (1, "usage: python gossamer_check.py FILE.cert.json\n")
 
 
+@pytest.mark.parametrize("ports", ["all", "one", "one-send", "one-receive"])
+def test_bounds_on_all_networks_are_those_that_design_prints(ports):
+    rules = gossamer.Rules(ports=ports)
+    limits = {"send": 1 if rules.send_limited else None, "receive": 1 if rules.receive_limited else None}
+    tried = 0
+    for nodes, degree, two_way in itertools.product((2, 3, 6, 10, 17, 24, 25, 60), (1, 2, 3, 4, 9), (True, False)):
+        net = types.SimpleNamespace(nodes=nodes, ranks=nodes, source=[], target=[], capacity=[], rules=limits)
+        law = {"degree": degree, "two_way": two_way, "whole": True, "blocks": True}
+        for name in LIMITED_TASKS:
+            named = {"total-exchange": "alltoall", "multinode-broadcast": "allgather"}.get(name, name)
+            task = {"name": named, "packets": nodes if named == "allreduce" else 1}
+            try:
+                most = limit(name, nodes, degree, ports=ports, one_way=not two_way).value
+            except ModelError:
+                with pytest.raises(gossamer_check.Refused, match="no network of so few links is connected"):
+                    gossamer_check.everywhere(net, task, law, Fraction(1))
+                continue
+            slack = [gossamer_check.everywhere(net, task, law, Fraction(most + more)) for more in (0, 1)]
+            assert slack[0] < 0 <= slack[1], (name, nodes, degree, two_way)
+            tried += 1
+    assert tried > 500
+
+
 def test_the_program_is_packed_beside_the_package():
     wheel = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]["targets"]
     assert "src/gossamer_check.py" in wheel["wheel"]["packages"]
@@ -344,6 +377,28 @@ def test_a_schedule_file_is_certified_and_its_certificate_verified(capsys, tmp_p
     status, told, _ = command(capsys, "verify", cert, "--json")
     assert json.loads(told)["accepted"] is True
     assert json.loads(told)["lines"] == out.splitlines()[:-1]
+
+
+def test_a_design_is_certified_on_all_networks_of_its_size(capsys, tmp_path):
+    cert = tmp_path / "best.cert.json"
+    words = ("design", "--nodes", 12, "--degree", 2, "--one-way", "--rounds", 4, "--top", 2, "--certificate", cert)
+    status, out, err = command(capsys, *words)
+    assert (status, err) == (0, "")
+    assert out.splitlines()[-1] == f"wrote {cert}"
+    lines = gossamer_check.check(cert.read_bytes())
+    where = "on all networks of 12 nodes and at most degree 2, 1 step or more a packet and link"
+    assert lines[-1] == f"ratio            1: optimal among schedules of these packets, {where}"
+    data = json.loads(cert.read_bytes())
+    assert data["claim"] == {"time": "13", "bound": "13"}
+    few = but(data, bound__degree=1)
+    assert said(few) == "refused: a node has more links than it may"
+    status, _, err = command(capsys, *words, "--task", "alltoall", "--task", "allgather")
+    assert (status != 0, err) == (True, "gossamer: --certificate goes with one --task; try: gossamer design -h\n")
+    several = design(12, 2, ["alltoall", "allgather"], rounds=1, top=1)
+    with pytest.raises(ScheduleError, match="a certificate is of one task, and the design is for 2"):
+        several.certificate()
+    with pytest.raises(ScheduleError, match=r"all networks of that size can be certified: .* among ranks alone"):
+        everywhere_certificate(gossamer.plan("star:3", "neighbor-exchange").schedule, 2)
 
 
 def test_a_false_certificate_has_status_1(capsys, tmp_path):

@@ -52,7 +52,8 @@ def branch_bounds(case: Case) -> Iterator[Bound]:
             # one shared message for all: the last one up must still get to the leaves furthest from this branch
             climbs = len(demands) == 1 and demands[0].shared and (way == 0) == demands[0].outward
             wait = 2 * levels.height - 1 if climbs else 2 * i - 1
-            cut = Cut.of(number, capacity, wait, case.whole)
+            load = Load.of(number, capacity, wait, case.whole)
+            cut = Cut.by(load, nodes=levels.below(i - 1, k), enter=bool(way))
             if best is not None and cut.value <= best.value:
                 continue
             text = (

@@ -127,9 +127,7 @@ class _Laws:
             case Load():
                 yield from self.load(proof)
             case TimeCut():
-                price = next(self.even(np.ones(self.links.source.size, bool)))["price"]
-                for back in (False, True):
-                    yield {"kind": "cut", "price": price, "back": back, "since": proof.since.tolist()}
+                yield from self.time_cut(proof)
             case Growth() | ClosedForm() | LevelGrowth() | DegreeGrowth():
                 yield {"kind": "reach", "far": proof.distance}
             case DelayedGrowth():
@@ -235,6 +233,19 @@ class _Laws:
         group = {"serve": "distance", **{k: v.tolist() for k, v in ends.items() if v is not None}}
         for price in self.even(across):
             yield {**price, "groups": [group]}
+
+    def time_cut(self, proof: TimeCut) -> Iterator[Witness]:
+        """Yield a cut of links and slots, and the links that it has, in all slots after what comes before."""
+        price = next(self.even(np.ones(self.links.source.size, bool)))["price"]
+        hub, others = (np.flatnonzero(some).tolist() for some in (proof.since == 0, proof.since > proof.slots))
+        for back, links in ((False, self.links), (True, self.links.turned)):
+            yield {"kind": "cut", "price": price, "back": back, "since": proof.since.tolist()}
+            arrives = (
+                proof.since[links.source] + links.latency + np.where(links.stores[links.target], links.occupancy, 0)
+            )
+            ends = {"from": others, "to": hub} if back else {"from": hub, "to": others}
+            for each in self.even(arrives < np.minimum(proof.since[links.target], proof.slots + 1)):
+                yield {**each, "groups": [{"serve": "distance", **ends}]}
 
     def region(self, proof: Region) -> Iterator[Witness]:
         """Yield what must leave a set of nodes, as contributions or as results."""

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from gossamer.cli.console import print_json, progress
-from gossamer.cli.options import Engine, Json, Scheduler, Words, at_once, fills, pictured, written
-from gossamer.errors import FileFormatError
+from gossamer.cli.files import check_certificate
+from gossamer.cli.options import Certificate, Engine, Json, Scheduler, Words, at_once, fills, pictured, written
+from gossamer.errors import FileFormatError, ModelError
 
 __all__ = ["design"]
 
@@ -40,6 +41,7 @@ def design(
         Path | None,
         typer.Option(help="Write the best network, its cables and schedules to a new folder.", metavar="FOLDER"),
     ] = None,
+    certificate: Certificate = None,
     store: Annotated[
         Path | None,
         typer.Option(help="File of results (.parquet) that the same command goes on with.", metavar="FILE"),
@@ -59,7 +61,11 @@ def design(
     if ":" in degree or store is not None or parts != 1 or any(value is not None for value in running.values()):
         running["engine"] = engine or ("dask" if scheduler else "processes")
         swept = {**running, "store": store, "parts": parts}
-    _design(nodes, degree, task or [], wishes, search, output or [], folder, flits, json, swept)
+    if certificate is not None:
+        if len(task or []) > 1:
+            raise ModelError("--certificate goes with one --task")
+        check_certificate(certificate)
+    _design(nodes, degree, task or [], wishes, search, output or [], folder, certificate, flits, json, swept)
 
 
 def _design(
@@ -70,6 +76,7 @@ def _design(
     search: dict[str, Any],
     output: list[Path],
     folder: Path | None,
+    certificate: Path | None,
     flits: bool,
     json: bool,
     swept: dict[str, Any] | None,
@@ -102,6 +109,11 @@ def _design(
             stage(f"writing {folder}")
             save_design(found, folder)
             _draw(found, folder)
+        if certificate is not None:
+            from gossamer.planning.certificates import write_certificate
+
+            stage(f"writing {certificate}")
+            write_certificate(found.certificate(), certificate)
     if json:
         rows = [row for each in several for row in each.to_dicts()]
         looked = sum(each.looked for each in several)
@@ -119,7 +131,7 @@ def _design(
             f"saturates at {run.throughput:.3f} flits a node and cycle (ideal {run.ideal:.3f}); "
             f"{run.latency:.1f} cycles at the smallest load run"
         )
-    for path in (*output, *([] if folder is None else [folder]), *([] if store is None else [store])):
+    for path in (*output, *filter(None, (folder, certificate, store))):
         print(f"wrote {path}")
 
 

@@ -181,6 +181,20 @@ class Levels(Structure):
         """Leaves below a node of each level, ``n_0 = 1, n_1 = k_1, n_2 = k_1*k_2, ..., n_h = n``."""
         return tuple(itertools.accumulate(self.arities, lambda below, arity: below * arity, initial=1))
 
+    def below(self, level: int, place: int) -> IntArray:
+        """Return a node of a level, counted from the left, and all nodes below it.
+
+        Nodes are numbered level by level, the leaves first.
+
+        >>> Levels.uniform(2, 2).below(1, 1).tolist()
+        [2, 3, 5]
+        """
+        sizes = [self.leaves[-1] // leaves for leaves in self.leaves]
+        first = itertools.accumulate(sizes, initial=0)
+        wide = [self.leaves[level] // leaves for leaves in self.leaves[: level + 1]]
+        ranges = [np.arange(at + place * each, at + (place + 1) * each) for at, each in zip(first, wide, strict=False)]
+        return int_array(np.concatenate(ranges), "nodes")
+
 
 @dataclass(frozen=True, eq=False)
 class Coordinates(Structure):

@@ -11,8 +11,9 @@ import itertools
 import json
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ from gossamer.verification.replay_inputs import PARTIAL_SUMS, ReplayState
 from gossamer.verification.timed_replay import replay_timed
 from gossamer.version import __version__
 
-__all__ = ["bound_certificate", "certificate", "certificate_text", "write_certificate"]
+__all__ = ["bound_certificate", "certificate", "certificate_text", "everywhere_certificate", "write_certificate"]
 
 Rows = npt.NDArray[np.integer[Any]]
 
@@ -159,6 +160,46 @@ def bound_certificate(case: Case, known: Iterable[Bound] | None = None) -> dict[
     return found
 
 
+def everywhere_certificate(schedule: Schedule, degree: int, *, one_way: bool = False) -> dict[str, Any]:
+    """Return the certificate of a schedule with a bound on all networks of as many nodes, not on its own alone.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Of a usual collective on a network without switches.
+    degree : int
+        The most links that leave a node, and that enter it.
+    one_way : bool
+        Whether links need no opposite.
+
+    Raises
+    ------
+    ScheduleError
+        If the schedule has no certificate, the task no such bound, or the network is none of these.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> found = everywhere_certificate(gossamer.plan("kautz:2,2", "allgather").schedule, 2, one_way=True)
+    >>> found["claim"], found["bound"]["kind"]
+    ({'time': '3', 'bound': '3'}, 'everywhere')
+    """
+    found = certificate(schedule, [])
+    net, slot = gossamer_check.Net(found), Fraction(found["time"]["slot"])
+    best, took = Fraction(0), Fraction(found["claim"]["time"]) / slot
+    for whole, blocks in ((False, False), (True, False), (True, True)):
+        law = {"kind": "everywhere", "whole": whole, "blocks": blocks, "degree": degree, "two_way": not one_way}
+        try:
+            proved = _most(partial(gossamer_check.everywhere, net, found["task"], law), whole, took)
+        except gossamer_check.Refused as reason:
+            raise ScheduleError(f"no bound on all networks of that size can be certified: {reason}") from reason
+        if proved > best:
+            best, found["bound"] = proved, law
+    found["claim"]["bound"] = None if found["bound"] is None else str(best * slot)
+    _checked(found)
+    return found
+
+
 def _prove(found: dict[str, Any], case: Case, known: Iterable[Bound], slot: Fraction) -> None:
     """Add to a certificate the largest bound that has a witness, if any has; a slot is of so many steps."""
     net = gossamer_check.Net(found)
@@ -202,25 +243,32 @@ def strongest(
         bound = gossamer_check.Bound(net, items, law["whole"], law["blocks"])
         if "groups" in law:
             law["groups"] = [_weighted(bound, law, group) for group in law["groups"]]
-        if not law["whole"]:
-            found = _least(bound, law, most)
-            return (found if found > 0 and _proves(bound, law, found) else Fraction(0)), law
-        proved = _proves(bound, law, most)
-        low, high = (math.ceil(most), 2 * math.ceil(most)) if proved else (0, math.ceil(most))
-        while proved and _proves(bound, law, Fraction(low + 1)):
-            low, proved = low + 1, low < high
-        while not proved and high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if _proves(bound, law, Fraction(middle)) else (low, middle)
+        return _most(lambda goal: bound.slack(law, goal), law["whole"], most), law
     except gossamer_check.Refused:
         return Fraction(0), law
-    return Fraction(low), law
 
 
-def _proves(bound: gossamer_check.Bound, law: dict[str, Any], goal: Fraction) -> bool:
-    """Return whether a law says that nothing is done in less than `goal` slots."""
-    slack = bound.slack(law, goal)
-    return slack < 0 or (slack == 0 and not bound.whole)
+def _most(slack: Callable[[Fraction], Fraction], whole: bool, most: Fraction) -> Fraction:
+    """Return the largest number of slots, perhaps `most`, below which there is less than is needed; 0 if there is none.
+
+    `slack`: what there is more than is needed in less than so many slots.
+    """
+
+    def proves(goal: Fraction) -> bool:
+        more = slack(goal)
+        return more < 0 or (more == 0 and not whole)
+
+    if not whole:
+        found = _least(slack, most)
+        return found if found > 0 and proves(found) else Fraction(0)
+    proved = proves(most)
+    low, high = (math.ceil(most), 2 * math.ceil(most)) if proved else (0, math.ceil(most))
+    while proved and proves(Fraction(low + 1)):
+        low, proved = low + 1, low < high
+    while not proved and high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if proves(Fraction(middle)) else (low, middle)
+    return Fraction(low)
 
 
 def _weighted(bound: gossamer_check.Bound, law: dict[str, Any], group: dict[str, Any]) -> dict[str, Any]:
@@ -245,22 +293,22 @@ def _weighted(bound: gossamer_check.Bound, law: dict[str, Any], group: dict[str,
     return {**group, "weights": np.where(most == np.iinfo(np.int64).max, 0, most).tolist()}
 
 
-def _least(bound: gossamer_check.Bound, law: dict[str, Any], most: Fraction) -> Fraction:
+def _least(slack: Callable[[Fraction], Fraction], most: Fraction) -> Fraction:
     """Return the time that a law just allows for parts of packets, about `most`; 0 if none is found.
 
     What resources are worth grows with time, and so does the rate at which it grows: Newton's method ends.
     """
     time, step = most, Fraction(1, 10**12)
     for _ in range(100):
-        if bound.slack(law, time) >= 0:
+        if slack(time) >= 0:
             break
         time *= 2
     for _ in range(100):
-        slack, before = (bound.slack(law, each) for each in (time, time - step))
-        if slack in (0, before):
+        more, before = slack(time), slack(time - step)
+        if more in (0, before):
             break
-        time -= slack * step / (slack - before)
-    return time if slack == 0 else Fraction(0)
+        time -= more * step / (more - before)
+    return time if more == 0 else Fraction(0)
 
 
 def write_certificate(found: dict[str, Any], path: str | os.PathLike[str]) -> None:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from gossamer.atomic_files import Rows, attributes, plain
-from gossamer.errors import GossamerError, ModelError, NotApplicableError
+from gossamer.errors import GossamerError, ModelError, NotApplicableError, ScheduleError
 from gossamer.networks import Network
 from gossamer.networks.bottleneck import bottleneck
 from gossamer.planning.outcome import Outcome
@@ -137,6 +137,24 @@ class Design(Rows):
     def torus(self) -> DesignedNetwork | None:
         """The best torus to compare with; None where there is none, or it is the best network itself."""
         return next((each for each in self.found[1:] if each.candidate.family == "torus"), None)
+
+    def certificate(self) -> dict[str, Any]:
+        """Return the schedule of the best network, and the bound on all networks of that size and degree, for JSON.
+
+        Raises
+        ------
+        ScheduleError
+            If it is for several tasks, the schedule was not kept, or it has no certificate; see
+            `gossamer.planning.certificates.everywhere_certificate`.
+        """
+        from gossamer.planning.certificates import everywhere_certificate
+
+        if len(self.best.tasks) > 1:
+            raise ScheduleError(f"a certificate is of one task, and the design is for {len(self.best.tasks)}")
+        outcome = self.best.tasks[0].outcome
+        if outcome is None or outcome.schedule is None:
+            raise ScheduleError("the schedule of the best network was not kept; it has no certificate")
+        return everywhere_certificate(outcome.schedule, self.problem.degree, one_way=self.problem.one_way)
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return the rows."""
