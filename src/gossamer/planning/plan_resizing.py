@@ -47,7 +47,9 @@ def _most(generation: Generation, message: int, least: int) -> int:
     """Return the most generations of messages of some bytes, of which a packet has so many or more."""
     packets, hops = generation.packets, max(generation.schedule.stored_hops, 1)
     most = MOST_HOPS * (1 if generation.schedule.symmetry is None else _BY_ORBIT)  # one orbit is not written out
-    room = max(_MOST_HOPS // hops, min(most // hops, _MANY), min(_LARGE_HOPS // hops, 4 * _MANY) if hops > _LARGE else 0)
+    room = max(
+        _MOST_HOPS // hops, min(most // hops, _MANY), min(_LARGE_HOPS // hops, 4 * _MANY) if hops > _LARGE else 0
+    )
     return max(1, min(message // (least * packets), MAX_CHUNKS // packets, room))
 
 
