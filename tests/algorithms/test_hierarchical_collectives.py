@@ -85,11 +85,19 @@ def test_messages_of_several_packets(packets):
 
 
 @pytest.mark.parametrize("spec", SPECS)
-@pytest.mark.parametrize("root", [0, 7])
-def test_broadcast_uses_the_links_of_a_whole_group(spec, root):
+@pytest.mark.parametrize(("root", "copies"), [(0, True), (7, True), (7, False)])
+def test_broadcast_uses_the_links_of_a_whole_group(spec, root, copies):
     net = parse(spec).with_times(2, 1)
-    asked = Case(net, gossamer.task("broadcast", root=root, packets=12))
+    asked = Case(net, gossamer.task("broadcast", root=root, packets=12), gossamer.Rules(replication=copies))
     assert gossamer.verify(hierarchical_broadcast(asked))
+
+
+def test_switches_that_do_not_copy_take_each_packet_of_a_broadcast_once_from_each_server():
+    """Down binary trees of servers each of the four NICs of a server sends no more than it gets."""
+    servers = parse("mi250x:33,rails=4")
+    plan = gossamer.plan(servers, gossamer.task("broadcast", root=2), cost=gossamer.TimeCost("1GiB"))
+    assert not plan.case.rules.replication
+    assert plan.completion_time <= plan.bound * Fraction(21, 20)
 
 
 def test_a_long_broadcast_is_near_its_bound():
@@ -212,7 +220,9 @@ def test_groups_of_ranks_that_are_joined_directly(net):
             least = max(b.value for b in gossamer.lower_bounds(asked.network, asked.task))
             assert schedule.completion_time <= least * Fraction(3, 2) + 12
     for root in (0, 3):
-        assert gossamer.verify(hierarchical_broadcast(case(plain, gossamer.task("broadcast", root=root), packets=9)))
+        for copies in (True, False):
+            broadcast = case(plain, gossamer.task("broadcast", root=root), packets=9, replication=copies)
+            assert gossamer.verify(hierarchical_broadcast(broadcast))
 
 
 def test_a_ring_of_ranks_is_used_both_ways_and_each_link_alike():

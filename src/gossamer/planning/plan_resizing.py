@@ -37,6 +37,8 @@ MOST_HOPS = 16_000_000
 """Hops of all generations at most, so that they can be written out; the last of no more generations than that."""
 _BY_ORBIT = 8
 """How many times as many hops of one orbit there may be."""
+_LARGE, _LARGE_HOPS = 16_000, 268_000_000
+"""Hops of a generation that is hardly ever written out as often as it is repeated, and of all of them."""
 _STEP, _GAIN = 4, Fraction(998, 1000)
 """How many times more generations are tried next, and the share of the time that is no gain any more."""
 
@@ -45,7 +47,9 @@ def _most(generation: Generation, message: int, least: int) -> int:
     """Return the most generations of messages of some bytes, of which a packet has so many or more."""
     packets, hops = generation.packets, max(generation.schedule.stored_hops, 1)
     most = MOST_HOPS * (1 if generation.schedule.symmetry is None else _BY_ORBIT)  # one orbit is not written out
-    room = max(_MOST_HOPS // hops, min(most // hops, _MANY))
+    room = max(
+        _MOST_HOPS // hops, min(most // hops, _MANY), min(_LARGE_HOPS // hops, 4 * _MANY) if hops > _LARGE else 0
+    )
     return max(1, min(message // (least * packets), MAX_CHUNKS // packets, room))
 
 

@@ -178,18 +178,33 @@ def _measure_stays(
     """Measure buffers where hops take time or go through switches with rules of their own; see `measure_buffers`."""
     node, first, last = stays(schedule, state, count == "all")
     symmetry = schedule.symmetry
-    where = np.tile(node if symmetry is None else symmetry.orbit[node], 2)
-    when = np.concatenate([first, last.astype(np.int64) + 1])
-    change = np.repeat([1, -1], node.size)
+    of = node if symmetry is None else symmetry.orbit[node]
+    span = int(last.max(initial=0)) + 2
+    times: npt.NDArray[np.int64] | None = None
+    if span * (int(of.max(initial=0)) + 1) >= 2**61:
+        times, at = np.unique(np.concatenate([first, last.astype(np.int64) + 1]), return_inverse=True)
+        first, last, span = at[: node.size], at[node.size :] - 1, times.size
+    # one number for each that comes or goes: its node, when, and which of both; many of them are sorted in place
+    event = np.empty((2, node.size), np.int64)
+    for row, when in zip(event, (first, last), strict=True):
+        np.multiply(of, span, out=row, dtype=np.int64)
+        row += when
+    event[1] += 1
+    event *= 2
+    event[1] += 1
+    del node, first, last, of, row, when
+    event = event.reshape(-1)
+    event.sort()
+    change = 1 - 2 * (event & 1).astype(np.int8)
+    event >>= 1
     if symmetry is not None and not symmetry.free:  # packets of several translates are at a switch that stays in place
-        change *= (symmetry.order // np.bincount(symmetry.orbit))[where]
-    span = int(when.max(initial=0)) + 1
-    small = span * (int(where.max(initial=0)) + 1) < 2**62
-    order = np.argsort(where * np.int64(span) + when) if small else np.lexsort((when, where))
-    where, when, level = where[order], when[order], np.cumsum(change[order])
+        change = change * (symmetry.order // np.bincount(symmetry.orbit))[event // span]
     # the level after all that changes at a node at a boundary; it is 0 again after the last
-    settled = np.append((where[1:] != where[:-1]) | (when[1:] != when[:-1]), True)[: where.size]
-    where, when, level = where[settled], when[settled], level[settled]
+    settled = np.append(event[1:] != event[:-1], True)[: event.size]
+    level = np.cumsum(change, dtype=np.int32)[settled]
+    where, when = np.divmod(event[settled], span)
+    if times is not None:
+        when = times[when]
     before = np.append(0, level[:-1])
     names = where if symmetry is None else symmetry.representatives[where]
     over = np.flatnonzero((level > buffer_limit) & (before <= buffer_limit)) if buffer_limit else np.zeros(0, np.intp)

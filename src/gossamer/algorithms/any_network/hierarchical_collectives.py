@@ -12,6 +12,7 @@ links of an orbit stand for each other: a plan of 16,384 ranks is found and stor
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -60,6 +61,8 @@ _ROUNDS, _POWER = 3, 12.0
 """How often the paths of an exchange are chosen, and how steeply the price of a link rises with its load."""
 _TRIES = ((20_000, 40, 8), (200_000, 6, 4), (1_000_000, 3, 2), (10_000_000, 1, 4), (2**62, 1, 1))
 """Orders in which hops are scheduled, and rounds back and forth, by the number of hops."""
+_AGAIN, _SHALLOW = 4, 0.01
+"""How often trees of the root's group are grown, and what a step costs, in shares of the busiest link."""
 _NEVER, _PRIME = 2**62, 2**31 - 1
 _MOST_MEMBERS = 64
 """Ranks of a smallest group at the most, where some are joined through others only."""
@@ -459,11 +462,13 @@ class _GroupTrees(NamedTuple):
 
     `member` int64[G, m]: the ranks of each group, those in one column alike. `column` int64[T]: that of each rank.
     `parent` int64[m, m]: in the tree from each column, the column from which each gets a block; -1 for the first.
+    `speed` float64[m, m]: the rate at which each column reaches each other alone, 0 where it does not.
     """
 
     member: Longs
     column: Longs
     parent: Longs
+    speed: npt.NDArray[np.float64]
 
 
 def _group_trees(network: Network) -> _GroupTrees | None:
@@ -518,7 +523,7 @@ def _group_trees(network: Network) -> _GroupTrees | None:
                 u = int(before[np.argmin((load[before, v] + 1) / speed[before, v])])
                 parent[root, v] = u
                 load[u, v] += 1
-    return _GroupTrees(member, column, parent)
+    return _GroupTrees(member, column, parent, speed)
 
 
 def _depths(parent: Longs) -> Longs:
@@ -675,7 +680,7 @@ def hierarchical_broadcast(case: Case) -> Schedule:
     Parameters
     ----------
     case : Case
-        A broadcast, of one packet or more, on a network that `hierarchical_allgather` covers, with switches that copy.
+        A broadcast, of one packet or more, on a network that `hierarchical_allgather` covers.
 
     Returns
     -------
@@ -685,11 +690,12 @@ def hierarchical_broadcast(case: Case) -> Schedule:
     Notes
     -----
     Packet i goes to the i-th rank like the root in its group, from there to those in that rank's place in all groups,
-    and inside each group from it to all. O(N) hops for each packet.
+    and inside each group from it to all. O(N) hops for each packet. Where switches do not copy, it goes from group to
+    group down one of two binary trees, so that each rank passes on as many packets as it gets.
 
     References
     ----------
-    Gossamer; a scatter, then an allgather: van de Geijn 1991.
+    Gossamer; a scatter, then an allgather: van de Geijn 1991; two trees: Sanders, Speck and Traff 2009.
 
     Examples
     --------
@@ -707,22 +713,81 @@ def hierarchical_broadcast(case: Case) -> Schedule:
     leaders = np.flatnonzero(near & np.isin(found.tier[: near.size], carriers))
     leaders = np.roll(leaders, -int(np.searchsorted(leaders, root)))
     flat = replace(found, levels=(tuple(inside),) if inside else ())
+    # Step 1: two trees for each leader: where switches do not copy, who passes much on in one is a leaf in the other
     trees = []
     for leader in leaders.tolist():
         parent, _ = _parents(flat, leader, carriers, inner)
-        # a packet first goes to its leader: the way there is the way back, the other way round
-        rank, sender = (leader, root) if inner is None else (root, -1)
-        while rank >= 0:
-            onward = -1 if rank == leader else int(parent[rank])
-            parent[rank], rank, sender = sender, onward, rank
-        parent[root] = -1
-        trees.append((parent, _depths(parent)))
+        groups = np.flatnonzero((found.tier[: near.size] == found.tier[leader]) & _placed_like(found, leader) & ~near)
+        groups = groups[np.lexsort([found.place[groups, c] for c in reversed(inside)])]
+        for turned in (False, True):
+            own = parent.copy()
+            if not case.rules.replication:
+                own[groups] = np.append(leader, groups)[_binary_tree(groups.size, turned)]
+            own[leader], own[root] = root, -1
+            trees.append(own)
+    # Step 2: in the root's group all packets come from it, and not from their leaders
+    if inner is not None:
+        member = inner.member[(inner.member == root).any(axis=1)][0]
+        for own, column in zip(trees, _even_trees(inner.speed, int(inner.column[root]), len(trees)), strict=True):
+            own[member] = np.where(column >= 0, member[column], -1)
     packets = packets_of(case.task)
-    link, packet, before = _hops(plane, [trees[i % len(trees)] for i in range(packets)], True)
+    copies = case.rules.replication
+    some = [(own, _depths(own)) for own in trees[:packets]]
+    link, packet, before = _hops(plane, [some[i % len(some)] for i in range(packets)], copies)
     plane.symmetry, plane.of = None, np.arange(case.network.link_count)
     plane.roads = LinkResources.of(case.network, case.rules)
     plane.use = plane.roads.occupancy / plane.roads.capacity
     return plane.schedule(link, packet, before, Packets.of(case.messages))
+
+
+def _placed_like(found: Hierarchy, rank: int) -> npt.NDArray[np.bool_]:
+    """Return the ranks that are where a rank is in its smallest group, bool[T]."""
+    terminals = found.network.terminal_count
+    rest = [c for c in range(len(found.sizes)) if not any(c in level for level in found.levels)]
+    return np.asarray((found.place[:terminals, rest] == found.place[rank, rest]).all(axis=1))
+
+
+def _binary_tree(count: int, turned: bool) -> Longs:
+    """Return the parent of each of nodes 1..n in a binary tree below node 0, in which every second node is a leaf.
+
+    The subtrees are ranges of nodes. `turned`: those are leaves that are none otherwise.
+
+    >>> _binary_tree(6, False).tolist(), _binary_tree(6, True).tolist()
+    ([2, 4, 2, 0, 6, 4], [3, 1, 0, 5, 3, 5])
+    """
+    node = np.arange(1, count + 1)
+    bit = node & -node
+    up = (node ^ bit) | (bit << 1)
+    up = np.where(up > count, node ^ bit, up)
+    if not turned:
+        return up
+    image = np.append(0, count + 1 - node if count % 2 == 0 else node % max(count, 1) + 1)  # odd to even
+    back = np.argsort(image)
+    return np.asarray(back[np.append(0, up)[image[node]]])
+
+
+def _even_trees(speed: npt.NDArray[np.float64], root: int, count: int) -> list[Longs]:
+    """Return so many trees of a group from a root that load its links evenly: the parent of each, int64[m], -1.
+
+    `speed`, float64[m, m]: by which each reaches each, 0 where it does not. The link that is then loaded least is taken
+    again and again; and each tree is grown anew beside the others.
+    """
+    m = len(speed)
+    load, trees = np.zeros((m, m)), [np.full(m, -1, np.int64) for _ in range(count)]
+    for turn, tree in itertools.product(range(_AGAIN), trees):
+        if turn:
+            child = np.flatnonzero(tree >= 0)
+            load[tree[child], child] -= 1
+        depth = np.full(m, -1)
+        depth[root] = 0
+        for _ in range(m - 1):
+            can = (speed > 0) & (depth >= 0)[:, None] & (depth < 0)
+            cost = np.where(can, (load + 1) / np.where(can, speed, 1.0), np.inf)
+            cost += _SHALLOW * cost[can].max() * np.maximum(depth, 0)[:, None]
+            u, v = divmod(int(np.argmin(cost)), m)
+            tree[v], depth[v] = u, depth[u] + 1
+            load[u, v] += 1
+    return trees
 
 
 def hierarchical_allreduce(case: Case) -> Schedule:
@@ -837,8 +902,6 @@ def _propose_broadcast(case: Case) -> Offer[Schedule] | Refusal:
     task: Task = case.task.task if isinstance(case.task, Chunked) else case.task
     if not isinstance(task, Broadcast):
         return Refusal("is for broadcast")
-    if not case.rules.replication:
-        return Refusal("needs switches that copy")
     found = case.once(_hierarchy, case.network)
     if found is None or case.network.terminal_count < _LARGE:
         return Refusal(f"is for hierarchies of {_LARGE} ranks or more")
@@ -881,7 +944,7 @@ HIERARCHICAL_BROADCAST = Algorithm(
     name="hierarchical-broadcast",
     tasks=(Broadcast, Chunked),
     propose=_propose_broadcast,
-    networks="hierarchies of 256 ranks or more, with switches that copy",
+    networks="hierarchies of 256 ranks or more",
     source="gossamer; no promised time",
     summary="packets go out from all ranks of the root's smallest group, each over links of its own",
     passes_on=True,

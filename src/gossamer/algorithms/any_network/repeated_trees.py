@@ -51,8 +51,8 @@ _USUAL, _OTHERS, _VARIED = 0.003, (0.0, 0.001, 0.01, 0.03, 0.1), 4
 """The same for `even_trees`: first, and others for those that promise most, so many."""
 _CENTERED, _TIMES = (0.003, 0.01, 0.03), (1, 2, 4)
 """The same for trees by way of centers, and packets for each of these."""
-_MOST_TREES, _ARCS, _DRAWN = 62, 4_000_000, 3
-"""Trees that share no link, and links times these, at most; how often these are drawn."""
+_MOST_TREES, _ARCS, _DRAWN, _FEW_ARCS = 62, 4_000_000, 3, 100_000
+"""Trees that share no link, and links times these, at most; how often these are drawn, up to so many links."""
 _ROOTS = 64
 """Nodes that are roots of sums at the most."""
 _ROUNDS, _VAIN, _BLUNT, _STEEP = 24, 8, 4.0, 60.0
@@ -284,7 +284,7 @@ class _EvenGrowth:
         link = np.repeat(np.arange(network.link_count), room)
         arcs = Arcs.of(network.link_source[link], network.link_target[link], network.node_count)
         draw, root = np.random.default_rng(case.seed), self._root(arcs)
-        for _ in range(_DRAWN):
+        for _ in range(_DRAWN if link.size < _FEW_ARCS else 1):
             found = most_disjoint_trees(arcs, root, draw, min(_MOST_TREES, self.most))
             if found is None:
                 return

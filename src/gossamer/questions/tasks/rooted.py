@@ -51,6 +51,10 @@ class Broadcast(Rooted):
         """One message from the root to every terminal."""
         return to_all(np.array([self.root], np.int64), [self.root], COPY)
 
+    def most_messages(self, network: Network) -> int:
+        """Return that there is one message."""
+        return 1
+
     def dual(self, network: Network) -> Task:
         """Reduce."""
         return Reduce(self.root)
