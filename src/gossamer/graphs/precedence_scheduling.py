@@ -480,10 +480,10 @@ def scheduled(
     return StartTimes(best.slots, start)
 
 
-def in_turn(graph: HopGraph, roads: LinkResources, rank: Longs, enough: int) -> StartTimes:
+def in_turn(graph: HopGraph, roads: LinkResources, rank: Longs, enough: int, rounds: int = 2) -> StartTimes:
     """Return a schedule in which hops of the least rank go first; scheduled back and forth if it takes over `enough`.
 
-    `rank`, int64[H]: all different. Among nodes that store.
+    `rank`, int64[H]: all different. `rounds`: how often back and forth, at most. Among nodes that store.
 
     >>> import gossamer
     >>> roads = LinkResources.of(gossamer.network("array:3"), gossamer.Rules())
@@ -492,7 +492,7 @@ def in_turn(graph: HopGraph, roads: LinkResources, rank: Longs, enough: int) -> 
     [1, 2, 0]
     """
     best = _run(graph, roads, rank)
-    return best if best.slots <= enough or not rank.size else _tightened(graph, roads, best, enough, 2)
+    return best if best.slots <= enough or not rank.size else _tightened(graph, roads, best, enough, rounds)
 
 
 def _shortest(

@@ -522,8 +522,8 @@ def exchanged_on(case: Case, known: KnownPaths, roads: LinkResources, least: int
     load = np.zeros(max(int(resource.max(initial=0)) + 1, 1))
     choice = np.full(pair.size, -1)
     scale = float(max(least, 1))
-    # Step 1: each packet takes the path whose links and ports are least loaded, three times
-    for _ in range(_ROUNDS):
+    # Step 1: each packet takes the path whose links and ports are least loaded, three times (a run twice)
+    for _ in range(_ROUNDS - bool(runs)):
         _take(draw.permutation(pair.size), pair, many, *known, resource, share, load, scale, choice)
         top = float(load.max())
         if top <= least:
@@ -543,7 +543,7 @@ def exchanged_on(case: Case, known: KnownPaths, roads: LinkResources, least: int
     ahead = np.empty(pair.size, np.int64)
     ahead[order] = np.cumsum(length[order]) - length[order]
     rank = np.arange(link.size) + np.repeat(ahead - (np.cumsum(length) - length), length)
-    starts = in_turn(graph, roads, rank, int(max(least * _NEAR, top)))
+    starts = in_turn(graph, roads, rank, int(max(least * _NEAR, top)), 1 if runs else 2)
     if not runs:
         return timed(case, starts, graph.link, graph.packet)
     counts: Any = np.bincount(pair, minlength=size * size).reshape(size, size)
