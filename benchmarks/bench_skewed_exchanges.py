@@ -96,7 +96,7 @@ def main() -> None:
     parser.add_argument("--network", default="dgx-h100:32")
     parser.add_argument("--tables", type=int, default=1000)
     parser.add_argument("--packets", type=int, default=64)
-    parser.add_argument("--byte-packets", type=int, default=20_480, help="packets that tables of bytes are cut into")
+    parser.add_argument("--byte-packets", type=int, help="packets that tables of bytes are cut into, at most")
     parser.add_argument("--varied", action="store_true", help="pairs have tokens at random, not multiples of 64")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()

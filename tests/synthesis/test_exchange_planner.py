@@ -13,6 +13,8 @@ from gossamer.bounds import bounds
 from gossamer.errors import GossamerError
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import UnevenExchange
+from gossamer.schedules import RunSchedule
+from gossamer.verification import buffer_peak, link_utilization
 
 SERVERS = "dgx-h100:4"
 
@@ -66,6 +68,45 @@ def test_bytes_are_all_sent_and_the_bound_is_of_the_bytes(servers):
     assert seconds >= out / 400e9
     assert found.bound <= found.completion_time <= found.bound * Fraction(112, 100)
     assert found.bound_scope == ""
+
+
+def test_bytes_that_differ_in_every_pair_are_near_the_bound(servers):
+    draw = np.random.default_rng(5)
+    table = draw.integers(10**5, 10**8, (32, 32))
+    np.fill_diagonal(table, 0)
+    found = servers.plan_bytes(table)
+    assert isinstance(found.schedule, RunSchedule)
+    assert found.verification.ok
+    assert found.ratio <= 1.05
+    written = found.schedule.expand()
+    assert gossamer.verify(written).ok  # packet by packet
+    assert written.hop_count == found.schedule.hop_count
+    assert link_utilization(written) == link_utilization(found.schedule)
+    assert buffer_peak(written).packets <= buffer_peak(found.schedule).packets
+
+
+def test_runs_that_are_wrong_are_refused(servers):
+    table = np.zeros((32, 32), np.int64)
+    table[0, 9:14], table[1, 9] = 10**8, 3 * 10**7
+    found = servers.plan_bytes(table, packets=300).schedule
+    runs, length, task = found.runs, found.length, found.task
+    assert gossamer.verify(found).ok
+    refused = 0
+    for h in range(0, runs.slot.size, 7):
+        slot = runs.slot.copy()
+        slot[h] = max(slot[h] - 1, slot[h - 1] if h else 0)  # begins a slot earlier
+        moved = RunSchedule(runs.replace(slot=slot), length, task)
+        told = gossamer.verify(moved)
+        assert told.ok == gossamer.verify(moved.expand()).ok
+        refused += not told.ok
+    assert refused
+    longer = length.copy()
+    longer[0] += 1
+    with pytest.raises(GossamerError, match="do not make up"):
+        RunSchedule(runs, longer, task)
+    assert not gossamer.verify(RunSchedule(runs.replace(link=runs.link[::-1]), length, task)).ok
+    with pytest.raises(GossamerError, match="lengths of runs"):
+        RunSchedule(runs, length[1:], task)
 
 
 def test_the_same_table_gives_the_same_plan(servers):

@@ -41,6 +41,8 @@ class _Workspace(NamedTuple):
     ready: Any  # int64[H]: when all before a hop have come
     follower: Any  # int32[H]: the next in a list of the calendar
     calendar: Any  # int32[S]: a hop that may begin in that slot, or -1
+    asleep: Any  # int32[L]: the next in a list of links that are busy, where they share nothing
+    wakes: Any  # int32[S]: a link that is free again in that slot, or -1
     active: Any  # int64[L]: the links for which hops wait
     moved: Any  # int64[L]
     listed: Any  # bool[L]
@@ -53,10 +55,11 @@ class _Workspace(NamedTuple):
         """Return room for so many hops, links, nodes, slots from start to end of a hop, and places in so many ports."""
         longs = [np.zeros(size, np.int64) for size in (places, ports, ports, links + 1, links, links, *[nodes] * 4)]
         heap, hop_of, follower = np.empty((3, hops), np.int32)
-        calendar = np.full(longest + 1, -1, np.int32)
+        calendar, wakes = np.full((2, longest + 1), -1, np.int32)
         active, moved = np.empty((2, links), np.int64)
         rest = active, moved, np.zeros(links, np.bool_), *np.empty((3, links))
-        return cls._make([*longs, heap, hop_of, np.zeros(hops, np.int64), follower, calendar, *rest])
+        asleep = np.empty(links, np.int32)
+        return cls._make([*longs, heap, hop_of, np.zeros(hops, np.int64), follower, calendar, asleep, wakes, *rest])
 
 
 @njit(cache=True, nogil=True, _nrt=False, forceinline=True)
@@ -137,13 +140,15 @@ def _sorted_links(
 
 @njit(cache=True, nogil=True, _nrt=False, small=100_000)
 def _list_schedule(
-    link, rank, first, following, need, source, target, occupancy, latency, ring, room,
+    link, length, rank, first, following, need, source, target, occupancy, latency, ring, room,
     send_limited, receive_limited, ports, cut, start, desk,
 ):  # fmt: skip
     """Start on every free link, with free ports, the waiting hop of the lowest rank; return when all is over.
 
     * `link`, `rank`, int32[H], int64[H]: the link of each hop, and its place in the order in which hops leave, all
       different.
+    * `length`, int64[H] or int64[1]: packets in a row that each hop carries; more than one only where no ports are
+      shared, among nodes that store.
     * `first`, `following`, `need`, int64[H + 1], int32[], int32[H]: the hops that wait for each hop, and the number of
       those for which it waits; `need` is used up.
     * `source`, `target`, `occupancy`, `latency`, int32[L], int32[L], int64[L], int64[L]: links, with times in slots.
@@ -160,16 +165,17 @@ def _list_schedule(
     low, size, turn, left_send, left_receive = desk.low, desk.size, desk.turn, desk.left_send, desk.left_receive
     sending, receiving, heap, ready, follower = desk.sending, desk.receiving, desk.heap, desk.ready, desk.follower
     active, moved, listed = desk.active, desk.moved, desk.listed
-    top, key, moved_key = desk.top, desk.key, desk.moved_key
+    top, key, moved_key, asleep, wakes = desk.top, desk.key, desk.moved_key, desk.asleep, desk.wakes
     hops, links, span, hop_of = link.size, source.size, calendar.size, desk.hop_of
     for h in range(hops):
         e = link[h]
         hop_of[rank[h]] = h
         low[e + 1] += 1
+        busy = occupancy[e] * (length[h] if length.size > 1 else length[0])
         if send_limited:
-            left_send[source[e]] += occupancy[e]
+            left_send[source[e]] += busy
         if receive_limited:
-            left_receive[target[e]] += occupancy[e]
+            left_receive[target[e]] += busy
         if shared:
             if sends_by[e] >= 0:
                 left_port[sends_by[e]] += hold[sends_by[e]]
@@ -177,7 +183,7 @@ def _list_schedule(
                 left_port[receives_by[e]] += hold[receives_by[e]]
     for e in range(links):
         low[e + 1] += low[e]
-    count, waiting, begun = 0, 0, 0
+    count, waiting, begun, sleeping = 0, 0, 0, 0
     t = np.int64(0)
     over = np.int64(0)
     limited = send_limited or receive_limited or shared
@@ -204,6 +210,13 @@ def _list_schedule(
                     count += 1
                 waiting -= 1
                 h = follower[h]
+            e = wakes[t % span]
+            wakes[t % span] = -1
+            while e >= 0:
+                active[count] = e
+                count += 1
+                sleeping -= 1
+                e = asleep[e]
             if limited:
                 for i in range(count):
                     top[i] = heap[low[active[i]]]
@@ -226,45 +239,52 @@ def _list_schedule(
                     if shared:
                         free = max(free, ports_free(e, o + wait, ports, port_free, port_turn))
                     if free > t:
-                        soonest = min(soonest, free)
+                        if limited:
+                            soonest = min(soonest, free)
+                        else:  # nothing but the link itself holds it up: nobody looks at it until then
+                            asleep[e] = wakes[free % span]
+                            wakes[free % span] = e
+                            sleeping += 1
                         break
                     h = hop_of[pop(heap, low[e], size[e])]
                     size[e] -= 1
                     start[h] = t
                     begun += 1
-                    room[place] = t + o
+                    busy = o * (length[h] if length.size > 1 else length[0])
+                    room[place] = t + busy
                     turn[e] = (turn[e] + 1) % (ring[e + 1] - ring[e])
                     if send_limited:
-                        sending[u] = t + o
-                        left_send[u] -= o
+                        sending[u] = t + busy
+                        left_send[u] -= busy
                     if receive_limited:
-                        receiving[v] = t + wait + o
-                        left_receive[v] -= o
+                        receiving[v] = t + wait + busy
+                        left_receive[v] -= busy
                     if shared:
                         hold_ports(e, t, o + wait, ports, port_free, port_turn)
-                    over = max(over, t + o + wait)
+                    over = max(over, t + busy + wait)
                     for j in range(first[h], first[h + 1]):
                         s = following[j]
                         if s < 0:
                             s = ~s
-                            ready[s] = max(ready[s], t + o)
+                            ready[s] = max(ready[s], t + busy)
                         else:
-                            ready[s] = max(ready[s], t + _lag(e, link[s], source, target, occupancy, latency, cut))
+                            lag = _lag(e, link[s], source, target, occupancy, latency, cut) + busy - o
+                            ready[s] = max(ready[s], t + lag)
                         need[s] -= 1
                         if need[s] == 0:
                             follower[s] = calendar[ready[s] % span]
                             calendar[ready[s] % span] = s
                             waiting += 1
                             again = again or ready[s] == t
-                if size[e]:
+                if not size[e]:
+                    listed[e] = False
+                elif limited:
                     active[kept] = e
                     kept += 1
-                else:
-                    listed[e] = False
             count = kept
         t += 1
-        if waiting:
-            while t < soonest and calendar[t % span] < 0:
+        if waiting or sleeping:
+            while t < soonest and calendar[t % span] < 0 and wakes[t % span] < 0:
                 t += 1
         elif soonest > t:
             t = soonest
@@ -284,19 +304,28 @@ _PAYS = 60_000
 
 Longs = npt.NDArray[np.int64]
 
+ONE_EACH: Longs = np.ones(1, np.int64)
+"""The packets of each hop where none carries more than one."""
+
 
 class HopGraph(NamedTuple):
     """Hops and what waits for what.
 
     `link`, `packet`, int32[H]: the link and the packet of each hop. `first`, `following`, int64[H + 1], int32[]: the
     hops ``following[first[h]:first[h+1]]``, all of them later than h, wait for what hop h brings. Of ~s in place of s
-    hop s waits until hop h has left its source; a graph with such hops is not turned round.
+    hop s waits until hop h has left its source; a graph with such hops is not turned round. `length`, int64[H] or
+    int64[1]: packets in a row that a hop carries, for `in_turn`.
     """
 
     link: IntArray
     packet: IntArray
     first: Longs
     following: IntArray
+    length: Longs = ONE_EACH
+
+    def takes(self, roads: LinkResources) -> Longs:
+        """Return the slots from the start of each hop to its end, int64[H]."""
+        return (roads.occupancy[self.link] * self.length) + roads.latency[self.link]
 
     @classmethod
     def of_parents(cls, link: IntArray, packet: IntArray, parent: IntArray) -> HopGraph:
@@ -330,7 +359,7 @@ class HopGraph(NamedTuple):
         """Return the graph of the hops in opposite order, each waiting for those that waited for it."""
         behind, before = np.empty(self.link.size + 1, np.int64), np.empty(self.following.size, np.int32)
         _turned_round(self.first, self.following, self.need, behind, before)
-        return HopGraph(self.link[::-1].copy(), self.packet[::-1].copy(), behind, before)
+        return HopGraph(self.link[::-1].copy(), self.packet[::-1].copy(), behind, before, self.length[::-1].copy())
 
 
 class LinkResources(NamedTuple):
@@ -451,10 +480,10 @@ def scheduled(
     return StartTimes(best.slots, start)
 
 
-def in_turn(graph: HopGraph, roads: LinkResources, rank: Longs, enough: int) -> StartTimes:
+def in_turn(graph: HopGraph, roads: LinkResources, rank: Longs, enough: int, rounds: int = 2) -> StartTimes:
     """Return a schedule in which hops of the least rank go first; scheduled back and forth if it takes over `enough`.
 
-    `rank`, int64[H]: all different. Among nodes that store.
+    `rank`, int64[H]: all different. `rounds`: how often back and forth, at most. Among nodes that store.
 
     >>> import gossamer
     >>> roads = LinkResources.of(gossamer.network("array:3"), gossamer.Rules())
@@ -463,7 +492,7 @@ def in_turn(graph: HopGraph, roads: LinkResources, rank: Longs, enough: int) -> 
     [1, 2, 0]
     """
     best = _run(graph, roads, rank)
-    return best if best.slots <= enough or not rank.size else _tightened(graph, roads, best, enough, 2)
+    return best if best.slots <= enough or not rank.size else _tightened(graph, roads, best, enough, rounds)
 
 
 def _shortest(
@@ -573,14 +602,14 @@ def _run(graph: HopGraph, roads: LinkResources, rank: Longs, need: IntArray | No
     used = np.bincount(graph.link, minlength=links)
     ring = np.zeros(links + 1, np.int64)
     np.cumsum(np.minimum(roads.capacity, np.maximum(used, 1)), out=ring[1:])
-    longest = int((roads.occupancy + roads.latency)[used > 0].max(initial=1))
+    longest = int(graph.takes(roads).max(initial=1))
     ports = roads.ports
     desk = _Workspace.of(graph.link.size, links, roads.cut.size, longest, int(ports.ring[-1]), ports.hold.size)
     start = np.empty(graph.link.size, np.int64)
     slots = _list_schedule(
-        graph.link, rank, graph.first, graph.following, graph.need, roads.source, roads.target, roads.occupancy,
-        roads.latency, ring, np.zeros(int(ring[-1]), np.int64), roads.send_limited, roads.receive_limited,
-        ports, roads.cut, start, desk,
+        graph.link, graph.length, rank, graph.first, graph.following, graph.need, roads.source, roads.target,
+        roads.occupancy, roads.latency, ring, np.zeros(int(ring[-1]), np.int64), roads.send_limited,
+        roads.receive_limited, ports, roads.cut, start, desk,
     )  # fmt: skip
     return StartTimes(int(slots), start)
 
@@ -598,7 +627,7 @@ def _tightened(graph: HopGraph, roads: LinkResources, best: StartTimes, least: i
     if not rounds:
         return best
     turned, against = graph.turned_round(), roads.turned_round()
-    takes = (roads.occupancy + roads.latency)[graph.link]
+    takes = graph.takes(roads)
     now = best
     for _ in range(rounds):
         if best.slots <= least:
@@ -644,7 +673,7 @@ def shaken(
         return best
     _foreseen(3 * count * graph.link.size)
     turned, against = graph.turned_round(), roads.turned_round()
-    takes = (roads.occupancy + roads.latency)[graph.link]
+    takes = graph.takes(roads)
     draw, packets = np.random.default_rng(seed), int(graph.packet.max()) + 1
     moved = max(1, round(_MOVED * packets))
     now = best

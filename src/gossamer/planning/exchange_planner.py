@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,8 +50,10 @@ Table = npt.NDArray[np.int64]
 
 _UNIT = 1 << 20
 """Bytes of the messages by which exact times of links are told."""
-_PACKETS = 20_480
-"""Packets that a table of bytes is cut into, unless more is said: so many are planned in tens of milliseconds."""
+_RUNS = 16_384
+"""Runs in which the packets of a table of bytes travel, about: so many are planned in tens of milliseconds."""
+_EACH, _MOST = 48, 4_000_000
+"""Packets of a pair that a table of bytes is cut into on an average, and of all pairs at the most."""
 _COMPILED = 32
 """Terminals from which on kernels are compiled ahead: small tables are planned by Python meanwhile."""
 _SIZES = 64
@@ -115,6 +118,8 @@ class ExchangePlanner:
         with uninterpreted():
             case = self._planned(timed, UnevenExchange(table)).case
             exchanged_on(case, self._paths, timed.roads, 0)
+            if self.network.shared_ports is None and self._sets.parts and self._exact is not None:
+                self.plan_bytes(table)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.network.spec}>"
@@ -158,24 +163,29 @@ class ExchangePlanner:
             return plan(self.network, asked, rules=self.rules, cost=self.cost, seed=self.seed)
         return self._planned(self._sized(None), asked)
 
-    def plan_bytes(self, table: npt.ArrayLike, *, packets: int = _PACKETS) -> Outcome:
+    def plan_bytes(self, table: npt.ArrayLike, *, packets: int | None = None) -> Outcome:
         """Plan an exchange of so many bytes between every two terminals, cut into packets of one size.
 
         Parameters
         ----------
         table : int[T, T]
             Bytes that each terminal sends to each other; what it has for itself is left out.
-        packets : int
-            Packets to cut into, at most: fewer are planned faster, more leave less of the last packet of each pair
-            empty. Of the sizes that suit, the one that some of the busiest pairs fill evenly is taken. Every two
-            terminals that have something for each other need one at the least, so that there are more where most of
-            the pairs do.
+        packets : int, optional
+            Packets to cut into, at most; more leave less of the last packet of each pair empty. Of the sizes that suit,
+            the one that some of the busiest pairs fill evenly is taken. Every two terminals that have something for
+            each other need one at the least. Default: 48 a pair, or 16,384 if these are more.
 
         Returns
         -------
         Outcome
             Its first bound, and so its ratio, is of the bytes as they are, however they are cut, on links of exact
             speeds: it counts what is lost by full packets.
+
+        Notes
+        -----
+        Many packets cost little: those of a pair travel in a run or two, which are planned and verified as one
+        (`gossamer.schedules.RunSchedule`); the columns of the schedule are written out when they are read. Where links
+        share ports every packet is planned by itself; then there are about 20,000, and two a pair at the least.
 
         Raises
         ------
@@ -196,7 +206,8 @@ class ExchangePlanner:
             raise NotApplicableError("bytes take time on links that have speeds; give a cost: TimeCost(bandwidth=...)")
         if self._paths is None:
             raise NotApplicableError(f"no paths are kept for {self.network.spec}; plan packets: planner.plan(counts)")
-        size, wanted = self.network.terminal_count, whole(packets, "packets", 1)
+        size = self.network.terminal_count
+        wanted = None if packets is None else whole(packets, "packets", 1)
         given = _table(table).copy()
         if given.shape != (size, size) or (given.size and int(given.min()) < 0):
             raise TaskError(f"the bytes must be a table of {size} x {size} whole numbers, none of them negative")
@@ -204,9 +215,13 @@ class ExchangePlanner:
         if not given.any():
             return self.plan(given)
         sets = self._sets.busiest(given.astype(np.float64))
-        each = _packet_bytes(given, wanted, sets)
-        counts = -(-given // each)
-        return self._planned(self._sized(each), UnevenExchange(counts), given, sets)  # type: ignore[arg-type]
+        pairs = int(np.count_nonzero(given))
+        together = self.network.shared_ports is None and bool(self._sets.parts)
+        if wanted is None:
+            wanted = min(max(_EACH * pairs, _RUNS), _MOST) if together else _RUNS
+        each = _packet_bytes(given, max(wanted, pairs if together else _LEAST * pairs), sets)
+        counts: Any = -(-given // each)
+        return self._planned(self._sized(each), UnevenExchange(counts), given, sets, _RUNS if together else 0)
 
     def without(self, links: Any = (), nodes: Any = ()) -> ExchangePlanner:
         """Return the planner of what is left of the network after links or nodes failed; see `Network.without`.
@@ -262,9 +277,17 @@ class ExchangePlanner:
         return Case(timed, UnevenExchange(nothing), replace(self.rules or Rules(), segmented=True), clock)
 
     def _planned(
-        self, timed: _Timed, task: UnevenExchange, given: Table | None = None, sets: list[Mask] | None = None
+        self,
+        timed: _Timed,
+        task: UnevenExchange,
+        given: Table | None = None,
+        sets: list[Mask] | None = None,
+        runs: int = 0,
     ) -> Outcome:
-        """Return the plan of an exchange in packets, of the bytes that are given, with the sets that bind these."""
+        """Return the plan of an exchange in packets, of the bytes that are given, with the sets that bind these.
+
+        `runs`: in which packets travel, about; 0 if each travels by itself.
+        """
         table, clock = task.table, timed.case.cost
         task.check(self.network)
         self._check_reached(table)
@@ -273,15 +296,25 @@ class ExchangePlanner:
             given = table * (clock.packet_bytes if isinstance(clock, Clock) else 1)
         if sets is None:
             sets = self._sets.busiest(given.astype(np.float64)) if case.demands else []
-        found = set_bounds(case, sets) if sets and self._sets.parts else bounds(case, quick=True)
-        exact = self._bound_of_bytes(task, given, sets)
+        exact, found = self._bound_of_bytes(given, sets), tuple[Bound, ...]()
+        if not runs:  # else of a million packets, which are no more than the bytes by a hundredth
+            found = set_bounds(case, sets) if sets and self._sets.parts else bounds(case, quick=True)
         limits = of_question(exact, case, self.cost, found)
         case.tell_floor(largest(limits))
         paths, roads, least = self._paths, timed.roads, int(-(-largest(limits) // 1))
+        if runs:
+            fuller = max(self._rounded_up(table, given, clock, inside) for inside in sets)
+            least = int(-(-least * fuller // 1))
         assert paths is not None
-        offer = Offer(lambda: exchanged_on(case, paths, roads, least), effort="search")
+        offer = Offer(lambda: exchanged_on(case, paths, roads, least, runs), effort="search")
         search = Search(Question(self._kind, case, case, None), None)
         return search.carried_out(Candidate(LOAD_BALANCED_DETOURS.name, offer), limits, stream=False)
+
+    def _rounded_up(self, table: Table, given: Table, clock: Any, inside: Mask) -> Fraction:
+        """Return how many times its bytes the packets hold that must leave a set."""
+        within = inside[: self.network.terminal_count]
+        packets, needed = (int(some[within][:, ~within].sum()) for some in (table, given))
+        return Fraction(packets * clock.packet_bytes, max(needed, 1))
 
     def _check_reached(self, table: Table) -> None:
         """Raise NetworkError if a pair that sends something has no path."""
@@ -291,11 +324,12 @@ class ExchangePlanner:
             u, v = (self.network.node_name(int(x)) for x in missed[0])
             raise NetworkError(f"network {self.network.spec!r} is not connected: no path from node {u} to node {v}")
 
-    def _bound_of_bytes(self, task: UnevenExchange, given: Table, sets: list[Mask]) -> list[Bound]:
+    def _bound_of_bytes(self, given: Table, sets: list[Mask]) -> list[Bound]:
         """Return what the bytes take at least that must leave some sets of nodes, in seconds; none of steps."""
         if self._exact is None or not sets:
             return []
-        case, size = self._exact.again(task, reached=True), self.network.terminal_count
+        size, some = self.network.terminal_count, UnevenExchange((given > 0).astype(np.int64))  # type: ignore[arg-type]
+        case = self._exact.again(some, reached=True)
         best: Bound | None = None
         for inside in sets:
             ends = inside & holders(case), ~inside & wanters(case)
@@ -327,8 +361,7 @@ def _packet_bytes(given: Table, packets: int, sets: list[Mask]) -> int:
     """
     size = given.shape[0]
     some = given[given > 0]
-    wanted = max(packets, _LEAST * some.size)
-    low = max(1, int(some.sum()) // wanted)
+    low = max(1, int(some.sum()) // packets)
     leaving = [given[inside[:size]][:, ~inside[:size]] for inside in sets[:_BINDING]]
     leaving = [left for left in (np.sort(left[left > 0]) for left in leaving) if left.size] or [np.sort(some)]
     step = 1 << max(low.bit_length() - _BITS, 0)  # few sizes, so that one is met again
@@ -338,7 +371,7 @@ def _packet_bytes(given: Table, packets: int, sets: list[Mask]) -> int:
     tried = step * tried[(tried * step >= low) & (tried * step <= _LARGER * low)]
     thin = some[:: max(1, some.size // _COUNTED)]
     number = np.ceil(thin[:, None] / tried).sum(axis=0) * (some.size / thin.size)
-    fits = number <= wanted
+    fits = number <= packets
     tried = tried[fits] if fits.any() else tried[number == number.min()]
     loss = np.max([np.ceil(left[:, None] / tried).sum(axis=0) * tried / left.sum() for left in leaving], axis=0)
     return int(tried[np.argmin(loss + _COARSE * tried / low)])

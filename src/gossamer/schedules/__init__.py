@@ -11,7 +11,7 @@ from __future__ import annotations
 from gossamer.schedules.files import save
 from gossamer.schedules.hop_descriptions import Hop
 from gossamer.schedules.packets import CONTROL, Packets, Phase, Repetition
-from gossamer.schedules.schedule import Schedule, load
+from gossamer.schedules.schedule import RunSchedule, Schedule, load
 from gossamer.schedules.symmetry import Symmetry
 from gossamer.schedules.timelines import Timeline, timeline
 from gossamer.schedules.torus_on_array import torus_on_array
@@ -23,6 +23,7 @@ __all__ = [
     "Packets",
     "Phase",
     "Repetition",
+    "RunSchedule",
     "Schedule",
     "Symmetry",
     "Timeline",

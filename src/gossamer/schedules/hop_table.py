@@ -375,6 +375,11 @@ class HopTable:
         return self.packets.count * self.times
 
     @property
+    def control_hops(self) -> int:
+        """Number of hops of control packets."""
+        return int(np.count_nonzero(self.packet == CONTROL)) * self.times
+
+    @property
     def nbytes(self) -> int:
         """Bytes held by the hop columns and the packet table."""
         table = self.packets

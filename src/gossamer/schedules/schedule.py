@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, ClassVar
 
+import numpy as np
 import numpy.typing as npt
 
 from gossamer.atomic_files import Pictured
+from gossamer.errors import ScheduleError
 from gossamer.networks.network import Network
 from gossamer.questions.cases import Case
 from gossamer.questions.costs import StepCost
+from gossamer.questions.tasks import Task
 from gossamer.schedules import files, hop_descriptions, transform
+from gossamer.schedules.columns import MOST
 from gossamer.schedules.hop_descriptions import Hop
-from gossamer.schedules.hop_table import MAX_HOPS, HopTable, too_many_hops
-from gossamer.schedules.packets import CONTROL, Packets, Phase
+from gossamer.schedules.hop_table import MAX_HOPS, HopTable, hop_ends, too_many_hops
+from gossamer.schedules.packets import CONTROL, Packets, Phase, message_rows
 from gossamer.schedules.timelines import Timeline, hop_timeline
 
-__all__ = ["CONTROL", "MAX_HOPS", "Packets", "Phase", "Schedule", "load", "too_many_hops"]
+__all__ = ["CONTROL", "MAX_HOPS", "Packets", "Phase", "RunSchedule", "Schedule", "load", "too_many_hops"]
 
 
 class Schedule(HopTable, Pictured):
@@ -125,6 +130,123 @@ class Schedule(HopTable, Pictured):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the schedule to a file; see `gossamer.schedules.files.save`."""
         files.save(self, path)
+
+
+_WRITTEN_OUT = ("slot", "link", "packet", "packets")
+
+
+class RunSchedule(Schedule):
+    """A schedule of packets that travel in runs: kept as the hops of the runs, written out when columns are read.
+
+    A run is some packets of a message that cross the same links, one right after the other, and wait at each node until
+    all of them are there: in effect one packet of a length of its own. A message takes a run or two, and its packets
+    may be as small as wanted. Everything that is done with a schedule is done with the packets of the runs; the checker
+    looks at the hops of runs alone.
+
+    Parameters
+    ----------
+    runs : Schedule
+        Explicit; its packets are the runs. Those of a message have their packets in order.
+    length : array_like of int, shape (R,)
+        Packets of each run, at least 1.
+    task : Task
+        The task in packets. Its messages are those of the task of the runs, of other sizes.
+
+    Raises
+    ------
+    ScheduleError
+        If the lengths are not those of the runs, or do not make up the messages of the task.
+
+    Notes
+    -----
+    Packet j of a run begins each hop j times the link's occupancy later than the run, so that it is at the next node
+    before its turn there comes.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> line, exchange = gossamer.network("array:3"), gossamer.task("alltoallv", counts=[[0, 0, 1], [0] * 3, [0] * 3])
+    >>> one = Schedule(line, exchange, gossamer.Rules(), [0, 2], [0, 1], [0, 0])
+    >>> whole = gossamer.task("alltoallv", counts=[[0, 0, 2], [0] * 3, [0] * 3])
+    >>> s = RunSchedule(one, [2], whole)
+    >>> s.slot.tolist(), s.packet.tolist(), s.completion_time
+    ([0, 1, 2, 3], [0, 1, 0, 1], Fraction(4, 1))
+    """
+
+    def __init__(self, runs: Schedule, length: npt.ArrayLike, task: Task) -> None:
+        self.runs, self.length = runs, np.asarray(length, np.int64)
+        if self.length.shape != (runs.packets.count,) or int(self.length.min(initial=1)) < 1:
+            raise ScheduleError(f"the lengths of runs must be {runs.packets.count} whole numbers, each 1 or more")
+        if not runs.explicit or runs.parts > 1 or runs.repeats is not None or len(runs.phases) != 1:
+            raise ScheduleError("runs have one phase, every hop of which is listed, and are not cut into parts")
+        if CONTROL in runs.packet:
+            raise ScheduleError("runs have no control packets")
+        task.check(runs.network)
+        messages = task.messages(runs.network)
+        row = message_rows(messages, runs.packets)
+        sizes = np.ones(messages.count, np.int64) if messages.sizes is None else messages.sizes
+        if (row < 0).any() or not np.array_equal(np.bincount(row, self.length, messages.count), sizes):
+            raise ScheduleError("the lengths of runs do not make up the messages of the task")
+        self.network, self.task, self.rules, self.cost = runs.network, task, runs.rules, runs.cost
+        self.parts, self.symmetry, self.repeats, self.repetition = 1, None, None, None
+        self.algorithm = runs.algorithm
+        ends = hop_ends(runs.network, 1, runs.slot, runs.link)
+        ends += (self.length[runs.packet] - 1) * runs.network.link_occupancy[runs.link]
+        slots = max(int(ends.max(initial=0)), runs.slot_count)
+        if slots > MOST:
+            raise ScheduleError(f"slots must be 0..{MOST - 1}, got {slots}")
+        self.phases = (replace(runs.phases[0], slots=slots),)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _WRITTEN_OUT:
+            raise AttributeError(name)
+        whole = self.expand()
+        for column in _WRITTEN_OUT:
+            setattr(self, column, getattr(whole, column))
+        return getattr(whole, name)
+
+    def expand(self) -> Schedule:
+        """Return the schedule with the hops of every packet, as any other is kept."""
+        runs = self.runs
+        reason = too_many_hops(self.stored_hops)
+        if reason is not None:
+            raise ScheduleError(f"the packets of the runs: {reason}")
+        many = self.length[runs.packet]
+        hop = np.repeat(np.arange(many.size), many)
+        place = np.arange(hop.size) - np.repeat(np.cumsum(many) - many, many)
+        packet = (np.cumsum(self.length) - self.length)[runs.packet][hop] + place
+        slot = runs.slot[hop] + place * runs.network.link_occupancy[runs.link][hop]
+        order = np.argsort(slot, kind="stable")
+        return Schedule(
+            runs.network, self.task, runs.rules, slot[order], runs.link[hop][order], packet[order], cost=self.cost,
+            phases=self.phases, algorithm=self.algorithm,
+        )  # fmt: skip
+
+    def replace(self, **changes: Any) -> Any:
+        """Return a schedule with some constructor arguments changed: in runs if only its cost or name is another."""
+        if changes.keys() <= {"algorithm", "cost"}:
+            return RunSchedule(self.runs.replace(**changes), self.length, self.task)
+        return self.expand().replace(**changes)
+
+    @property
+    def stored_hops(self) -> int:
+        """Number of hops of all packets."""
+        return int(self.length[self.runs.packet].sum())
+
+    @property
+    def packet_count(self) -> int:
+        """Number of packets that travel."""
+        return int(self.length.sum())
+
+    @property
+    def control_hops(self) -> int:
+        """None are of control packets."""
+        return 0
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by the columns of the runs."""
+        return self.runs.nbytes + int(self.length.nbytes)
 
 
 def load(path: str | os.PathLike[str]) -> Schedule:

@@ -12,10 +12,13 @@ from gossamer.errors import ScheduleError
 from gossamer.questions.tasks import COMBINE
 from gossamer.reading import choice, instance
 from gossamer.schedules.columns import MOST
+from gossamer.schedules.hop_table import hop_ends
 from gossamer.schedules.packets import CONTROL
-from gossamer.schedules.schedule import Schedule
+from gossamer.schedules.schedule import RunSchedule, Schedule
 from gossamer.verification.replay_inputs import ReplayState, plain_schedule
-from gossamer.verification.timed_replay import stays
+from gossamer.verification.timed_replay import by_packet, stays
+
+Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -82,8 +85,13 @@ def link_utilization(schedule: Schedule) -> Fraction:
         return Fraction(0)
     uniform = network.uniform_capacity
     capacity = network.link_count * uniform if uniform is not None else int(network.link_capacity.sum(dtype=np.int64))
-    data = schedule.packet != CONTROL
     same = network.uniform_occupancy
+    if isinstance(schedule, RunSchedule):
+        runs = schedule.runs
+        return Fraction(int((schedule.length[runs.packet] * network.link_occupancy[runs.link]).sum())) / (
+            capacity * time
+        )
+    data = schedule.packet != CONTROL
     if same is None:
         busy = int(network.link_occupancy[schedule.link[data]].sum(dtype=np.int64))
     else:
@@ -117,7 +125,8 @@ def buffer_peak(schedule: Schedule, counts: str = "transit") -> BufferPeak:
     first to be there the first to leave; what never leaves a switch does not count.
 
     One pass backwards in time, O(hops); another one forwards where packets in transit may come back to their origins.
-    Where links take time, or switches have rules of their own, O(hops log hops).
+    Where links take time, or switches have rules of their own, O(hops log hops). All packets of a run
+    (`gossamer.schedules.RunSchedule`) count from when the first of them is there until the last leaves.
 
     Examples
     --------
@@ -128,6 +137,8 @@ def buffer_peak(schedule: Schedule, counts: str = "transit") -> BufferPeak:
     """
     instance(schedule, Schedule, "the schedule", error=ScheduleError)
     count = choice(counts, "counts", ("transit", "all"))
+    if isinstance(schedule, RunSchedule) and count == "transit":
+        return _peak_of_runs(schedule)
     schedule = schedule.unrolled(schedule.generations_at_once if count == "transit" else None)
     state = ReplayState(schedule)
     if bool((state.kind == COMBINE).any()):
@@ -210,8 +221,38 @@ def _measure_stays(
     over = np.flatnonzero((level > buffer_limit) & (before <= buffer_limit)) if buffer_limit else np.zeros(0, np.intp)
     earliest = over[np.lexsort((names[over], when[over]))][:limit]
     rows = [(int(when[i]), int(names[i]), int(level[i])) for i in earliest]
-    if not level.size or not level.max():
-        return BufferPeak(0, None, None), 0, []
+    return _highest(names, when, level), int(over.size), rows
+
+
+def _peak_of_runs(schedule: RunSchedule) -> BufferPeak:
+    """Return at most how many packets of runs are in transit: between two hops of a run all of its packets."""
+    runs, network = schedule.runs, schedule.network
+    order = by_packet(runs)[1]
+    packet, slot, link = runs.packet[order], runs.slot[order].astype(np.int64), runs.link[order]
+    on = np.flatnonzero(packet[1:] == packet[:-1])
+    many = schedule.length[packet[on]]
+    came = hop_ends(network, 1, slot[on], link[on])
+    left = slot[on + 1] + (many - 1) * network.link_occupancy[link[on + 1]]
+    node = np.tile(network.link_target[link[on]].astype(np.int64), 2)
+    return _highest(*_levels(node, np.concatenate([came, left + 1]), np.concatenate([many, -many])))
+
+
+def _highest(node: Counts, when: Counts, level: Counts) -> BufferPeak:
+    """Return the highest level, and where and when it is first reached."""
+    if not level.size or level.max() <= 0:
+        return BufferPeak(0, None, None)
     fullest = np.flatnonzero(level == level.max())
     peak = int(fullest[np.argmin(when[fullest])])
-    return BufferPeak(int(level[peak]), int(names[peak]), int(when[peak])), int(over.size), rows
+    return BufferPeak(int(level[peak]), int(node[peak]), int(when[peak]))
+
+
+def _levels(where: Counts, when: Counts, change: Counts) -> tuple[Counts, Counts, Counts]:
+    """Return where and when levels have changed, by both, and the level from then on."""
+    span = int(when.max(initial=0)) + 1
+    small = span * (int(where.max(initial=0)) + 1) < 2**62
+    order = np.argsort(where * np.int64(span) + when) if small else np.lexsort((when, where))
+    where, when, level = where[order], when[order], np.cumsum(change[order])
+    # the level after all that changes at a node at a boundary; it is 0 again after the last
+    settled = np.append((where[1:] != where[:-1]) | (when[1:] != when[:-1]), True)[: where.size]
+    where, when, level = where[settled], when[settled], level[settled]
+    return where, when, level

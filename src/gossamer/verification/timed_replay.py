@@ -106,7 +106,7 @@ def _busy_links(journey, orbit, link_class, degree, room, slots, wrong):
     that may be on it at once, or at least for each of its hops.
     """
     slot, link, occupancy, latency = journey.slot, journey.link, journey.occupancy, journey.latency
-    begun = np.zeros(room[room.size - 1], np.int64)  # when the latest hops on each link began
+    free = np.zeros(room[room.size - 1], np.int64)  # when the latest hops on each link have left it
     count = np.zeros(room.size - 1, np.int64)
     for h in range(slot.size):
         e, t = link[h], slot[h]
@@ -116,9 +116,9 @@ def _busy_links(journey, orbit, link_class, degree, room, slots, wrong):
             c = link_class[e] if link_class.size else (orbit[u] if orbit.size > 1 else 0) * degree + e - u * degree
         most = room[c + 1] - room[c]
         at = room[c] + (count[c] % most if most > 1 else 0)
-        if count[c] >= most and begun[at] > t - _of(occupancy, e):
+        if count[c] >= most and free[at] > t:
             wrong[h] |= _CAPACITY
-        begun[at] = t
+        free[at] = t + np.int64(_of(occupancy, e))
         count[c] += 1
         if slot[h] + np.int64(_of(occupancy, e)) + _of(latency, e) > slots:
             wrong[h] |= _UNFINISHED
@@ -909,8 +909,13 @@ def _journey(schedule: HopTable) -> _Journey:
     )
 
 
-def replay_timed(schedule: HopTable, state: ReplayState, limit: int) -> Replayed:
+def replay_timed(
+    schedule: HopTable, state: ReplayState, limit: int, length: npt.NDArray[np.int64] | None = None
+) -> Replayed:
     """Replay a schedule packet by packet, and the use of links and ports by itself.
+
+    `length`, int64[P]: if given, each packet takes so many times as long as one on each link. Then no ports are shared,
+    and nodes stand for themselves.
 
     O(hops log hops + packets * nodes) time; 5 bytes a hop besides the columns, and what sorting them takes. Partial
     sums take a bit for each pair of a node and a contributor, and each hop reads and writes a set of nodes.
@@ -925,18 +930,27 @@ def replay_timed(schedule: HopTable, state: ReplayState, limit: int) -> Replayed
         capacity = np.zeros(state.classes, np.int32)
         capacity[state.link_class] = state.capacity
     np.cumsum(np.minimum(busy, capacity), out=room[1:])
-    _busy_links(journey, state.orbit, state.link_class, state.degree, room, schedule.slot_count, wrong)
+    classes = state.orbit, state.link_class
+    if length is not None:  # each hop is on a link of its own, which is the same as those of its class
+        link, many = schedule.link, length[schedule.packet]
+        journey = journey._replace(
+            link=np.arange(link.size, dtype=np.int32), source=network.link_source[link],
+            target=network.link_target[link], occupancy=(network.link_occupancy[link] * many).astype(np.int32),
+            latency=network.link_latency[link].astype(np.int64),
+        )  # fmt: skip
+        classes = np.zeros(1, np.int32), link
+    _busy_links(journey, *classes, state.degree, room, schedule.slot_count, wrong)
     for limited, receiving in ((rules.send_limited, False), (rules.receive_limited, True)):
         if limited:
             entering = _NONE
             if receiving and journey.latency.size > 1:
-                entering = np.argsort(schedule.slot + journey.latency[schedule.link], kind="stable")
+                entering = np.argsort(schedule.slot + journey.latency[journey.link], kind="stable")
             _busy_ports(journey, entering, receiving, state.orbit, np.zeros(state.node_classes, np.int64), wrong)
 
     if network.shared_ports is not None:
         _shared_ports(schedule, wrong)
 
-    start, order = _by_packet(schedule)
+    start, order = by_packet(schedule)
     unmet = np.zeros((3, limit), np.int64)
     told = (
         start, order, state.kind, state.origin, state.row_of, state.target_start, state.targets, state.to_all,
@@ -1002,7 +1016,7 @@ def carried_sums(schedule: HopTable, packet: int) -> CarriedSums:
     state.kind = np.broadcast_to(state.kind, state.origin.shape)
     state.kind = np.where(state.kind == _COMBINE, _GENERAL, state.kind).astype(np.uint8)
     sets, fate = np.zeros((mine.size, words), np.uint64), np.zeros(mine.size, np.uint8)
-    start, order = _by_packet(one)
+    start, order = by_packet(one)
     _replay_sums(
         _journey(one), _nodes(network.node_count), start, order, state.kind, state.origin, state.row_of,
         state.target_start, state.targets, state.to_all, rules.replication, rules.reduction,
@@ -1067,7 +1081,7 @@ def _shared_ports(schedule: HopTable, wrong: npt.NDArray[np.uint8]) -> None:
         _busy_shared_ports(schedule.slot, schedule.link, rows, port, delay, held, room, wrong)
 
 
-def _by_packet(schedule: HopTable) -> tuple[npt.NDArray[np.int64], IntArray]:
+def by_packet(schedule: HopTable) -> tuple[npt.NDArray[np.int64], IntArray]:
     """Return hops by packet, and the place of the first of each: those of packet p stand in start[p]..start[p+1]-1."""
     packets = schedule.packets.count
     start = np.zeros(packets + 1, np.int64)
@@ -1086,7 +1100,7 @@ def stays(schedule: HopTable, state: ReplayState, count_all: bool) -> IntArray:
     O(hops log hops) time; 12 bytes a hop besides those of the replay.
     """
     after = schedule.messages.after
-    start, order = _by_packet(schedule)
+    start, order = by_packet(schedule)
     found = np.empty((3, order.size + 2 * schedule.packets.count), np.int32)
     end = slots_needed(schedule.network, schedule.parts, schedule.slot, schedule.link)
     count = 0

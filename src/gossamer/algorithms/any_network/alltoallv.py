@@ -17,14 +17,14 @@ from gossamer.algorithms.any_network.packet_demands import demand_of
 from gossamer.algorithms.any_network.priced_routing import timed
 from gossamer.errors import NetworkError
 from gossamer.graphs.path_and_hop_tables import index_ranges
-from gossamer.graphs.precedence_scheduling import HopGraph, LinkResources, in_turn, scheduled
+from gossamer.graphs.precedence_scheduling import ONE_EACH, HopGraph, LinkResources, in_turn, scheduled
 from gossamer.graphs.priced_trees import Forest
 from gossamer.jit import njit
 from gossamer.networks.network import IntArray
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.cases.links import FAR, Links
 from gossamer.questions.tasks import COMBINE, COPY, DemandTable, Grouped, UnevenExchange
-from gossamer.schedules import Schedule
+from gossamer.schedules import RunSchedule, Schedule
 
 __all__ = [
     "LOAD_BALANCED_DETOURS",
@@ -260,10 +260,11 @@ _HOP = 0.02
 
 
 @njit(cache=True, nogil=True, _nrt=False, small=100_000)
-def _take(visit, pair, first, begin, links, resource, share, load, scale, choice):
+def _take(visit, pair, length, first, begin, links, resource, share, load, scale, choice):
     """Let packets take, in the order of `visit`, the cheapest of the paths of their pairs at the present loads.
 
     * `visit`, `pair`, int64[P]: the order; the pair of each packet.
+    * `length`, int64[P] or int64[1]: how many packets each stands for.
     * `first`, `begin`, `links`: the paths, as in `KnownPaths`.
     * `resource`, `share`, int64[L, R], float64[L, R]: the links and ports that a hop uses, -1 for none, and the slots
       that it takes of each.
@@ -273,6 +274,7 @@ def _take(visit, pair, first, begin, links, resource, share, load, scale, choice
     """
     for i in range(visit.size):
         p = visit[i]
+        many = length[p] if length.size > 1 else length[0]
         low, high = first[pair[p]], first[pair[p] + 1]
         if choice[p] >= 0:
             if high - low == 1:
@@ -280,7 +282,7 @@ def _take(visit, pair, first, begin, links, resource, share, load, scale, choice
             for j in range(begin[choice[p]], begin[choice[p] + 1]):
                 for r in range(resource.shape[1]):
                     if resource[links[j], r] >= 0:
-                        load[resource[links[j], r]] -= share[links[j], r]
+                        load[resource[links[j], r]] -= many * share[links[j], r]
         lowest, best = np.inf, low
         for k in range(low, high if high - low > 1 else low):
             cost = 0.0
@@ -288,7 +290,7 @@ def _take(visit, pair, first, begin, links, resource, share, load, scale, choice
                 cost += _HOP
                 for r in range(resource.shape[1]):
                     if resource[links[j], r] >= 0:
-                        x = (load[resource[links[j], r]] + share[links[j], r]) / scale
+                        x = (load[resource[links[j], r]] + many * share[links[j], r]) / scale
                         x *= x
                         x *= x
                         cost += x * x
@@ -298,7 +300,7 @@ def _take(visit, pair, first, begin, links, resource, share, load, scale, choice
         for j in range(begin[best], begin[best + 1]):
             for r in range(resource.shape[1]):
                 if resource[links[j], r] >= 0:
-                    load[resource[links[j], r]] += share[links[j], r]
+                    load[resource[links[j], r]] += many * share[links[j], r]
 
 
 _ENTRIES = 40_000_000
@@ -487,12 +489,15 @@ _NEAR = 1.025
 """Times the least: a schedule so short is not shortened."""
 
 
-def exchanged_on(case: Case, known: KnownPaths, roads: LinkResources, least: int) -> Schedule:
+def exchanged_on(case: Case, known: KnownPaths, roads: LinkResources, least: int, runs: int = 0) -> Schedule:
     """Build the schedule of an exchange on paths that are known, for networks whose switches store.
 
     Each packet takes the path whose links and ports carry least. The packets of a pair are spread evenly over the time
     that their busiest link is busy, from a moment of its own on; who is latest by that goes first. What is not close to
     `least`, slots that any schedule takes, is scheduled again from its end.
+
+    `runs`: if given, packets of a pair travel in rows, about so many in all and one a pair at the least, and what is
+    said here of packets is of these. No ports are shared then.
 
     Raises NetworkError if some target cannot be reached.
 
@@ -503,17 +508,23 @@ def exchanged_on(case: Case, known: KnownPaths, roads: LinkResources, least: int
     >>> exchanged_on(case, KnownPaths.of(case.links), LinkResources.of(case.network, case.rules), 3).completion_time
     Fraction(3, 1)
     """
-    demand, draw, size = demand_of(case), np.random.default_rng(case.seed), case.network.terminal_count
-    pair = demand.origin.astype(np.int64) * size + demand.target
+    draw, size = np.random.default_rng(case.seed), case.network.terminal_count
+    if runs:
+        assert isinstance(case.task, UnevenExchange)
+        sent = case.task.table.reshape(-1)
+        pair, many = _in_runs(sent, runs)
+    else:
+        demand, many = demand_of(case), ONE_EACH
+        pair = demand.origin.astype(np.int64) * size + demand.target
     if pair.size and int((known.first[pair + 1] - known.first[pair]).min()) == 0:
         raise NetworkError("some packet cannot get to its target")
     resource, share = _resources(roads)
     load = np.zeros(max(int(resource.max(initial=0)) + 1, 1))
     choice = np.full(pair.size, -1)
     scale = float(max(least, 1))
-    # Step 1: each packet takes the path whose links and ports are least loaded, three times
-    for _ in range(_ROUNDS):
-        _take(draw.permutation(pair.size), pair, *known, resource, share, load, scale, choice)
+    # Step 1: each packet takes the path whose links and ports are least loaded, three times (a run twice)
+    for _ in range(_ROUNDS - bool(runs)):
+        _take(draw.permutation(pair.size), pair, many, *known, resource, share, load, scale, choice)
         top = float(load.max())
         if top <= least:
             break
@@ -524,15 +535,34 @@ def exchanged_on(case: Case, known: KnownPaths, roads: LinkResources, least: int
     # Step 2: who has gone less far, of the share that its busiest link has carried by then, goes first
     last = np.append(np.diff(packet) > 0, True)[: packet.size]
     first = np.append(0, np.cumsum(~last))
-    graph = HopGraph(link, packet.astype(np.int32), first, np.flatnonzero(~last).astype(np.int32) + np.int32(1))
+    following = np.flatnonzero(~last).astype(np.int32) + np.int32(1)
+    graph = HopGraph(link, packet.astype(np.int32), first, following, many[packet] if runs else many)
     busy = np.maximum.reduceat(load[resource[link]].max(axis=1), np.cumsum(end - begin) - (end - begin))
     order = np.argsort(-busy * (1.0 - _spread_evenly(pair, draw)), kind="stable")
     length = end - begin
     ahead = np.empty(pair.size, np.int64)
     ahead[order] = np.cumsum(length[order]) - length[order]
     rank = np.arange(link.size) + np.repeat(ahead - (np.cumsum(length) - length), length)
-    starts = in_turn(graph, roads, rank, int(max(least * _NEAR, top)))
-    return timed(case, starts, graph.link, graph.packet)
+    starts = in_turn(graph, roads, rank, int(max(least * _NEAR, top)), 1 if runs else 2)
+    if not runs:
+        return timed(case, starts, graph.link, graph.packet)
+    counts: Any = np.bincount(pair, minlength=size * size).reshape(size, size)
+    kept = timed(case.again(UnevenExchange(counts), reached=True), starts, graph.link, graph.packet)
+    return RunSchedule(kept, many, case.task)
+
+
+def _in_runs(sent: Longs, runs: int) -> tuple[Longs, Longs]:
+    """Return the pair and the packets of each run, int64[R]: about so many runs, those of a pair as even as can be.
+
+    >>> [found.tolist() for found in _in_runs(np.array([0, 5, 1, 6]), 5)]
+    [[1, 1, 2, 3, 3], [3, 2, 1, 3, 3]]
+    """
+    pairs = np.flatnonzero(sent)
+    each = sent[pairs]
+    number = np.clip(np.rint(each * (runs / each.sum())).astype(np.int64), 1, each)
+    of = np.repeat(np.arange(pairs.size), number)
+    place = np.arange(of.size) - np.repeat(np.cumsum(number) - number, number)
+    return pairs[of], (each // number)[of] + (place < (each % number)[of])
 
 
 def _spread_evenly(pair: Longs, draw: np.random.Generator) -> npt.NDArray[np.float64]:

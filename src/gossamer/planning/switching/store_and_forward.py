@@ -21,7 +21,7 @@ from gossamer.questions.cases.algorithm_offers import needs
 from gossamer.questions.costs import AskedCost, Clock, Cost, StepCost, TimeCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import OneToManyRouting, Permutation, Task
-from gossamer.schedules import CONTROL, Schedule, files
+from gossamer.schedules import Schedule, files
 from gossamer.schedules.hop_sinks import CHUNK, Chunk, PhaseRun, finished
 from gossamer.verification import Verification, buffer_peak, link_utilization, verify
 from gossamer.verification.streaming import StreamingChecker
@@ -148,7 +148,7 @@ class StoreAndForward:
             ],
             "slots": s.slot_count,
             "hops": s.hop_count,
-            "control_hops": int(np.count_nonzero(s.packet == CONTROL)) * s.times,
+            "control_hops": s.control_hops,
             "packets": s.packet_count,
             "stored_hops": s.stored_hops,
             **({"generations": s.generations, "period": s.repetition.period} if s.repetition is not None else {}),
