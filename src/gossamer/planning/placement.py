@@ -619,8 +619,12 @@ def _by_bound(
 ) -> list[Ints]:
     """Return the candidates of the least lower bounds, then of the fewest hops; the second one stays the second."""
     found: list[tuple[Fraction, int, int, Ints]] = []
+    (row, column), times = needs.near.nonzero(), 2 if needs.back.nnz else 1
     for place in candidates[: 3 * most]:
-        found.append((_quick_bound(network, task, rules, place), hop_sum(needs.near, far, place), len(found), place))
+        bound = _quick_bound(network, task, rules, place)
+        if rules is None or not rules.segmented:
+            bound = max(bound, Fraction(times * int(far[place[row], place[column]].max(initial=0))))
+        found.append((bound, hop_sum(needs.near, far, place), len(found), place))
     ordered = sorted(found, key=lambda each: each[:3])
     ordered[1:] = sorted(ordered[1:], key=lambda each: each[2] != 1)
     return [place for *_, place in ordered]
