@@ -77,7 +77,7 @@ def test_offsets_fit_32_bits(tmp_path):
     ("network", "task", "limit"),
     [
         ("complete:64", "alltoall", "rank 0 would have 127 threadblocks, which wait for each other; a GPU of 108"),
-        ("fat-tree:k=2,h=2", "broadcast", r"a switch channel is of one switch; fat-tree:k=2,h=2,.* has 3"),
+        ("fat-tree:k=2,h=2", "broadcast", r"a switch channel is over switches .*; fat-tree:k=2,h=2,.* has others"),
     ],
 )
 def test_a_limit_that_is_broken_is_named(tmp_path, network, task, limit):
@@ -422,9 +422,9 @@ def test_of_a_plan_that_repeats_as_many_generations_are_written_as_fit(tmp_path)
 # Switches that copy and add.
 
 
-def of_switches(tmp_path, task):
-    """Return the network and the plan of four GPUs around a switch that copies and adds."""
-    network = gossamer.network("dgx-h100:1,gpus=4")
+def of_switches(tmp_path, task, spec="dgx-h100:1,gpus=4"):
+    """Return the network and the plan of four GPUs around switches that copy and add."""
+    network = gossamer.network(spec)
     rules = gossamer.Rules(reduction=True)
     schedule = gossamer.plan(network, task, rules=rules, cost=gossamer.TimeCost("64KiB")).schedule
     export(schedule, tmp_path / "x.json", "mscclpp")
@@ -468,6 +468,15 @@ def test_switch_channels_are_written_read_back_and_judged(tmp_path, task):
         FileFormatError, match=r"switch channel 0 at rank 0 of ranks \[0, 1, 2, 3\], which rank 2 has not"
     ):
         read(tmp_path, wrong, network, "64KiB")
+
+
+def test_a_switch_channel_uses_all_switches_to_which_all_ranks_are_joined(tmp_path):
+    network, plan = of_switches(tmp_path, "allreduce", "nvl72:1,gpus=4,chips=2")
+    found = read(tmp_path, plan, network, "64MiB")
+    assert gossamer.verify(found)
+    sent = np.bincount(found.link, minlength=network.link_count)
+    chips = [sent[network.link_target == chip].sum() for chip in (4, 5)]
+    assert chips[0] == chips[1] > 0
 
 
 def test_what_the_executor_cannot_do_in_switches_is_said(tmp_path):

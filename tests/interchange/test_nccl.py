@@ -182,6 +182,18 @@ def test_rings_of_servers_stay_on_their_rails(tmp_path):
     assert float(attributes["speedintra"]) * len(channels) == 450
 
 
+def test_rings_of_meshes_with_adapters_as_fast_as_their_cables_use_both_ways_of_them(tmp_path):
+    network, attributes, channels, _ = graph(tmp_path, "gaudi3:2")
+    load = dict.fromkeys(zip(network.link_source.tolist(), network.link_target.tolist(), strict=True), 0.0)
+    for _, gpus in channels:
+        for pair in pairwise(gpus):
+            load[pair] += float(attributes["speedintra"])
+    assert len(channels) == 48  # three cycles of cables, from each GPU, both ways
+    assert max(load.values()) == pytest.approx(75)
+    assert min(each for (u, v), each in load.items() if each) == pytest.approx(75)
+    assert float(attributes["speedinter"]) == pytest.approx(8 * 75 / 48)
+
+
 def test_a_network_without_a_ring_or_speeds_has_no_graph(tmp_path):
     line = tmp_path / "line.edges"
     line.write_text("columns source target bandwidth\na b 1GB/s\nb c 1GB/s\n", encoding="utf-8")

@@ -8,8 +8,9 @@ what it says on every channel first.
 A link has a threadblock that puts, one that waits and adds, and a channel for both, and further ones where an end would
 have more than 64 operations. Threadblocks of a rank tell each other by semaphores, one for each block and reader.
 
-Where the one switch of a machine copies or adds, ranks store to *switch channels*, under whose addresses the memories
-of all ranks lie: a `gstore` stores what a rank has in all of them, a `glres` loads the sum of all and stores it in all.
+Where the switches of a machine copy or add, and each of them is joined to all ranks, ranks store to *switch channels*,
+under whose addresses the memories of all ranks lie, and which use all these switches together: a `gstore` stores what a
+rank has in all of them, a `glres` loads the sum of all and stores it in all.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import numpy.typing as npt
 from gossamer.interchange.format import Format, Plan, RowText
 from gossamer.interchange.mscclpp_plans import read_mscclpp
 from gossamer.jit import njit
+from gossamer.networks.network import Network
 from gossamer.programs import SEND, Operations, Program
 
 __all__ = ["MSCCLPP"]
@@ -486,11 +488,26 @@ def _by_switch(plan: Plan) -> bool:
 def _limits_of_switches(plan: Plan) -> Iterator[str]:
     network, task = plan.schedule.network, plan.schedule.task
     no = "plan with --no-replication and without --reduction"
-    if network.node_count > network.terminal_count + 1:
-        count = network.node_count - network.terminal_count
-        yield f"switches copy or add, and a switch channel is of one switch; {network.spec} has {count}; {no}"
+    if not _joined_by_every_switch(network):
+        yield ("switches copy or add, and a switch channel is over switches to each of which all ranks are joined; "
+               f"{network.spec} has others; {no}")  # fmt: skip
     elif plan.program.task.name not in _IN_SWITCHES:
         yield f"the executor has no operation in which a switch copies or adds for {task.describe()} alone; {no}"
+
+
+def _joined_by_every_switch(network: Network) -> bool:
+    """Return whether each switch is joined to every rank both ways, as the chips are of which a channel uses all."""
+    t = network.terminal_count
+    up, down = network.link_target >= t, network.link_source >= t
+    ways = (
+        (network.link_source, network.link_target, up & ~down),
+        (network.link_target, network.link_source, down & ~up),
+    )
+    for rank, switch, links in ways:
+        ends = np.unique(rank[links].astype(np.int64) * network.node_count + switch[links])
+        if ends.size != t * (network.node_count - t):
+            return False
+    return True
 
 
 def _switch_sizes(plan: Plan) -> Numbers:

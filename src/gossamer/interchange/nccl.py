@@ -237,8 +237,9 @@ def _rings(network: Network) -> _Rings:
     size = server_size(network)
     if size > 1:
         chains = [chain.tolist() for chain in server_chains(network)[:_MOST_CHANNELS]]
-        fast = rate >= rate.max() * (1 - 1e-9)
-        within = fast | (network.link_source // size == network.link_target // size)
+        within = _inside_servers(network, size)
+        if _follow(network, chains) and 2 * len(chains) <= _MOST_CHANNELS:  # a channel goes one way along cables
+            chains += [[*chain[:1], *chain[:0:-1]] for chain in chains]
         beyond = _sent(network, np.where(within, 0.0, rate)) * size / len(chains)
         inside = _inside(network, np.where(within, rate, 0.0), chains, False)
         return _Rings(chains, inside, beyond, [chain[0] for chain in chains])
@@ -249,6 +250,24 @@ def _rings(network: Network) -> _Rings:
     if run == "cables":  # a channel goes one way around
         rings += [[*ring[:1], *ring[:0:-1]] for ring in rings]
     return _Rings(rings, _inside(network, rate, rings, True), 0.0, [])
+
+
+def _inside_servers(network: Network, size: int) -> npt.NDArray[np.bool_]:
+    """Return which links stay in a server of so many ranks: those to its ranks, or to switches that only they have."""
+    source, target, terminals = network.link_source, network.link_target, network.terminal_count
+    up = np.flatnonzero((source < terminals) & (target >= terminals))
+    low = np.full(network.node_count, terminals, np.int64)
+    high = np.full(network.node_count, -1, np.int64)
+    np.minimum.at(low, target[up], source[up] // size)
+    np.maximum.at(high, target[up], source[up] // size)
+    low[:terminals] = high[:terminals] = np.arange(terminals) // size
+    return np.asarray((low == high)[source] & (low == high)[target] & (low[source] == low[target]))
+
+
+def _follow(network: Network, chains: list[list[int]]) -> bool:
+    """Return whether all chains go along cables between ranks."""
+    cables = set(zip(network.link_source.tolist(), network.link_target.tolist(), strict=True))
+    return all(pair in cables for chain in chains for pair in pairwise(chain))
 
 
 def _sent(network: Network, rate: npt.NDArray[np.float64]) -> float:
@@ -286,8 +305,9 @@ def write_nccl_graph(network: Network, path: str | PathLike[str]) -> None:
     Notes
     -----
     Rings as in `gossamer.algorithms.multinode_broadcast.hamiltonian_cycle.rank_rings`: cycles along cables that share
-    none, each as a channel for each direction; of several servers a channel for each accelerator, which enters and
-    leaves a server by the adapter of its first GPU; behind a switch one in the order of ranks. At most 64.
+    none, each as a channel for each direction; of several servers a channel for each accelerator, and where it follows
+    cables for each direction, which enters and leaves a server by the adapter of its first GPU; behind a switch one in
+    the order of ranks. At most 64.
 
     Examples
     --------
