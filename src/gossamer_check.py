@@ -19,7 +19,8 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import accumulate
+from functools import cache
+from itertools import accumulate, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -100,8 +101,8 @@ class Net:
     in slots t..t+occupancy-1 and is usable at its target from slot t + occupancy + latency on.
 
     A *resource* is what passes at most so many packets at once: a link, a port of a node, a port that links share, and
-    the buffer of a node. With a symmetry, no member of which but the identity leaves a node where it is, a resource
-    stands for its orbit: each row of the file has exactly one image over each link of the orbit of its link.
+    the buffer of a node. With a symmetry it is all of an orbit together: a row of the file stands for `order` uses at
+    once, which are as many at each of the orbit as at another.
     """
 
     def __init__(self, data: dict[str, Any]) -> None:
@@ -109,21 +110,22 @@ class Net:
         self.nodes, self.ranks, self.source, self.target = (net[x] for x in ("nodes", "ranks", "source", "target"))
         self.links, self.rules, self.shared = range(len(self.source)), rules, len(ports)
         need(self.ranks <= self.nodes, "there are more ranks than nodes")
-        fit = len(self.target) == len(self.source) and max([-1, *self.source, *self.target]) < self.nodes
+        fit = len(self.target) == len(self.source) and max([0, *self.source, *self.target]) < self.nodes
         need(fit, "links have not as many targets as sources, or an end that is no node")
         numbers = [spread(net[x], len(self.links), x) for x in ("capacity", "occupancy", "latency")]
         self.capacity, self.occupancy, self.latency = numbers
         self.passes = [rules["cut_through"] and v >= self.ranks for v in range(self.nodes)]
-        self.orbit, self.link_orbit, self.order = list(range(self.nodes)), list(self.links), 1
+        self.orbit, self.link_orbit, self.generators = list(range(self.nodes)), list(self.links), list[list[int]]()
         if data.get("symmetry"):
             need(not ports, "a network with shared ports has no symmetry here")
             self.fold(**data["symmetry"])
-        self.room = {("buffer", v): rules.get("buffer") for v in self.orbit}  # packets at once, of each resource
+        self.order, self.room = self.orbit.count(0), Counter[tuple[str, int]]()  # packets at once, of each resource
+        for kind, v in product(("send", "receive", "buffer"), self.orbit):
+            self.room[kind, v] += rules.get(kind) or FAR
         self.uses: list[list[tuple[tuple[str, int], bool, int]]] = []  # held for the last slots, or first; how many
-        send, receive = rules.get("send") or FAR, rules.get("receive") or FAR
         for e, (u, v, room, held) in enumerate(zip(self.source, self.target, self.capacity, self.occupancy)):
             link, out, into = ("link", self.link_orbit[e]), ("send", self.orbit[u]), ("receive", self.orbit[v])
-            self.room |= {link: min(room, send, receive), out: send, into: receive}
+            self.room[link] += min(room, rules.get("send") or FAR, rules.get("receive") or FAR)
             self.uses.append([(one, one == into, held) for one in (link, out, into) if self.room[one] < FAR])
         for i, port in enumerate(ports):
             self.room["shared", i] = port["capacity"]
@@ -135,23 +137,30 @@ class Net:
     def fold(self, generators: list[list[int]], commuting: list[list[int]]) -> None:
         """Find the orbits of the group of generators, or refuse them.
 
-        That none but the identity leaves a node where it is follows from permutations that commute with all generators
-        and together take node 0 to every node: if s of the group leaves x where it is and c commutes with s, then
-        s(c(x)) = c(s(x)) = c(x), so s leaves every node where it is.
+        Only the identity leaves node 0 where it is: if s of the group leaves x where it is, and a map c commutes with
+        all generators, then s(c(x)) = c(s(x)) = c(x), so s leaves c(x) where it is, too. From node 0, and from what no
+        generator moves, such maps lead to all nodes. So the group has a member for each node of the orbit of node 0.
         """
-        images, kinds = [], list(zip(self.capacity, self.occupancy, self.latency, self.links))
+        nodes, images, self.generators = range(self.nodes), [], generators
+        kinds = list(zip(self.capacity, self.occupancy, self.latency, self.links))
         ordered = sorted((u, v, *kind) for u, v, kind in zip(self.source, self.target, kinds))
-        for p in generators + commuting:
-            need(sorted(p) == list(range(self.nodes)), "a generator, or what commutes with them, is no permutation")
         for p in generators:
+            need(sorted(p) == list(nodes), "a generator is no permutation")
             moved = sorted((p[u], p[v], *kind) for u, v, *kind in ordered)  # of links that are alike, in their order
             alike = [link[:-1] for link in moved] == [link[:-1] for link in ordered]
             need(alike and max(p[: self.ranks]) < self.ranks, "a generator is no automorphism")
-            need(all(c[p[v]] == p[c[v]] for c in commuting for v in self.orbit), "something does not commute")
             images.append([e for _, e in sorted((a[-1], b[-1]) for a, b in zip(moved, ordered))])
-        need(not any(orbits(self.nodes, commuting)), "the commuting permutations do not take node 0 to every node")
+        for c in commuting:
+            need(len(c) == self.nodes > max(c), "what commutes is no map of the nodes")
+            need(all(c[p[v]] == p[c[v]] for p in generators for v in nodes), "something does not commute")
+        found, new = set[int](), {0, *(v for v in nodes if all(p[v] == v for p in generators))}
+        while new:
+            found |= new
+            new = {c[v] for c in commuting for v in new} - found
+        need(len(found) == self.nodes, "the commuting maps do not take node 0 to every node")
         self.orbit, self.link_orbit = orbits(self.nodes, generators), orbits(len(self.links), images)
-        self.order = self.nodes // len(set(self.orbit))
+        sizes = Counter(self.orbit[: self.ranks])
+        need(set(sizes.values()) == {sizes[0]}, "ranks have not equally many images")
 
 
 def top(joined: list[int], place: int) -> int:
@@ -311,7 +320,7 @@ class Replay:
         need((copies - 1) * len(spans) < MANY, "so many generations at once are too much to check")
         changes = [(come, 1) for come, _ in spans] + [(leave, -1) for _, leave in spans]
         ordered = sorted((time + self.period * g, change) for g in range(copies) for time, change in changes)
-        most, room = max(accumulate(change for _, change in ordered)), self.net.room[resource]
+        most, room = self.net.order * max(accumulate(change for _, change in ordered)), self.net.room[resource]
         need(most <= room, f"{resource[0]} {resource[1]} is used by {most} at once, of at most {room}")
 
 
@@ -331,13 +340,13 @@ class Bound:
     def __init__(self, net: Net, items: list[Item], whole: bool, blocks: bool) -> None:
         self.net, self.whole = net, whole
         self.hold = net.occupancy if whole else [0] * len(net.links)
-        self.near: list[list[list[tuple[int, int]]]] = [[[] for _ in range(net.nodes)] for _ in (0, 1)]
-        for e, (u, v) in enumerate(zip(net.source, net.target)):
-            self.near[0][u].append((e, v))  # the links from a node
-            self.near[1][v].append((e, u))  # the links to a node, for what goes backwards
+        self.near: list[list[list[tuple[int, int]]]] = [[[] for _ in range(net.nodes)] for _ in range(3)]
+        for e, (u, v) in enumerate(zip(net.source, net.target)):  # forwards, backwards, and either way
+            for way, here, there in ((0, u, v), (1, v, u), (2, u, v), (2, v, u)):
+                self.near[way][here].append((e, there))
         ends = (net.target, net.source)  # where switches that cut through pass on the head of a packet
         self.takes = [[a + o * (not net.passes[v]) for a, o, v in zip(net.latency, self.hold, to)] for to in ends]
-        found = [part for x in items for part in self.halves(x)] if blocks else items
+        found = [part for x in items for part in (self.halves(x) if blocks and x.back and x.root == x.leaves else [x])]
         self.items = [x._replace(number=i) for i, x in enumerate(found)]
 
     def slack(self, law: dict[str, Any], goal: Fraction) -> Fraction:
@@ -347,14 +356,11 @@ class Bound:
 
     def halves(self, item: Item) -> Iterator[Item]:
         """Yield a sum for all its ranks as two items of each of them: a sum for this root, and later copies from it."""
-        net, members, roots = self.net, item.leaves, sorted({self.net.orbit[v] for v in item.leaves})
-        if not item.back or item.root != members:
-            yield item
-            return
+        net, members = self.net, item.leaves
         packets, left = divmod(item.packets * net.order, len(members))
-        alike = sorted(members) == [v for v in range(net.ranks) if net.orbit[v] in roots]
+        alike = net.order == 1 or len(members) == net.ranks
         need(alike and not left, "the ranks of a sum cannot be the roots of equally many packets")
-        for root in roots:
+        for root in sorted({net.orbit[v] for v in members}):
             others = [v for v in members if v != root]
             tell, collect = (max([self.travel({root: 0}, back)[v] for v in others], default=0) for back in (0, 1))
             yield Item(True, [root], others, packets, 0, tell)
@@ -381,20 +387,20 @@ class Bound:
 
     # times: how long something takes to its ends
 
-    def shortest(self, start: dict[int, int], near: Any, length: list[int]) -> list[int]:
-        """Return how far each node is from those of `start`, which have lengths; FAR if there is no way."""
-        here, heap = [FAR] * self.net.nodes, sorted((far, v) for v, far in start.items())
+    def travel(self, start: dict[int, int], way: int, length: list[int] | None = None) -> list[int]:
+        """Return when what starts at some times can be at each node, or how far it is by other lengths; FAR if never.
+
+        At switches that cut through, when its head can be there.
+        """
+        length, here = length or self.takes[way], [FAR] * self.net.nodes
+        heap = sorted((far, v) for v, far in start.items())
         while heap:
             far, u = heapq.heappop(heap)
             if far < here[u]:
                 here[u] = far
-                for e, v in near[u]:
+                for e, v in self.near[way][u]:
                     heapq.heappush(heap, (far + length[e], v))
         return here
-
-    def travel(self, start: dict[int, int], back: int) -> list[int]:
-        """Return when what starts at some times can be at each node; its head, at switches that cut through."""
-        return self.shortest(start, self.near[back], self.takes[back])
 
     def reach(self, law: dict[str, Any]) -> Fraction:
         """Return how much earlier than in time each item can come to all its ends."""
@@ -413,7 +419,7 @@ class Bound:
         if slack < 0 or far is None or not self.whole or len(flow.root) > 1 or (helped and any(net.passes)):
             return slack
         tell = range(net.nodes if helped else net.ranks)
-        onward = self.shortest(dict.fromkeys(tell, 0), self.near[not back], self.takes[back])
+        onward = self.travel(dict.fromkeys(tell, 0), not back, self.takes[back])
         least = min(self.takes[back][e] + onward[v] for u in tell for e, v in self.near[back][u])
         every = min(net.occupancy[e] for u in tell for e, _ in self.near[back][u])
         places = net.rules.get(sending) or max(sum(net.capacity[e] for e, _ in self.near[back][u]) for u in tell)
@@ -443,22 +449,21 @@ class Bound:
         sizes = {"link": len(net.links), "send": net.nodes, "receive": net.nodes, "shared": net.shared}
         self.price = {kind: spread(law["price"].get(kind) or 0, size, kind) for kind, size in sizes.items()}
         self.pays = [0] * len(net.links)
-        self.paid: defaultdict[tuple[str, int], list[tuple[int, bool, int]]] = defaultdict(list)
+        self.paid: defaultdict[tuple[str, int], list[tuple[int, bool, int, int]]] = defaultdict(list)
         for e, ((kind, place), late, held) in ((e, use) for e, uses in enumerate(net.uses) for use in uses):
             if net.link_orbit[e] in only and self.price[kind][place]:
                 self.pays[e] += self.price[kind][place] * held
-                self.paid[kind, place].append((e, late, held))
+                over = net.latency[e] + max(0, self.hold[e] - held)  # of the transfer, not in the resource
+                self.paid[kind, place].append((e, late, held, over))
 
     def worth(self, heads: list[int], tails: list[int]) -> Fraction:
         """Return what resources are worth within the time, of which some slots pass before and after nodes."""
         worth, net = Fraction(0), self.net
         for (kind, place), links in self.paid.items():
-            begins, ends, helds = [], [], {held for _, _, held in links}
-            for e, late, held in links:
-                over = net.latency[e] + max(0, self.hold[e] - held)  # of the transfer, not in the resource
-                begins.append(heads[net.source[e]] + over * late)
-                ends.append(self.time - tails[net.target[e]] - over * (not late))
-            slots, unit = max(0, max(ends) - min(begins)), helds.pop() if len(helds) == 1 else 1
+            begin = min(heads[net.source[e]] + over * late for e, late, _, over in links)
+            end = max(self.time - tails[net.target[e]] - over * (not late) for e, late, _, over in links)
+            helds = {held for _, _, held, _ in links}
+            slots, unit = max(0, end - begin), helds.pop() if len(helds) == 1 else 1
             slots = slots // unit * unit if self.whole else slots
             worth += self.price[kind][place] * net.room[kind, place] * slots
         return worth
@@ -469,30 +474,30 @@ class Bound:
         serve = {"distance": self.by_distance, "sets": self.by_sets, "trees": self.by_trees}
         counted = [each for group in law["groups"] for each in serve[group["serve"]](group)]
         need(max(Counter(flow.number for flow, _ in counted).values(), default=0) < 2, "an item counts twice")
-        needed = sum(flow.packets * pays for flow, pays in counted)
+        needed = self.net.order * sum(flow.packets * pays for flow, pays in counted)
         need(needed, "nothing is paid")
         return self.worth(*self.windows([flow for flow, pays in counted if pays])) - needed
 
     def by_distance(self, group: dict[str, Any]) -> Iterator[tuple[Item, int]]:
         """Yield for each item the price of the cheapest path to the end that has the dearest one."""
-        known: dict[tuple[int, ...], list[int]] = {}
+        here = cache(lambda back, *roots: self.travel(dict.fromkeys(roots, 0), back, self.pays))
         for flow in self.flows(group):
-            key = (flow.back, *flow.root)
-            if key not in known:
-                known[key] = self.shortest(dict.fromkeys(flow.root, 0), self.near[flow.back], self.pays)
-            dearest = max(flow.leaves, key=known[key].__getitem__)
-            yield flow._replace(leaves=[dearest]), known[key][dearest]
+            far = here(flow.back, *flow.root)
+            dearest = max(flow.leaves, key=far.__getitem__)
+            yield flow._replace(leaves=[dearest]), far[dearest]
 
     def by_sets(self, group: dict[str, Any]) -> Iterator[tuple[Item, int]]:
         """Yield for each item the weights of the sets of nodes that it must enter; of a sum, that it must leave."""
         net, flows, sets = self.net, list(self.flows(group)), group["sets"]
         weights = spread(group["weights"], len(sets), "weights")
-        even = sets == [[v] for v in range(net.ranks)] and weights == [weights[v] for v in net.orbit[: net.ranks]]
-        need(net.order == 1 or even, "with a symmetry, the sets are the ranks, with a weight for each orbit")
         of: defaultdict[int, set[int]] = defaultdict(set)  # the sets that a node is in
         for k, nodes in enumerate(sets):
             for v in nodes:
                 of[v].add(k)
+        need(max(of, default=0) < net.nodes, "a set has a node that is none")
+        family = sorted((sorted(nodes), weight) for nodes, weight in zip(sets, weights))
+        images = (sorted((sorted(p[v] for v in nodes), weight) for nodes, weight in family) for p in net.generators)
+        need(all(image == family for image in images), "the symmetry does not take sets to sets of the same weight")
         for back in {flow.back for flow in flows}:
             for u, v, pay in zip(net.source, net.target, self.pays):
                 entered = of[u] - of[v] if back else of[v] - of[u]
@@ -508,15 +513,13 @@ class Bound:
         for x in self.items:
             if x.back and x.root == x.leaves:
                 if alone and len(x.leaves) == net.ranks:  # calls pay their whole paths
-                    away = self.shortest(dict.fromkeys(x.leaves, 0), list(map(list.__add__, *self.near)), self.pays)
-                cost, joined, members = 0, list(range(net.nodes)), set(x.leaves)
+                    away = self.travel(dict.fromkeys(x.leaves, 0), 2, self.pays)
+                cost, joined, members = 0, list(range(net.nodes)), set(x.leaves)  # a part with members is named by one
                 tree = sorted((away[u] + pay + away[v], u, v) for pay, u, v in zip(self.pays, net.source, net.target))
                 for pay, *ends in tree:
-                    u, v = (top(joined, end) for end in ends)
-                    if u != v:
-                        cost += 2 * pay * (u in members and v in members)
-                        joined[v] = u
-                        members |= {u} if v in members else set()
+                    u, v = sorted((top(joined, end) for end in ends), key=members.__contains__)
+                    cost += 2 * pay * (u in members and u != v)
+                    joined[u] = v
                 yield x, cost
 
     def cut(self, law: dict[str, Any]) -> Fraction:
@@ -614,8 +617,8 @@ def check(content: bytes) -> list[str]:
     unit, slot = data["time"]["unit"], Fraction(data["time"]["slot"])
     took, least = (Fraction(claim.get(name) or "0") for name in ("time", "bound"))
     need(slot, "a slot takes time")
-    told = [claim.get(name) is None for name in ("time", "bound")]
-    need(told == [plan is None, law is None], "a schedule has a time, a bound has a witness, and nothing else")
+    told = [plan is None, law is None] == [claim.get(name) is None for name in ("time", "bound")]
+    need(told, "a schedule has a time, a bound has a witness, and nothing else")
     lines = ["accepted", f"task             {task}"]
     lines.append(f"network          {net.nodes} nodes, {net.ranks} of them ranks, {len(net.links)} links")
     if plan is not None:
@@ -626,6 +629,9 @@ def check(content: bytes) -> list[str]:
         lines.append(f"completion time  {time_of(took, unit)}")
     if law is None or law["kind"] == "search":
         return [*lines, f"lower bound      {f'{time_of(least, unit)}, by search: not certified' if law else 'none'}"]
+    if law["kind"] == "cut" and "name" in data["task"]:  # it needs all items, not one of each orbit
+        net = Net(data | {"symmetry": None})
+        items = read_task(data["task"], net)[1]
     scope = prove(net, data["task"], items, law, least / slot)
     if law["kind"] == "everywhere":
         size = f"{net.nodes} nodes and at most degree {law['degree']}{', links two-way' * law['two_way']}"

@@ -293,7 +293,7 @@ def of_symmetry() -> Iterator[tuple[str, Data]]:
     yield "a generator too short", but(r, symmetry__generators=[[1, 2, 3]])
     yield "a generator to no node", but(r, symmetry__generators=[[1, 2, 3, 4]])
     yield "no permutation", but(r, symmetry__generators=[[1, 2, 3, 3]])
-    yield "commuting no permutation", but(r, symmetry__commuting=[[1, 2, 3, 3]])
+    yield "commuting no map that commutes", but(r, symmetry__commuting=[[1, 2, 3, 3]])
     yield "no automorphism", but(r, symmetry__generators=[[1, 0, 2, 3]])
     yield "does not commute", but(r, symmetry__commuting=[[0, 1, 3, 2]])
     yield "not everywhere", but(r, symmetry__commuting=[[2, 3, 0, 1]])
@@ -358,6 +358,90 @@ def of_symmetry() -> Iterator[tuple[str, Data]]:
         ),
     )
     yield "sums of orbits", cert(RING, [summed("all", [0])], "0:4:0 1:6:0 1:3:0", 2, symmetry=GROUP)
+
+
+def of_hierarchies() -> Iterator[tuple[str, Data]]:
+    """Yield certificates with symmetries that leave switches, and links between them, where they are."""
+    hub = network("0-4 4-0 1-4 4-1 2-4 4-2 3-4 4-3", 4)
+    turn = {"generators": [[1, 2, 3, 0, 4]], "commuting": [[1, 2, 3, 0, 4]]}
+    pairs = [copied(0, [v]) for v in (1, 2, 3)]
+    exchange = cert(hub, pairs, "0:0:0 1:0:1 2:0:2 1:3:0 2:5:1 3:7:2", 4, symmetry=turn)
+    exchange = but(exchange, task={"name": "alltoall", "packets": 1})
+    yield "a hub stays", exchange
+    yield "a hub stays, and moves two to one", but(exchange, schedule__slot=[0, 1, 2, 2, 2, 3])
+    yield "a hub stays, and sends four", but(exchange, rules__send=4)
+    yield "a hub stays, and sends three", but(exchange, rules__send=3)
+    yield "a hub stays, and receives four", but(exchange, rules__receive=4)
+    yield "a hub stays, and receives three", but(exchange, rules__receive=3)
+    yield "a hub stays, and holds four", but(exchange, rules__buffer=4)
+    yield "a hub stays, and holds three", but(exchange, rules__buffer=3)
+    claim: Data = {"time": None, "bound": "4"}
+    load: Data = {"kind": "load", "whole": True, "blocks": False, "groups": [{"serve": "distance"}]}
+    alone = but(exchange, schedule=..., claim=claim, bound=load | {"price": {"link": 1}, "only": [0]})
+    yield "up to a hub that stays", alone
+    yield "up to a hub that stays, one slot more", but(alone, claim__bound="5")
+    ported = but(alone, rules__send=2, bound=load | {"price": {"send": [0, 0, 0, 0, 1]}})
+    for slots in ("7", "8"):
+        yield f"sent by a hub that stays, {slots}", but(ported, claim__bound=slots)
+    yield "of nodes that stay nothing leads on", but(alone, symmetry__commuting=[])
+    yield "a map of too few nodes", but(alone, symmetry__commuting=[[1, 2, 3, 0]])
+    yield "a map to no node", but(alone, symmetry__commuting=[[1, 2, 3, 0, 5]])
+    yield "a map of too many nodes", but(alone, symmetry__commuting=[[1, 2, 3, 0, 4, 4]])
+    yield "a map that is no permutation", but(alone, symmetry__commuting=[[1, 2, 3, 0, 4], [4, 4, 4, 4, 4]])
+    yield "a map that does not commute", but(alone, symmetry__commuting=[[1, 2, 3, 0, 4], [4, 4, 4, 0, 4]])
+    yield "a hub and a rank stay", but(alone, symmetry={"generators": [[0, 2, 3, 1, 4]], "commuting": []})
+    orbits = {"generators": [[0, 1, 3, 2, 4]], "commuting": [[2, 2, 2, 3, 4]]}
+    yield "some ranks stay", but(alone, symmetry=orbits)
+    again = {"generators": [[1, 0, 2, 3, 4]], "commuting": [[1, 0, 2, 3, 4]]}
+    yield "other ranks stay", but(alone, symmetry=again)
+    leaves = network("0-4 4-0 1-4 4-1 2-5 5-2 3-5 5-3 4-6 6-4 5-6 6-5", 4)
+    swap = [2, 3, 0, 1, 5, 4, 6]
+    group = {"generators": [swap], "commuting": [swap, [1, 0, 3, 2, 4, 5, 6], [4, 4, 5, 5, 4, 5, 6]]}
+    told = cert(leaves, [copied(v, "all") for v in (0, 1)],
+                "0:0:0 0:2:1 1:3:0 1:1:1 1:8:0 2:8:1 2:11:0 3:11:1 3:5:0 3:7:0 4:5:1 4:7:1", 5,
+                symmetry=group)  # fmt: skip
+    told = but(told, task={"name": "allgather", "packets": 1})
+    yield "leaves move, a spine stays", told
+    yield "leaves move without a map to them", but(told, symmetry__commuting=group["commuting"][:2])
+    sets: Data = {"serve": "sets", "sets": [[0, 1, 4], [5, 3, 2]], "weights": 1}
+    law = load | {"price": {"link": 1}, "only": [9], "groups": [sets]}
+    for slots in ("5", "6"):
+        yield f"into servers of an orbit, {slots}", but(told, claim__bound=slots, bound=law)
+    for name, change in (
+        ("one set of an orbit", {"sets": [[0, 1, 4]]}), ("sets of other weights", {"weights": [1, 0]}),
+        ("a set of no node", {"sets": [[0, 1, 4], [2, 3, 7]]}),
+        ("an orbit of sets that name nodes twice", {"sets": [[1, 4, 0, 0], [5, 3, 2, 2]]}),
+    ):  # fmt: skip
+        yield name, but(told, claim__bound="5", bound=law | {"groups": [sets | change]})
+    middle = network("0-4 4-0 1-4 4-1 2-5 5-2 3-5 5-3 4-5 5-4", 4)
+    wide = {**middle, "capacity": [1] * 8 + [2, 2]}
+    both = {"generators": [[1, 0, 3, 2, 4, 5]], "commuting": [[1, 0, 3, 2, 4, 5], [2, 3, 0, 1, 5, 4]]}
+    cross = cert(wide, [copied(0, [2])], "0:0:0 1:8:0 2:5:0", 3, symmetry=both)
+    yield "a link that stays passes two", cross
+    yield "a link that stays passes one", but(cross, network__capacity=1)
+    over = but(cross, bound=load | {"price": {"link": [0] * 8 + [1, 0]}}, claim__bound="3")
+    yield "a price on a link that stays", over
+    yield "a price on a link that stays, of two orbits", but(
+        over, network__capacity=1, schedule=..., claim={"time": None, "bound": "4"})  # fmt: skip
+    yield "a price on a link that stays, one slot more", but(over, claim__bound="4")
+    spines = network("0-2 2-0 0-3 3-0 1-2 2-1 1-3 3-1", 2)
+    alike = cert(spines, [copied(0, [1])], "0:0:0 1:5:0", 2,
+                 symmetry={"generators": [[0, 1, 3, 2]], "commuting": [[1, 0, 2, 3]]})  # fmt: skip
+    yield "spines that only change places", alike
+    yield "spines that change places with ranks", but(
+        alike, symmetry={"generators": [[1, 0, 3, 2]], "commuting": [[1, 0, 3, 2], [2, 3, 2, 3]]})  # fmt: skip
+    line = network("0-1 1-0 1-2 2-1 2-3 3-2")
+    mirror = {"generators": [[3, 2, 1, 0]], "commuting": [[3, 2, 1, 0], [1, 0, 3, 2]]}
+    cut: Data = {"kind": "cut", "whole": True, "blocks": False, "price": {"link": [0, 0, 1, 0, 0, 0]}}
+    for slots in (4, 5):
+        named = cert(line, [], "", 0, symmetry=mirror, task={"name": "alltoall", "packets": 1})
+        witness = cut | {"since": [0, 0, slots, slots]}
+        claim = {"time": None, "bound": str(slots)}
+        yield f"a cut of a named collective with a symmetry, {slots}", but(
+            named, schedule=..., claim=claim, bound=witness)  # fmt: skip
+        items = {"items": [copied(0, [v]) for v in (2, 3)] + [copied(1, [v]) for v in (2, 3)]}
+        yield f"a cut of items with a symmetry, {slots}", but(
+            named, schedule=..., claim=claim, bound=witness, task=items)  # fmt: skip
 
 
 def of_tasks() -> Iterator[tuple[str, Data]]:
@@ -1150,8 +1234,8 @@ def of_laws() -> Iterator[tuple[str, Data]]:
 
 
 PARTS = (
-    written, of_laws, of_networks, of_rules, of_symmetry, of_tasks, of_schedules, of_sums, of_switches, of_generations,
-    of_buffers, of_bounds, of_growth, of_names, of_cuts, of_trees, of_all_networks,
+    written, of_laws, of_networks, of_rules, of_symmetry, of_hierarchies, of_tasks, of_schedules, of_sums,
+    of_switches, of_generations, of_buffers, of_bounds, of_growth, of_names, of_cuts, of_trees, of_all_networks,
 )  # fmt: skip
 
 CASES: dict[str, bytes] = {

@@ -168,9 +168,9 @@ def test_with_a_symmetry_orbits_are_looked_at():
     # the price of an orbit is that of its lowest link
     uneven = even | {"price": {"link": [1, 1, 1, 1, 9, 9, 9, 9]}}
     assert not proved(net, GOSSIP[:2], uneven, 3)
-    with pytest.raises(Refused, match="the sets are the ranks"):
+    with pytest.raises(Refused, match="does not take sets to sets"):
         proved(net, GOSSIP[:2], even | {"groups": [{"serve": "sets", "sets": [[0]], "weights": 1}]}, 2)
-    with pytest.raises(Refused, match="a weight for each orbit"):
+    with pytest.raises(Refused, match="sets of the same weight"):
         proved(net, GOSSIP[:2], even | {"groups": [RANKS["groups"][0] | {"weights": [1, 1, 0, 0]}]}, 2)
 
 

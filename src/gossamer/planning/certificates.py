@@ -94,9 +94,16 @@ _ROW_BYTES = 1_200
 """Bytes of a transfer while its certificate is written and checked: plain numbers of Python, and their text."""
 
 
+_WRITTEN_OUT = 20_000
+"""So many transfers are all written, if a symmetry leaves switches where they are: then more bounds have witnesses."""
+
+
 def _by_orbit(schedule: Schedule) -> bool:
-    """Whether the symmetry of a schedule is one that certificates know: its members move switches, too."""
-    return schedule.symmetry is not None and schedule.symmetry.free and schedule.symmetry.broken is None
+    """Whether one orbit is stored of a schedule: a symmetry gives each link all its images, and is worth it."""
+    symmetry = schedule.symmetry
+    if symmetry is None or symmetry.broken is not None:
+        return False
+    return symmetry.free or schedule.stored_hops * symmetry.order > _WRITTEN_OUT
 
 
 def _check_rows(schedule: Schedule) -> None:
@@ -108,7 +115,7 @@ def _check_rows(schedule: Schedule) -> None:
         return
     why = ""
     if rows > schedule.stored_hops:
-        why = "; its symmetry leaves switches where they are, of which certificates hold no single orbit"
+        why = "; some links of its symmetry have no images, so certificates hold no single orbit"
     raise TooLargeError(
         f"a certificate of {rows:,} transfers needs about {memory_text(rows * _ROW_BYTES)} of memory, and "
         f"{memory_text(free)} are free: about {free // _ROW_BYTES:,} transfers would fit{why}"
@@ -329,7 +336,7 @@ def _checked(found: dict[str, Any]) -> list[str]:
 def _described(schedule: Schedule, length: Fraction) -> dict[str, Any]:
     """Return all of a certificate but the claim and the bound."""
     if schedule.symmetry is not None and not _by_orbit(schedule):
-        schedule = schedule.expand()  # the groups of certificates move switches, too
+        schedule = schedule.expand()
     network, rules, symmetry = schedule.network, schedule.rules.on(schedule.network), schedule.symmetry
     slot, scale, begins = _clock(schedule, length)
     task, of_packet = _task(schedule)
@@ -697,23 +704,24 @@ def _in_order(schedule: Schedule, keep: Rows, carries: Rows) -> Rows:
 
 
 def _symmetry(symmetry: Symmetry) -> dict[str, Any]:
-    """Return generators of a symmetry, and permutations that commute with them and take node 0 to every node.
+    """Return generators of a symmetry, and maps that commute with them and lead from node 0 to all that it moves.
 
-    A node v is g(r) for one g of the symmetry and the representative r of its orbit. For each generator h the
-    permutation that takes g(r) to g(h(r)) commutes with the symmetry, and so does the one that takes it to g(r') with
-    r' the next representative.
+    A rank v is g(r) for one g of the symmetry and the representative r of its orbit. For each generator h the map that
+    takes g(r) to g(h(r)) commutes with the symmetry, and so does one that takes g(r) to g(x), for any node x of each r:
+    the next representative, or one of switches. Switches are left where they are.
     """
-    nodes = np.arange(symmetry.network.node_count)
-    names = _generators(symmetry)
-    own = symmetry.representatives[symmetry.orbit]
-    by = symmetry.taking(own, nodes)
-    commuting = [symmetry.translate(by, symmetry.translate(np.full(nodes.size, h), own)) for h in names]
-    if symmetry.orbit_count > 1:
-        following = np.roll(symmetry.representatives, -1)[symmetry.orbit]
-        commuting.append(symmetry.translate(by, following))
+    nodes, ranks = np.arange(symmetry.network.node_count), symmetry.network.terminal_count
+    names, first, orbit = _generators(symmetry), symmetry.terminals, symmetry.orbit[:ranks]
+    by = symmetry.taking(first[orbit], nodes[:ranks])
+    generators = [symmetry.translate(np.full(nodes.size, h), nodes) for h in names]
+    images = [g[first] for g in generators]
+    if first.size > 1:
+        images.append(np.roll(first, -1))
+    moved = [w for w in symmetry.representatives[first.size :].tolist() if any(g[w] != w for g in generators)]
+    images += [np.resize(moved[k : k + first.size], first.size) for k in range(0, len(moved), first.size)]
     return {
-        "generators": [symmetry.translate(np.full(nodes.size, h), nodes).tolist() for h in names],
-        "commuting": [c.tolist() for c in commuting],
+        "generators": [g.tolist() for g in generators],
+        "commuting": [[*symmetry.translate(by, image[orbit]).tolist(), *range(ranks, nodes.size)] for image in images],
     }
 
 
