@@ -44,7 +44,7 @@ def proved(net, items, witness, slots):
     if not gossamer_check.fits(witness, gossamer_check.CERTIFICATE["bound"]):
         raise Refused("the witness has not its form")
     try:
-        prove(net, items, witness, Fraction(slots))
+        prove(net, {}, items, witness, Fraction(slots))
     except Refused as reason:
         if str(reason) == "the witness does not prove the bound":
             return False
