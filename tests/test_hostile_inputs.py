@@ -358,6 +358,8 @@ def test_a_large_network_is_refused_before_it_is_built(capsys, monkeypatch):
     assert "broadcast on hypercube:23 needs at least 15.8 GB of memory for its 192,937,984 links, and 1 GB are" in told
     told = refusal(capsys, "plan", "hypercube:23", "alltoall")
     assert "alltoall on hypercube:23 needs at least 5.21 GB of memory for its 192,937,984 links, and 1 GB are" in told
+    told = refusal(capsys, "plan", "complete:12000", "alltoall", "--memory", "0.5GB")
+    assert "at least 3.89 GB of memory for its 143,988,000 links, and 500 MB are allowed (--memory): about" in told
     told = refusal(capsys, "network", "hypercube:23")
     assert "hypercube:23: its 192,937,984 links need about 3.09 GB of memory, and 1 GB are free" in told
 

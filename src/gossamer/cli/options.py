@@ -514,6 +514,7 @@ class Question(NamedTuple):
     rules: dict[str, Any]
     seed: int
     steps: bool = False
+    memory: Any = None
 
     def read(self, **other: Any) -> dict[str, Any]:
         """Return it as `gossamer.plan` takes it: network, task, switching, rules and cost; with `other` rules."""
@@ -559,14 +560,16 @@ class Question(NamedTuple):
         from gossamer.questions.cases.algorithm_offers import least_bytes
         from gossamer.questions.tasks import Allreduce, Broadcast, MultinodeBroadcast, Reduce, ReduceScatter
         from gossamer.questions.tasks.parsing import kind_of
+        from gossamer.reading.quantities import size
 
-        free = free_memory()
+        free = free_memory() if self.memory is None else size(self.memory, "memory")
         copied = kind_of(self.task) in (Allreduce, Broadcast, MultinodeBroadcast, Reduce, ReduceScatter)
         least = least_bytes(links, copied)
         if free is not None and least > free:
+            there = "free" if self.memory is None else "allowed (--memory)"
             raise TooLargeError(
                 f"{self.task} on {self.network} needs at least {memory_text(least)} of memory for its {links:,} "
-                f"links, and {memory_text(free)} are free: about {int(links * (free / least)):,} links would fit"
+                f"links, and {memory_text(free)} are {there}: about {int(links * (free / least)):,} links would fit"
             )
 
     def _bytes(self, network: Any, rules: dict[str, Any]) -> dict[str, Any]:
@@ -669,7 +672,8 @@ def asks(**groups: tuple[Words, ...]) -> Callable[[Callable[..., None]], Callabl
             **own: Any,
         ) -> None:
             network, task = network_first(command.__name__, network, task)
-            command(Question(network, task, task_words, switching, rules, seed, steps), **own)
+            memory = (own.get("search") or {}).get("memory")
+            command(Question(network, task, task_words, switching, rules, seed, steps, memory), **own)
 
         asked = list(inspect.signature(ask, eval_str=True).parameters.values())[:-1]
         own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]

@@ -153,7 +153,7 @@ class Search:
         if algorithm != "best":
             return f"algorithm {algorithm!r} does not cover {where}: it {self.refusals[algorithm]}"
         large = {name: why for name, why in self.refusals.items() if "are allowed" in why}
-        told = "; ".join(f"{name} {why}" for name, why in (large | self.refusals).items())
+        told = "; ".join(f"{name} {why}" for name, why in (large or self.refusals).items())
         if large:
             told = f"it is too large; fewer ranks at once (--groups), or a symmetric network, would fit: {told}"
         return f"no {self.kind.noun} covers {where} with {self.kind.describe(case)}: {told}"

@@ -395,7 +395,9 @@ def _refusal(case: Case, hops_each: int) -> tuple[Refusal | None, int]:
     order, ranks = found[0].order, case.network.terminal_count
     hops = ranks // order * ranks * hops_each
     if hops > _MOST_HOPS or ranks // order * case.network.node_count > _MOST_ROWS:
-        return Refusal(f"would store about {hops:,} hops; at most {_MOST_HOPS:,} are allowed"), order
+        fit = int(ranks * (_MOST_HOPS / hops) ** (3 / 7)) if hops > _MOST_HOPS else 0  # as on a torus: n**2 n**(1/3)
+        what = f": about {fit:,} ranks would fit" if fit else ""
+        return Refusal(f"would store about {hops:,} hops, and at most {_MOST_HOPS:,} are allowed{what}"), order
     return None, order
 
 
