@@ -37,7 +37,7 @@ from gossamer.questions.cases import Case, Offer
 from gossamer.questions.cases.demands import HubDemand
 from gossamer.questions.costs import AskedCost, Clock, TimeCost
 from gossamer.questions.rules import Rules
-from gossamer.questions.tasks import Chunked, DemandTable, Grouped, Task, Together, in_packets, packets_of
+from gossamer.questions.tasks import Chunked, Grouped, Task, Together, in_packets, packets_of
 from gossamer.questions.tasks.chunked import MAX_CHUNKS
 
 __all__ = [
@@ -74,7 +74,7 @@ def open_to_choice(task: Task, rules: Rules | None) -> bool:
     [True, False]
     """
     inner = task.task if isinstance(task, Grouped) else task
-    return not isinstance(inner, Chunked | DemandTable | Together) and (
+    return not isinstance(inner, Chunked | Together) and (
         rules is None or (not rules.segmented and rules.buffer is None)
     )
 
