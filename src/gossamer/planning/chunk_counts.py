@@ -67,16 +67,18 @@ _MOST_HOPS, _HOPS = 150_000, 2_000_000
 
 
 def open_to_choice(task: Task, rules: Rules | None) -> bool:
-    """Return whether the planner may cut the messages of a task: whole ones of one size that no buffer counts.
+    """Return whether the planner may cut the messages of a task: whole ones that no buffer counts.
+
+    Not those of collectives of which one waits for another.
 
     >>> import gossamer
     >>> [open_to_choice(gossamer.task("allgather", packets=k), None) for k in (1, 4)]
     [True, False]
     """
     inner = task.task if isinstance(task, Grouped) else task
-    return not isinstance(inner, Chunked | Together) and (
-        rules is None or (not rules.segmented and rules.buffer is None)
-    )
+    if isinstance(inner, Chunked) or (isinstance(inner, Together) and inner.waits):
+        return False
+    return rules is None or (not rules.segmented and rules.buffer is None)
 
 
 def count_words(packets: int) -> str:
