@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from gossamer.algorithms.any_network.repeated_trees import even_generation, even
 from gossamer.graphs.modulo_scheduling import Generation
 from gossamer.networks import from_networkx
 from gossamer.questions.cases import Case
-from gossamer.questions.tasks import PartialSumAllreduce, chunked, in_packets
+from gossamer.questions.tasks import DemandTable, PartialSumAllreduce, Together, chunked, in_packets, packets_of
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 
@@ -96,3 +97,20 @@ def test_an_allreduce_of_five_hundred_accelerators_is_near_its_bound(bench):
     found = gossamer.plan(network, "allreduce", cost=gossamer.TimeCost("1GiB"))
     fluid = 2 * 63 / 64 * 2**30 / 200e9  # what must pass the 8 NICs of each server
     assert fluid <= float(found.bound_seconds) * (1 + 1e-9) <= float(found.seconds) <= 1.04 * fluid
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        gossamer.task("gatherv", counts=[0, *range(1, 16)]),
+        DemandTable.of([(u, [(3 * u + 8) % 16], 1 + u % 3) for u in range(16) if u != 4]),
+        Together([gossamer.task("alltoall"), gossamer.task("allgather")]),
+    ],
+    ids=["gatherv", "demands", "together"],
+)
+def test_uneven_tasks_are_cut_and_near_the_bound(task):
+    """On two servers of eight, whose NICs meet in one switch: their messages differ in size, or in what they are."""
+    found = gossamer.plan("dgx-a100:2", task, cost=gossamer.TimeCost("1GiB"))
+    assert gossamer.verify(found.schedule).ok
+    assert packets_of(found.case.task) > 1
+    assert found.seconds <= Fraction(102, 100) * found.bound_seconds

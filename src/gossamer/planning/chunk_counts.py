@@ -37,7 +37,7 @@ from gossamer.questions.cases import Case, Offer
 from gossamer.questions.cases.demands import HubDemand
 from gossamer.questions.costs import AskedCost, Clock, TimeCost
 from gossamer.questions.rules import Rules
-from gossamer.questions.tasks import Chunked, DemandTable, Grouped, Task, Together, in_packets, packets_of
+from gossamer.questions.tasks import Chunked, Grouped, Task, Together, in_packets, packets_of
 from gossamer.questions.tasks.chunked import MAX_CHUNKS
 
 __all__ = [
@@ -67,16 +67,18 @@ _MOST_HOPS, _HOPS = 150_000, 2_000_000
 
 
 def open_to_choice(task: Task, rules: Rules | None) -> bool:
-    """Return whether the planner may cut the messages of a task: whole ones of one size that no buffer counts.
+    """Return whether the planner may cut the messages of a task: whole ones that no buffer counts.
+
+    Not those of collectives of which one waits for another.
 
     >>> import gossamer
     >>> [open_to_choice(gossamer.task("allgather", packets=k), None) for k in (1, 4)]
     [True, False]
     """
     inner = task.task if isinstance(task, Grouped) else task
-    return not isinstance(inner, Chunked | DemandTable | Together) and (
-        rules is None or (not rules.segmented and rules.buffer is None)
-    )
+    if isinstance(inner, Chunked) or (isinstance(inner, Together) and inner.waits):
+        return False
+    return rules is None or (not rules.segmented and rules.buffer is None)
 
 
 def count_words(packets: int) -> str:

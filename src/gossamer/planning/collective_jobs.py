@@ -16,7 +16,7 @@ from gossamer.planning.outcome import Outcome
 from gossamer.planning.planner import plan
 from gossamer.questions.costs import AskedCost, Clock, TimeCost
 from gossamer.questions.rules import Rules
-from gossamer.questions.tasks import Task
+from gossamer.questions.tasks import Chunked, Task, in_packets, packets_of
 from gossamer.questions.tasks.job import Job
 from gossamer.schedules import CONTROL
 from gossamer.schedules.hop_table import hop_ends
@@ -163,6 +163,7 @@ def plan_job(
         say(f"planning {collective.name} alone")
         # on links of the same slots, by the same clock
         task, effort = collective.packets(job.packet_bytes), search.get("effort", "search")
+        task = in_packets(task, packets_of(task) * packets_of(union.case.task))
         alone = planned(union.case.network, task, union.case.cost, effort=effort)
         found.append(CollectiveTimes(collective.name, *times[i], alone.completion_time, alone.bound))
     return JobOutcome(job, union, tuple(found))
@@ -171,7 +172,8 @@ def plan_job(
 def _times(union: Outcome) -> list[tuple[int, int]]:
     """Return the first slot and the end of the hops of each collective; (0, 0) of one that needs none."""
     schedule = union.schedule
-    first = schedule.task.first_ids(schedule.network)
+    task: Any = schedule.task.task if isinstance(schedule.task, Chunked) else schedule.task
+    first = task.first_ids(schedule.network)
     table = schedule.packets
     assert int(message_rows(schedule.messages, table).min(initial=0)) >= 0  # it was verified
     which = np.searchsorted(first, table.message, "right") - 1

@@ -114,12 +114,12 @@ def repeated_trees(case: Case) -> Schedule:
     # Step 1: grow trees for a few packets of each message (a generation), until the loads are near the bound
     for each in _generations(case, roads):
         graph = _tiled(each, case).graph()
-        number = graph.packet % packets_of(case.task)
-        turn = number // each.packets
+        number = _numbers(case)[graph.packet]
+        turn = np.floor_divide(number, each.packets)
         # Step 2: schedule one generation by itself
         alone = scheduled(each.trees.graph(), roads).start[_place(each, case)]
         # Step 3: the others follow a period apart; the period is what the busiest link needs
-        orders = [(turn * each.period + alone).astype(np.float64), number.astype(np.float64)]
+        orders = [turn * each.period + alone, number]
         starts = scheduled(graph, roads, orders=orders, rounds=1)
         if best is None or starts.slots < best.slots:
             best, link, packet = starts, graph.link, graph.packet
@@ -137,7 +137,7 @@ def _generations(case: Case, roads: LinkResources) -> list[_Generation]:
             break
         for depth_cost in _DEPTHS:
             found.append(_grown(case, roads, size, depth_cost))
-            work += size * case.messages.count * case.network.link_count
+            work += size * int(_counts(case).sum()) * case.network.link_count
         found.sort(key=lambda each: each.promise)
         if found[0].promise <= case.floor * _CLOSE:
             break
@@ -145,8 +145,8 @@ def _generations(case: Case, roads: LinkResources) -> list[_Generation]:
 
 
 def _grown(case: Case, roads: LinkResources, packets: int, depth_cost: float) -> _Generation:
-    """Return trees for so many packets of each message."""
-    messages = replace(case.messages, sizes=np.full(case.messages.count, packets, np.int64))
+    """Return trees for so many packets of each message, of one that counts several times as many more."""
+    messages = replace(case.messages, sizes=packets * _counts(case))
     moved = bool((messages.discipline == MOVE).all())
     times = packets_of(case.task) / packets
     least = ceil(case.floor / times)
@@ -465,10 +465,28 @@ def _forwards(case: Case) -> Case | None:
     return case
 
 
+def _counts(case: Case) -> Longs:
+    """Return how many messages of the task each message is, int64[M]: more than one where it is of uneven counts."""
+    sizes = case.messages.sizes
+    if sizes is None:
+        return np.ones(case.messages.count, np.int64)
+    return np.asarray(sizes // packets_of(case.task), np.int64)
+
+
+def _numbers(case: Case) -> npt.NDArray[np.float64]:
+    """Return the place of each packet in its message, float64[P]: from 0 to the packets of a message of the task."""
+    counts = _counts(case)
+    sizes = counts * packets_of(case.task)
+    place = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.asarray(place / np.repeat(counts, sizes))
+
+
 def _like(each: _Generation, case: Case) -> Longs:
     """Return the packet of a generation whose tree each packet of the case has."""
-    message, number = np.divmod(np.arange(case.messages.count * packets_of(case.task)), packets_of(case.task))
-    return np.asarray(message * each.packets + number % each.packets)
+    counts = _counts(case)
+    sizes, stored = counts * packets_of(case.task), counts * each.packets
+    place = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.asarray(np.repeat(np.cumsum(stored) - stored, sizes) + place % np.repeat(stored, sizes))
 
 
 def _tiled(each: _Generation, case: Case) -> Forest:
