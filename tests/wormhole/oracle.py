@@ -93,3 +93,59 @@ def least_time(case: WormholeCase, steps: int, pieces: int = 1, work: float = 60
     if status != cp_model.OPTIMAL:
         raise UndecidedError(solver.status_name(status))
     return Fraction(round(solver.objective_value), scale)
+
+
+def least_allreduce_time(case: WormholeCase, steps: int, work: float = 60.0) -> Fraction:
+    """The least time of at most so many steps in which all blocks are reduced, each at its node, and sent to all."""
+    from ortools.sat.python import cp_model
+
+    cost, n = case.cost, case.network.node_count
+    m, paths = cp_model.CpModel(), ways(case)
+    begins = [m.new_bool_var("") for _ in range(steps)]
+    lengths = [m.new_int_var(0, 2 * n, "") for _ in range(steps)]
+    has = {(t, b, v): m.new_bool_var("") for t in range(steps + 1) for b in range(n) for v in range(n)}
+    came, left = defaultdict(list), defaultdict(list)  # contributions, by step, block and node
+    for t in range(steps):
+        used = [m.new_bool_var("") for _ in paths]
+        at, arriving = defaultdict(list), defaultdict(list)
+        for k, (u, v, crossed) in enumerate(paths):
+            for c in crossed:
+                at[c].append(used[k])
+            m.add_implication(used[k], begins[t])
+            carried = []
+            for b in range(n):
+                summand, copy = m.new_bool_var(""), m.new_bool_var("")
+                carried += [summand, copy]
+                came[t, b, v].append(summand)
+                left[t, b, u].append(summand)
+                m.add_implication(copy, has[t, b, u])
+                arriving[b, v].append(copy)
+            m.add(sum(carried) <= 2 * n * used[k])
+            m.add(lengths[t] >= sum(carried))
+        for some in at.values():
+            m.add_at_most_one(some)
+        for b, v in product(range(n), repeat=2):
+            if v != b:
+                m.add(has[t + 1, b, v] <= has[t, b, v] + sum(arriving[b, v]))
+    for first, second in pairwise(begins):
+        m.add_implication(second, first)
+    for b, v in product(range(n), repeat=2):
+        m.add(sum(x for t in range(steps) for x in left[t, b, v]) == int(v != b))
+        m.add(has[steps, b, v] == 1)
+        if v != b:
+            m.add(has[0, b, v] == 0)
+        for t in range(steps):  # nothing comes once the sum has left
+            gone = has[t, b, v] if v == b else sum(left[t, b, v])
+            for later in range(t, steps):
+                for x in came[later, b, v]:
+                    m.add(gone + x <= 1)
+    each = cost.message_bytes * cost.per_byte
+    scale = cost.startup.denominator * each.denominator
+    m.minimize(int(cost.startup * scale) * sum(begins) + int(each * scale) * sum(lengths))
+    solver = cp_model.CpSolver()
+    solver.parameters.max_deterministic_time = work
+    solver.parameters.num_workers = 1
+    status = solver.solve(m)
+    if status != cp_model.OPTIMAL:
+        raise UndecidedError(solver.status_name(status))
+    return Fraction(round(solver.objective_value), scale)

@@ -13,10 +13,10 @@ import gossamer
 from gossamer import LinearCost, Rules
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.wormhole.bounds import bounds
-from gossamer.wormhole.covering_bound import Covering, late_sets, least_length
+from gossamer.wormhole.covering_bound import Covering, late_sets, least_length, least_length_both_ways
 from gossamer.wormhole.direct_messages import direct_messages
 from gossamer.wormhole.ring_all_gather import RINGS
-from wormhole.oracle import UndecidedError, least_time
+from wormhole.oracle import UndecidedError, least_allreduce_time, least_time
 
 NAME = "steps and their channels"
 
@@ -73,7 +73,40 @@ def test_what_it_says_of_a_ring_of_thirty():
     """Four steps are not enough, and five need 24 messages: 29 nodes by one hop each, and 19 hops beyond the first."""
     assert value("ring:30", "allgather", 1000) == 5 * 1000 + 24 * 64
     assert value("ring:30", "reduce-scatter", 1000) == 5 * 1000 + 24 * 64
-    assert value("ring:30", "allreduce", 1000) == 8 * 1000 + 50 * 64
+
+
+def test_half_of_the_bytes_have_few_steps_in_an_allreduce_on_a_ring_of_thirty():
+    """Eight steps leave four for each half. In nine every byte has four for one half, over 50 channels, and five."""
+    assert value("ring:30", "allreduce", 1000) == 9 * 1000 + 49 * 64
+
+
+def test_a_corner_gets_all_results_after_it_has_sent_all_that_it_contributes():
+    """Its two channels are busy for 99 messages twice, but for what nodes in the middle can begin before."""
+    assert value("array:10x10", "allreduce", 1000) == 8 * 1000 + 97 * 64
+
+
+def test_a_node_that_needs_few_steps_may_be_the_root_of_bytes_that_turn_early():
+    apart = ring(30)
+    of = Covering(apart, np.arange(30), Fraction(1, 30), 60, 2, 2, 4, Fraction(29, 30), ())
+    fewer = np.full((2, 30), 4)
+    fewer[:, ::2] = 3
+    assert least_length_both_ways(of, of, fewer, 8) <= least_length_both_ways(of, of, np.full((2, 30), 4), 8)
+
+
+@pytest.mark.solver
+@pytest.mark.parametrize(
+    ("spec", "startup", "steps"),
+    [("ring:3", 1, 3), ("array:3", 1, 4), ("array:3", 30, 4), ("array:2x2", 6, 5), ("ring:4", 30, 5)],
+)  # fmt: skip
+def test_no_bound_is_above_the_exact_optimum_of_an_allreduce(spec, startup, steps):
+    pytest.importorskip("ortools", reason="the exact optima need OR-Tools (extra 'solver')")
+    cost = LinearCost(startup=startup, message_bytes=6)
+    case = WormholeCase(gossamer.network(spec), gossamer.task("allreduce"), cost)
+    try:
+        least = least_allreduce_time(case, steps, work=8.0)
+    except UndecidedError:
+        pytest.skip("the solver did not decide")
+    assert bounds(case)[0].value <= least
 
 
 def test_what_steps_must_last_for_falls_with_their_number_to_that_of_neighbors():

@@ -7,9 +7,10 @@ messages of several hops, each of which occupies as many channels, and opens onl
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -76,6 +77,102 @@ def _slope(one: tuple[int, int], two: tuple[int, int]) -> Fraction:
     return Fraction(two[1] - one[1], two[0] - one[0])
 
 
+class _Program:
+    """A linear program of columns that are not negative and rows that are at least their limits.
+
+    The variables of its dual, rounded, prove a value in exact arithmetic: what they miss is made good by the most that
+    each column can be.
+    """
+
+    def __init__(self) -> None:
+        self.most: list[int] = []
+        self.goal: list[Fraction] = []
+        self.rows: list[dict[int, Fraction]] = []
+        self.limits: list[Fraction] = []
+
+    def columns(self, count: int, most: int, price: int = 0) -> range:
+        """Add columns that are at most `most` each; return their numbers."""
+        self.most += [most] * count
+        self.goal += [Fraction(price)] * count
+        return range(len(self.most) - count, len(self.most))
+
+    def put(self, limit: Fraction | int, *terms: tuple[int, Fraction | int]) -> None:
+        """Add a row: the sum of `terms`, each a column and its factor, is at least `limit`."""
+        row: dict[int, Fraction] = {}
+        for column, factor in terms:
+            row[column] = row.get(column, Fraction(0)) + factor
+        self.rows.append(row)
+        self.limits.append(Fraction(limit))
+
+    def proved(self) -> Fraction | None:
+        """Return a proved lower bound on the goal; None if none is found."""
+        from scipy.optimize import linprog
+        from scipy.sparse import coo_array
+
+        entries = [(i, column, -float(x)) for i, row in enumerate(self.rows) for column, x in row.items()]
+        row, column, value = zip(*entries, strict=True)
+        matrix: Any = coo_array((value, (row, column)), shape=(len(self.rows), len(self.goal))).tocsr()
+        found = linprog(
+            [float(x) for x in self.goal], A_ub=matrix, b_ub=[-float(x) for x in self.limits],
+            bounds=[(0, float(x)) for x in self.most], method="highs",
+        )  # fmt: skip
+        if found.status != 0:
+            return None
+        exact = [max(Fraction(0), Fraction(-float(y))) for y in found.ineqlin.marginals]
+        return max(
+            self._proved([Fraction(round(y * _GRID), _GRID) for y in exact]),
+            self._proved([y.limit_denominator(_SIMPLE) for y in exact]),
+        )
+
+    def _proved(self, dual: list[Fraction]) -> Fraction:
+        left, value = list(self.goal), Fraction(0)
+        for row, limit, price in zip(self.rows, self.limits, dual, strict=True):
+            if price:
+                value += limit * price
+                for column, factor in row.items():
+                    left[column] -= factor * price
+        return value + sum((min(Fraction(0), x) * bound for x, bound in zip(left, self.most, strict=True)), Fraction(0))
+
+
+_Balls = Sequence[tuple[int, int]]
+"""Columns of parts of all bytes; and of each part how many nodes are as near to its origin as there are steps."""
+
+
+def _spread(program: _Program, of: Covering, length: Sequence[int], parts: _Balls, slack: int, *, told: bool) -> None:
+    """Add what the spread of some bytes asks of the steps in which it happens, whose columns are `length`.
+
+    The parts are at most one message of each origin. See `least_length` for the rows, here times the part of the bytes
+    that spread: ``m_t``, columns of their own, is the longest that a message of this kind has of them.
+    """
+    nodes, count = len(of.distance), len(length)
+    n, e, c = (program.columns(count, most) for most in (nodes - 1, of.channels, nodes))
+    m = program.columns(count, 1)
+    for t in range(count):
+        program.put(0, (m[t], of.channels), (n[t], -1), (e[t], -1))
+        program.put(0, (length[t], 1), (m[t], -1))
+        program.put(0, *((part, of.out) for part, _ in parts), (n[t], -1), *((n[s], of.out) for s in range(t)))
+        for hop, itself in of.opened(count - 1 - t):
+            program.put(0, (e[t], hop), (n[t], itself), (c[t], -1))
+        if told:
+            program.put(-of.own, (m[t], -1), *((m[s], of.into) for s in range(t)))
+    program.put(0, *((n[t], 1) for t in range(count)), *((part, 1 - nodes) for part, _ in parts))
+    program.put(0, (slack, 1), *((c[t], 1) for t in range(count)), *((part, ball - nodes) for part, ball in parts))
+    for late, channels, outside in of.late if told else ():
+        entering = ((m[t], channels) for t in range(count - late))
+        program.put(outside - 1, (slack, 1), *entering, *((part, -1) for part, _ in parts))
+
+
+def _carried(program: _Program, of: Covering, length: Sequence[int], slack: int) -> range:
+    """Add columns for the most that a message carries of all broadcasts, in steps whose columns are `length`."""
+    m = program.columns(len(length), 1)
+    for t, column in enumerate(length):
+        program.put(0, (column, 1), (m[t], -1))
+        program.put(-of.own, (m[t], -1), *((m[s], of.into) for s in range(t)))
+    for late, channels, outside in of.late:
+        program.put(outside, (slack, 1), *((m[t], channels) for t in range(len(length) - late)))
+    return m
+
+
 def least_length(of: Covering, steps: int, *, told: bool = True) -> Fraction:
     """Return a proved lower bound on the part of all bytes that so many steps last together.
 
@@ -97,64 +194,75 @@ def least_length(of: Covering, steps: int, *, told: bool = True) -> Fraction:
     >>> [str(30 * least_length(of, steps)) for steps in (5, 6, 15)]
     ['24', '23', '29/2']
     """
-    from scipy.optimize import linprog
-
-    nodes, count = len(of.distance), steps
-    inside = Fraction(int((of.distance[of.sources] <= steps).sum()), of.sources.size)
-    n, e, c, length = (range(k * count, (k + 1) * count) for k in range(4))
-    slack, width = 4 * count, 4 * count + 1
-    rows: list[dict[int, Fraction]] = []  # each is at least its limit
-    limits: list[Fraction] = []
-
-    def put(limit: Fraction | int, *terms: tuple[int, Fraction | int]) -> None:
-        rows.append({column: Fraction(value) for column, value in terms})
-        limits.append(Fraction(limit))
-
-    for t in range(count):
-        put(0, (length[t], of.channels), (n[t], -1), (e[t], -1))
-        put(-of.out, (n[t], -1), *((n[s], of.out) for s in range(t)))
-        for hop, itself in of.opened(steps - 1 - t):
-            put(0, (e[t], hop), (n[t], itself), (c[t], -1))
-        if told:
-            put(-of.own, (length[t], -1), *((length[s], of.into) for s in range(t)))
-    put(nodes - 1, *((n[t], 1) for t in range(count)))
-    put(of.least, *((length[t], 1) for t in range(count)))
-    put(nodes - inside, (slack, 1), *((c[t], 1) for t in range(count)))
-    for late, channels, part in of.late if told else ():
-        put(part, (slack, 1), *((length[t], channels) for t in range(count - late)))
-    goal = [Fraction(0)] * (3 * count) + [Fraction(1)] * count + [Fraction(_DEAR)]
-    most = [nodes - 1] * count + [of.channels] * count + [nodes] * count + [1] * count + [nodes]
-    matrix = np.zeros((len(rows), width))
-    for i, row in enumerate(rows):
-        matrix[i, list(row)] = [float(x) for x in row.values()]
-    found = linprog(
-        [float(x) for x in goal], A_ub=-matrix, b_ub=[-float(x) for x in limits],
-        bounds=[(0, float(x)) for x in most], method="highs",
-    )  # fmt: skip
-    if found.status != 0:
-        return of.least
-    exact = [max(Fraction(0), Fraction(-float(y))) for y in found.ineqlin.marginals]
-    rounded = ([Fraction(round(y * _GRID), _GRID) for y in exact], [y.limit_denominator(_SIMPLE) for y in exact])
-    return max(of.least, *(_proved(rows, limits, goal, most, dual) for dual in rounded))
+    program = _Program()
+    length, slack = program.columns(steps, 1, 1), program.columns(1, len(of.distance), _DEAR)[0]
+    sizes, many = np.unique((of.distance[of.sources] <= steps).sum(axis=1), return_counts=True)
+    parts = [(program.columns(1, 1)[0], ball) for ball in sizes.tolist()]
+    for (part, _), count in zip(parts, many.tolist(), strict=True):
+        program.put(Fraction(count, of.sources.size), (part, 1))
+        program.put(-Fraction(count, of.sources.size), (part, -1))
+    _spread(program, of, length, parts, slack, told=told)
+    program.put(of.least, *((column, 1) for column in length))
+    return max(of.least, program.proved() or of.least)
 
 
-def _proved(
-    rows: list[dict[int, Fraction]], limits: list[Fraction], goal: list[Fraction], most: list[int], dual: list[Fraction]
-) -> Fraction:
-    """Return what any dual variables, not negative, prove: of columns that cost less than priced, `most` can be had."""
-    left, value = list(goal), Fraction(0)
-    for row, limit, price in zip(rows, limits, dual, strict=True):
-        if price:
-            value += limit * price
-            for column, factor in row.items():
-                left[column] -= factor * price
-    return value + sum((min(Fraction(0), x) * bound for x, bound in zip(left, most, strict=True)), Fraction(0))
+def least_length_both_ways(first: Covering, second: Covering, starts: npt.NDArray[np.int64], steps: int) -> Fraction:
+    """Return a proved lower bound on the part of all bytes that reductions and broadcasts last in so many steps.
+
+    `first`, `second`: the reductions, and the broadcasts of their results, whose `sources` are in the same order.
+    `starts`, int64[2, s]: the steps that each needs. `steps`: steps T.
+
+    Every byte is reduced in the steps up to some step, and broadcast after it. The bytes of each such step are parts of
+    the messages, of unknown sizes; what the program of `least_length` says of a broadcast holds for each of these
+    parts. They share the channels of a step. Reductions are broadcasts with time reversed.
+
+    >>> import numpy as np
+    >>> ring = np.abs(np.subtract.outer(np.arange(30), np.arange(30)))
+    >>> ring = np.minimum(ring, 30 - ring)
+    >>> of = Covering(ring, np.arange(30), Fraction(1, 30), 60, 2, 2, 4, Fraction(29, 30), ())
+    >>> [str(30 * least_length_both_ways(of, of, np.full((2, 30), 4), steps)) for steps in (8, 9, 10)]
+    ['50', '49', '48']
+    """
+    program = _Program()
+    length, slack = program.columns(steps, 1, 1), program.columns(1, len(first.distance), _DEAR)[0]
+    balls = [np.cumsum([np.bincount(row, minlength=steps + 1)[: steps + 1] for row in of.distance[of.sources]], axis=1)
+             for of in (first, second)]  # fmt: skip
+    kinds, many = np.unique(np.concatenate([*balls, starts.T], axis=1), axis=0, return_counts=True)
+    parts: dict[int, list[tuple[int, int, int]]] = {}
+    for kind, count in zip(kinds.tolist(), many.tolist(), strict=True):
+        shares = []
+        for turn in range(kind[-2], steps - kind[-1] + 1):
+            shares.append(program.columns(1, 1)[0])
+            parts.setdefault(turn, []).append((shares[-1], kind[turn], kind[steps + 1 + steps - turn]))
+        program.put(Fraction(count, first.sources.size), *((share, 1) for share in shares))
+        program.put(-Fraction(count, first.sources.size), *((share, -1) for share in shares))
+    used: list[list[tuple[int, int]]] = [[] for _ in range(steps)]
+    for of, which, when in (
+        (first, 1, range(max(parts, default=0) - 1, -1, -1)),
+        (second, 2, range(min(parts, default=0), steps)),
+    ):
+        carried = dict(zip(when, _carried(program, of, [length[t] for t in when], slack), strict=True))
+        both: dict[int, list[tuple[int, int]]] = {t: [] for t in when}
+        for turn, some in parts.items():
+            mine, begin = [t for t in when if (t < turn) == (which == 1)], len(program.most)
+            _spread(
+                program, of, [carried[t] for t in mine], [(part[0], part[which]) for part in some], slack, told=True
+            )
+            for i, t in enumerate(mine):  # the columns n and e of the step
+                both[t] += [(begin + i, -1), (begin + len(mine) + i, -1)]
+        for t in when:
+            program.put(0, (carried[t], of.channels), *both[t])
+            used[t] += both[t]
+    for t in range(steps):
+        program.put(0, (length[t], first.channels), *used[t])
+    program.put(first.least, *((column, 1) for column in length))
+    return max(first.least, program.proved() or first.least)
 
 
 def late_sets(
     distance: npt.NDArray[np.int64], into: npt.NDArray[np.int64], sources: npt.NDArray[np.int64], out: int
 ) -> tuple[tuple[int, int, Fraction], ...]:
-    """Return of balls of nodes what `Covering` asks of sets, the best ball of each radius.
+    """Return of balls of nodes what `Covering` asks of sets: the best ball of each radius, and of those never too late.
 
     `distance`, int64[N, N]: hops. `into`, int64[N, N]: channels from each node to each. `sources`, int64[s]: origins of
     the messages. `out`: messages that a node sends in a step at most.
@@ -163,6 +271,7 @@ def late_sets(
     itself. Where that is less than the set after so many steps, the message must begin to enter before.
     """
     found = []
+    least: tuple[Fraction, int, int, Fraction] | None = None
     for radius in range(int(distance.max())):
         inside = distance <= radius  # a row for each center
         channels = ((~inside @ into) * inside).sum(axis=1)
@@ -174,11 +283,14 @@ def late_sets(
             while copies < ball.sum():
                 late, copies = late + 1, copies * (1 + out) + entering
             part = Fraction(int((~ball[sources]).sum()), sources.size)
-            if late and (best is None or part / entering > best[0]):
-                best = part / entering, late, entering, part
+            new = part / entering, late, entering, part
+            if late and (best is None or new[0] > best[0]):
+                best = new
+            elif not late and (least is None or new[0] > least[0]):
+                least = new
         if best is not None:
             found.append(best[1:])
-    return tuple(found)
+    return (*found, least[1:]) if least else tuple(found)
 
 
 def covering_bound(of: Covering, startup: Fraction, whole: Fraction) -> tuple[Fraction, int]:
@@ -197,29 +309,19 @@ def covering_bound(of: Covering, startup: Fraction, whole: Fraction) -> tuple[Fr
 
 
 def covering_bound_both_ways(
-    first: Covering, second: Covering, startup: Fraction, whole: Fraction
+    first: Covering, second: Covering, starts: npt.NDArray[np.int64], startup: Fraction, whole: Fraction
 ) -> tuple[Fraction, int]:
     """Return a lower bound on the time of reductions, each followed by a broadcast of the result, and its steps.
 
-    Each byte is reduced in some steps and broadcast in the others. Steps last together for at least the channels that
-    both take in the best division, and for the `least` of `first`, which is that of both.
+    `first`, `second`, `starts`: see `least_length_both_ways`. `startup`, `whole`: cost of a start-up, and of all bytes
+    one after the other.
     """
     best, steps = Fraction(0), 0
-    fewest = max(1, first.fewest) + max(1, second.fewest)
-    channels: dict[tuple[bool, int], Fraction] = {}
-
-    def taken(of: Covering, later: bool, steps: int) -> Fraction:
-        if (later, steps) not in channels:
-            channels[later, steps] = least_length(of._replace(least=Fraction(0)), steps, told=False)
-        return channels[later, steps]
-
-    for more in range(_MOST_MORE):
-        count = fewest + more
+    fewest = max(1, int(starts.sum(axis=0).max()))
+    for count in range(fewest, fewest + _MOST_MORE):
         if steps and count * startup + first.least * whole >= best:
             return _rounded(best), steps
-        ways = [(max(1, first.fewest) + k, max(1, second.fewest) + more - k) for k in range(more + 1)]
-        length = max(first.least, min(taken(first, False, one) + taken(second, True, two) for one, two in ways))
-        value = count * startup + length * whole
+        value = count * startup + least_length_both_ways(first, second, starts, count) * whole
         if not steps or value < best:
             best, steps = value, count
     return _rounded(min(best, (fewest + _MOST_MORE) * startup + first.least * whole)), steps

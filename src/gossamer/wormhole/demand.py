@@ -530,12 +530,22 @@ class NodeDemand:
         )  # fmt: skip
         return pipelining_bound(of, cost.startup, cost.per_byte)
 
+    def _before(self) -> Counts | None:
+        """Return for each broadcast the reduction of its bytes, int64[R]; None unless each has one of its own."""
+        if len(self.parts) < 2 or self.messages.after is None:
+            return None
+        after = self.messages.after[self.parts[0].rows]
+        place = np.clip(np.searchsorted(self.parts[1].rows, after), 0, self.parts[1].rows.size - 1)
+        each = np.array_equal(self.parts[1].rows[place], after) and np.unique(place).size == self.parts[1].rows.size
+        return place if each else None
+
     def covering(self, volume: int, cost: LinearCost) -> tuple[Fraction, int] | None:
         """Return the bound of broadcasts to all nodes by the channels that far messages take, and its steps."""
         nodes, size = self.network.node_count, cost.message_bytes
         if self.told or nodes > _MOST_NODES or self.network.terminal_count < nodes:
             return None
-        if len(self.parts) > 1 and (self.messages.after is None or len({p.origin.size for p in self.parts}) > 1):
+        before = self._before()
+        if len(self.parts) > 1 and before is None:
             return None
         length = _distances(self.channels)
         if not (length >= 0).all():
@@ -554,7 +564,10 @@ class NodeDemand:
         all_bytes = Fraction(self.parts[-1].origin.size * size) * cost.per_byte
         if len(found) == 1:
             return covering_bound(found[0], Fraction(cost.startup), all_bytes)
-        return covering_bound_both_ways(found[1], found[0], Fraction(cost.startup), all_bytes)
+        assert before is not None
+        first = found[1]._replace(sources=found[1].sources[before])
+        starts = np.stack([self.parts[1].starts()[before], self.parts[0].starts()])
+        return covering_bound_both_ways(first, found[0], starts, Fraction(cost.startup), all_bytes)
 
     def distance(self) -> ProvedCount:
         """Return the hops to the farthest node that a message must reach, or that must contribute to it."""

@@ -187,6 +187,8 @@ class _Patterns:
 
     work = 300_000_000
     """Receipts times wormhole messages that may be looked at."""
+    batch = 1
+    """Messages of one origin that a first look takes at once."""
 
     def __init__(self, case: WormholeCase, turned: bool) -> None:
         ways = case.once(Ways.of, case, turned)
@@ -198,6 +200,7 @@ class _Patterns:
         far = np.where(self.length > 0, self.length, _NEVER)
         self._near = np.nonzero(far == far.min(axis=1, initial=_NEVER, keepdims=True))
         self._place = case.channels.coordinates(np.arange(self.nodes))
+        self._folds = not all(w or s < 4 for w, s in zip(case.channels.wraps, case.channels.sides, strict=True))
         self._known: dict[_Way, tuple[Ints, Ints]] = {}
 
     def drawn(self, random: np.random.Generator) -> _Way:
@@ -217,20 +220,29 @@ class _Patterns:
         else:
             stride = int(random.choice([s for s in (1, 1, 2, 2, 2, 3, 4, 5) if s <= max(1, max(sides) // 2)]))
         where = stride, int(random.integers(1, max(2, stride))), int(random.integers(stride))
-        return ("lines", *where) if lines else ("class", *where, self._moves(stride, random))
+        if lines:
+            return ("lines", *where)
+        fold = self._folds and random.random() < 0.5
+        return "class", *where, self._moves(stride, random), fold
 
     def levels(self) -> list[tuple[_Way, ...]]:
-        """Return patterns to begin with: every few nodes gather, exchange further, and hand out again."""
+        """Return patterns to begin with: every few nodes gather, exchange further, and hand out again.
+
+        In one dimension also such in which they exchange by turns, or hand out to all before the next of them.
+        """
         if not self.channels.on_grid:
             return []
         near: _Way = ("near",)
-        short = [(stride, ("lines", stride, 1, 0), ("lines", 2 * stride, 1, 0)) for stride in (2, 3, 5)]
-        return [
-            (near, one, *(two,) * times, one, near)
-            for stride, one, two in short
-            for times in (1, 2, 3)
-            if 2 * stride <= max(self.channels.sides) // 2
-        ]
+        line = len(self.channels.sides) == 1
+        found: list[tuple[_Way, ...]] = []
+        for stride in (x for x in (2, 3, 5) if 2 * x <= max(self.channels.sides) // 2):
+            one: _Way = ("lines", stride, 1, 0)
+            away: _Way = ("class", stride, 1, 0, ((1 - stride,), (stride - 1,)), False)
+            for times in (1, 2, 3):
+                for turn in (0, stride) if line and times > 1 else (0,):
+                    far = [("lines", 2 * stride, 1, turn * (i % 2)) for i in range(times)]
+                    found += [(near, one, *far, last, near) for last in ((one, away) if line else (one,))]
+        return found
 
     def _moves(self, stride: int, random: np.random.Generator) -> tuple[tuple[int, ...], ...]:
         """Return displacements of up to so many hops in a dimension: in three dimensions or more they share none."""
@@ -285,8 +297,11 @@ class _Patterns:
 
     def _members(self, stride: int, slope: int, offset: int) -> Ints:
         """Return every so-many-th node of each line, from line to line shifted by the slope."""
-        factors = slope ** np.arange(self._place.shape[1])
-        return np.flatnonzero((self._place @ factors + offset) % stride == 0)
+        return self._regular(self._place, stride, slope, offset)
+
+    @staticmethod
+    def _regular(place: Ints, stride: int, slope: int, offset: int) -> Ints:
+        return np.flatnonzero((place @ slope ** np.arange(place.shape[1]) + offset) % stride == 0)
 
     def _lines_pairs(self, stride: int, slope: int, offset: int) -> tuple[Ints, Ints]:
         """Pair the members of each line, each with the next on both sides."""
@@ -309,12 +324,22 @@ class _Patterns:
                 targets.append(other[same & ahead])
         return np.concatenate(sources), np.concatenate(targets)
 
-    def _class_pairs(self, stride: int, slope: int, offset: int, moves: Sequence[Sequence[int]]) -> tuple[Ints, Ints]:
-        """Pair members with what is so far away, one displacement of all members after the other."""
+    def _class_pairs(
+        self, stride: int, slope: int, offset: int, moves: Sequence[Sequence[int]], fold: bool = False
+    ) -> tuple[Ints, Ints]:
+        """Pair members with what is so far away, one displacement of all members after the other.
+
+        Where the network is folded, both halves of a dimension without wraparound are the mirror images of each other.
+        """
         members, sources, targets = self._members(stride, slope, offset), [], []
         sides, wraps = np.array(self.channels.sides), np.array(self.channels.wraps)
+        turn = np.ones_like(self._place)
+        if fold:
+            other = ~wraps & (2 * self._place >= sides)
+            members = self._regular(np.where(other, sides - 1 - self._place, self._place), stride, slope, offset)
+            turn[other] = -1
         for move in moves:
-            there = self._place[members] + np.array(move)
+            there = self._place[members] + turn[members] * np.array(move)
             inside = (wraps | ((there >= 0) & (there < sides))).all(axis=1)
             sources.append(members[inside])
             targets.append(self.channels.nodes(there[inside]).astype(np.int64))
@@ -349,11 +374,12 @@ class _Patterns:
 
 
 @njit(cache=True, nogil=True, small=100_000)
-def _route(origin, goal, nodes, source, target, step, powers, sweeps, load, via, kept):
+def _route(origin, goal, order, batch, nodes, source, target, step, powers, sweeps, load, via, kept):
     """Route personalized messages over the messages of a pattern so that steps are short; return the least total.
 
-    Messages choose again and again, one after the other, the way through the steps that lengthens them least. Writes
-    ``via[m, t]``, with which wormhole message m goes in step t+1, -1 if it stays; `kept` gets the best. If messages
+    Messages choose again and again the way through the steps that lengthens them least, one after the other in the
+    given `order`, or as many of one origin at once as a `batch` has. Writes ``via[m, t]``, with which wormhole message
+    m goes in step t+1, -1 if it stays; `kept` gets the best. If messages
     cannot get to their `goal`, returns less than 0: their number.
     """
     count, steps = via.shape
@@ -371,18 +397,24 @@ def _route(origin, goal, nodes, source, target, step, powers, sweeps, load, via,
             for w in range(step.size):
                 total[step[w]] += power[load[w]]
             missing = 0
-            for m in range(count):
-                if m % 64 == 0:
+            begin = 0
+            for i in range(count):
+                if i % 64 == 0:
                     for t in range(steps + 1):
                         price[t] = max(total[t], 1e-9) ** ((1.0 - exponent) / exponent)
-                for t in range(steps):
-                    w = via[m, t]
-                    if w >= 0:
-                        total[t + 1] += power[load[w] - 1] - power[load[w]]
-                        load[w] -= 1
-                        via[m, t] = -1
+                here = origin[order[begin]]
+                if i + 1 < count and i + 1 < begin + batch and origin[order[i + 1]] == here:
+                    continue
+                for j in range(begin, i + 1):
+                    m = order[j]
+                    for t in range(steps):
+                        w = via[m, t]
+                        if w >= 0:
+                            total[t + 1] += power[load[w] - 1] - power[load[w]]
+                            load[w] -= 1
+                            via[m, t] = -1
                 cost[:] = far
-                cost[origin[m]] = 0.0
+                cost[here] = 0.0
                 now[:] = cost
                 came[:, :] = -1
                 for w in range(step.size):
@@ -393,17 +425,20 @@ def _route(origin, goal, nodes, source, target, step, powers, sweeps, load, via,
                         asked = cost[u] + (power[load[w] + 1] - power[load[w]]) * price[step[w]] + 1e-9
                         if asked < now[v]:
                             now[v], came[step[w] - 1, v] = asked, w
-                if now[goal[m]] >= far:
-                    missing += 1
-                    continue
-                v = goal[m]
-                for t in range(steps - 1, -1, -1):
-                    w = came[t, v]
-                    if w >= 0:
-                        via[m, t] = w
-                        total[t + 1] += power[load[w] + 1] - power[load[w]]
-                        load[w] += 1
-                        v = source[w]
+                for j in range(begin, i + 1):
+                    m = order[j]
+                    v = goal[m]
+                    if now[v] >= far:
+                        missing += 1
+                        continue
+                    for t in range(steps - 1, -1, -1):
+                        w = came[t, v]
+                        if w >= 0:
+                            via[m, t] = w
+                            total[t + 1] += power[load[w] + 1] - power[load[w]]
+                            load[w] += 1
+                            v = source[w]
+                begin = i + 1
             if missing:
                 return -missing
             found = _longest(step, load)
@@ -417,6 +452,11 @@ class _Personalized(_Patterns):
     """Patterns of a total exchange."""
 
     work = 800_000_000
+    batch = 8
+
+    def __init__(self, case: WormholeCase, turned: bool) -> None:
+        super().__init__(case, turned)
+        self._order = np.lexsort((np.random.default_rng(0).permutation(self.origin.size), self.origin))
 
     def carried(self, pattern: Sequence[_Way], sweeps: int, most: float = np.inf) -> _Found | int:
         """Return what the messages of a pattern carry, or how many messages of the task do not get to their goal."""
@@ -427,8 +467,8 @@ class _Personalized(_Patterns):
         kept, load = np.zeros_like(via), np.zeros(source.size, np.int64)
         assert self.goal is not None
         total = int(_route(
-            self.origin, self.goal, self.nodes, source, target, step, np.array([3.0, 8.0]), 1 + sweeps // 10, load, via,
-            kept,
+            self.origin, self.goal, self._order, 1 if sweeps > _QUICK else self.batch, self.nodes, source, target, step,
+            np.array([3.0, 8.0]), 1 + sweeps // 10, load, via, kept,
         ))  # fmt: skip
         return -total if total < 0 else _Found(source, target, step, kept, total)
 
@@ -460,7 +500,8 @@ def _searched(case: WormholeCase, patterns: _Patterns, fewest: int, volume: Frac
         if pattern not in tried:
             limit = (most - begin) / each if each else np.inf
             found = patterns.carried(pattern, _QUICK, limit)
-            work += patterns.origin.size * sum(patterns.step(way)[0].size for way in pattern) * (1 if found else _QUICK)
+            sent = sum(patterns.step(way)[0].size for way in pattern)
+            work += patterns.origin.size * sent * (1 if found else _QUICK) // patterns.batch
             tried[pattern] = begin + each * found.total if isinstance(found, _Found) else much * (1 + found)
         return tried[pattern]
 
