@@ -82,6 +82,9 @@ def test_what_can_be_worked_out_by_hand() -> None:
     assert bounds("torus:8x8", in_groups("alltoall", 64, 4))["distance"] == 2
     # nine of the sixteen nearest of a torus are two hops away or more: 4 + 8 * 2 + 3 * 3 hops of 15 packets
     assert bounds("torus:8x8", in_groups("alltoall", 64, 16))["hops"] == Fraction(-(-64 * 29 // 256))
+    # of eight ranks some are three hops apart, where a sum goes to its root and back in an allreduce
+    assert bounds("torus:8x8", in_groups("allgather", 64, 8))["distance"] == 3
+    assert bounds("torus:8x8", in_groups("allreduce", 64, 8))["distance"] == 6
     # a hypercube of 64 on a torus: by eigenvalues 3, by the nearest nodes alone 2
     cube = bounds("torus:8x8", NeighborExchange.along("hypercube:6"))
     assert (cube["eigenvalues"], cube["hops"], cube["ports"]) == (3, 2, 2)

@@ -54,6 +54,9 @@ AT_THE_BOUND = [
     ("allgather in 16 groups of 4", Grouped(gossamer.task("allgather"), blocks(64, 4))),
     ("allgather in 4 groups of 16", Grouped(gossamer.task("allgather"), blocks(64, 16))),
     ("reduce-scatter in 4 groups of 16", Grouped(gossamer.task("reduce-scatter"), blocks(64, 16))),
+    ("allgather in 8 groups of 8", Grouped(gossamer.task("allgather"), blocks(64, 8))),
+    ("allreduce in 8 groups of 8", Grouped(gossamer.task("allreduce"), blocks(64, 8))),
+    ("allreduce in 4 groups of 16", Grouped(gossamer.task("allreduce"), blocks(64, 16))),
 ]
 
 
@@ -67,6 +70,17 @@ def test_jobs_with_ranks_at_random_are_placed_at_the_bound(name, task) -> None:
     assert sorted(found.node.tolist()) == list(range(64))
     assert gossamer.verify(found.outcome.schedule).ok
     assert found.outcome.case.task == placed(shuffled(task, 64), found.node)
+
+
+@pytest.mark.slow
+def test_groups_of_many_ranks_are_placed_on_a_small_torus_that_is_repeated() -> None:
+    task = shuffled(Grouped(gossamer.task("alltoall"), blocks(1024, 4)), 1024)
+    found = gossamer.place(task, "torus:32x32")
+    assert found.repeats
+    assert found.optimal
+    assert gossamer.verify(found.outcome.schedule).ok
+    assert found.outcome.case.task == placed(task, found.node)
+    assert "the best of which is repeated" in dict(found.rows())["searched"]
 
 
 def test_groups_of_4_by_16_are_faster_than_given_and_their_gap_is_said() -> None:

@@ -111,22 +111,29 @@ def dual(algorithm: Algorithm, kind: type[Task]) -> Algorithm:
     return reversed_algorithm(algorithm, (kind,), propose, f"runs the schedule of {algorithm.name} backwards")
 
 
-def allreduce_from(algorithm: Algorithm, named: bool = False) -> Algorithm:
+def allreduce_from(algorithm: Algorithm, named: bool = False, in_groups: bool = False) -> Algorithm:
     """Return the allreduce that runs a multinode broadcast `algorithm` backwards and then forwards.
 
-    `named`: whether it is built only where it is named.
+    `named`: whether it is built only where it is named. `in_groups`: of all groups at once, and of nothing else.
     """
-    chunks = Chunked in algorithm.tasks
-    halves = {kind: dual(algorithm, kind) for kind in (ReduceScatter, Chunked)[: 1 + chunks]}
+    chunks = Chunked in algorithm.tasks and not in_groups
+    halves = {
+        kind: dual(algorithm, kind) for kind in ((Grouped,) if in_groups else (ReduceScatter, Chunked)[: 1 + chunks])
+    }
 
     def propose(case: Case) -> Offer[Schedule] | Refusal:
         packets = packets_of(case.task)
-        if not isinstance(case.task.task if isinstance(case.task, Chunked) else case.task, Allreduce):
+        inner = case.task.task if isinstance(case.task, Grouped) else case.task
+        if not isinstance(inner.task if isinstance(inner, Chunked) else inner, Allreduce):
             return Refusal("is for allreduce")
-        reduce = halves[ReduceScatter if packets == 1 else Chunked].offers(
-            case.related(task=in_packets(ReduceScatter(), packets))
-        )
-        gather = algorithm.offers(case.related(task=in_packets(MultinodeBroadcast(), packets)))
+
+        def half(task: Task) -> Case:
+            task = in_packets(task, packets)
+            return case.related(task=Grouped(task, case.task.groups) if isinstance(case.task, Grouped) else task)
+
+        kind = Grouped if in_groups else ReduceScatter if packets == 1 else Chunked
+        reduce = halves[kind].offers(half(ReduceScatter()))
+        gather = algorithm.offers(half(MultinodeBroadcast()))
         if isinstance(reduce, Refusal):
             return reduce
         if isinstance(gather, Refusal):
@@ -140,7 +147,8 @@ def allreduce_from(algorithm: Algorithm, named: bool = False) -> Algorithm:
             hop_seconds=first.hop_seconds + second.hop_seconds,
         )  # fmt: skip
 
-    return two_way_algorithm(algorithm, propose, tasks=(Allreduce, Chunked) if chunks else (Allreduce,), timed=False)
+    kinds = (Grouped,) if in_groups else (Allreduce, Chunked) if chunks else (Allreduce,)
+    return two_way_algorithm(algorithm, propose, tasks=kinds, timed=False)
 
 
 def on_array(

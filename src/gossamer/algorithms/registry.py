@@ -250,6 +250,8 @@ def _alone(kind: type[Task] | None) -> Iterator[Algorithm]:
         lines = [line for line in _FORWARD if kind is not Chunked or Chunked in line.tasks]
         yield from (_two_way(a) for a in _of(lines, MultinodeBroadcast))
         yield from (_two_way(a, named=True) for a in _of(_ONE_WAY, MultinodeBroadcast) if a.name in _BOTH_WAYS)
+    if kind is None or issubclass(kind, Grouped):
+        yield from (_two_way(a, in_groups=True) for a in _of(_TREES[:1], Grouped))
 
 
 def algorithms_for(kind: type[Task] | None) -> tuple[Algorithm, ...]:
@@ -266,7 +268,8 @@ def algorithms_for(kind: type[Task] | None) -> tuple[Algorithm, ...]:
         if kind is None or issubclass(kind, Grouped):
             from gossamer.algorithms.derived import each_group
 
-            found.append(each_group(lambda task: tuple(_alone(type(task)))))
+            alone = each_group(lambda task: tuple(_alone(type(task))))
+            found += [alone, _two_way(alone, in_groups=True)]
         _known[kind] = tuple(found)
     return _known[kind]
 

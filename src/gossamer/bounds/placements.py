@@ -14,12 +14,13 @@ The bounds of a case are about the nodes on which its ranks are. These hold howe
   V be an orthonormal basis of the vectors that sum to 0. A placement is a permutation matrix X, and V^T X V is
   orthogonal, so that the hops are at least (sum of amounts) (sum of distances) / n^2 plus the least scalar product of
   the eigenvalues of both matrices on that space (Hadley, Rendl and Wolkowicz 1992).
-* **distance**: an unsegmented packet needs a slot for each hop. If all ranks that exchange were d hops apart or less,
-  the graph of the job would be part of the graph of terminals that are, and would have no more of what such a part has
-  no more of: degrees, the largest, the second largest and so on; triangles; odd circles where the other has none;
-  ranks that all exchange with each other, whose number is at most that of the colors of a coloring (Tomita and Seki
-  2003: the search for so many terminals that are all close is cut off by colorings). Where a search through all partial
-  placements ends, it has shown that there is none.
+* **distance**: an unsegmented packet needs a slot for each hop; where the result of contributions goes back to those
+  who made them, as in an allreduce by roots, it needs as many again. If all ranks that exchange were d hops apart or
+  less, the graph of the job would be part of the graph of terminals that are, and would have no more of what such a
+  part has no more of: degrees, the largest, the second largest and so on; triangles; odd circles where the other has
+  none; ranks that all exchange with each other, whose number is at most that of the colors of a coloring (Tomita and
+  Seki 2003: the search for so many terminals that are all close is cut off by colorings). Where a search through all
+  partial placements ends, it has shown that there is none.
 * **cut**: of n ranks, those on one side of a cut of the network with s terminals exchange with the others at least
   2 lambda s (n - s) / n packets both ways together, where lambda is the second eigenvalue of the Laplacian of the mean
   amounts of both ways (Fiedler 1973); its links carry only so much in a slot.
@@ -69,7 +70,7 @@ class PlacementBound(NamedTuple):
     slots : Fraction
         In slots of the case.
     method : str
-        ``ports``, ``hops``, ``eigenvalues`` or ``cut``.
+        ``ports``, ``hops``, ``eigenvalues``, ``distance`` or ``cut``.
     text : str
         Why, with the numbers.
     """
@@ -84,11 +85,13 @@ class Needs(NamedTuple):
 
     `pair`, a sparse matrix of int64[T, T], what is moved from rank to rank; `send` and `receive` int64[T], at least;
     `hops` of what is copied or combined, at least; `near`, like `pair`, how much ranks have to do with each other, in
-    copies and sums too: what a search brings together.
+    copies and sums too: what a search brings together; `back`, those of them who contribute to what the other sums up
+    and are sent the result.
     """
 
     pair: Any
     near: Any
+    back: Any
     send: Ints
     receive: Ints
     hops: int
@@ -136,7 +139,15 @@ def needs_of(messages: Messages, terminals: int) -> Needs:
     shape = (terminals, terminals)
     pair = coo_array((size[row[moved]], (origin[moved], target[moved])), shape=shape).tocsr()
     near = coo_array((size[row[other]], (origin[other], target[other])), shape=shape).tocsr()
-    return Needs(pair, near, send, receive, hops)
+    back = coo_array((terminals, terminals), dtype=np.int64).tocsr()
+    if listed.after is not None:
+        asked = other & (listed.after[row] >= 0)
+        gave = np.isin(
+            listed.after[row] * terminals + target, (row * terminals + target)[other & (kind[row] == COMBINE)]
+        )
+        both = asked & gave
+        back = coo_array((size[row[both]], (origin[both], target[both])), shape=shape).tocsr()
+    return Needs(pair, near, back, send, receive, hops)
 
 
 def terminal_distances(network: Network) -> npt.NDArray[np.int16]:
@@ -188,7 +199,10 @@ def placement_bounds(case: Case, distances: npt.NDArray[np.int16] | None = None)
     if case.whole:
         found = [each._replace(slots=Fraction(-(-each.slots.numerator // each.slots.denominator))) for each in found]
         if needs.near.nnz and not case.cuts_through:
-            found.append(_apart(network, needs, far))
+            if needs.back.nnz < needs.near.nnz:
+                found.append(_apart(network, needs.near, far))
+            if needs.back.nnz:
+                found.append(_apart(network, needs.back, far, 2))
     return sorted(found, key=lambda each: -each.slots)
 
 
@@ -267,11 +281,11 @@ def _by_eigenvalues(network: Network, needs: Needs, far: npt.NDArray[np.int16], 
     return found
 
 
-def _apart(network: Network, needs: Needs, far: npt.NDArray[np.int16]) -> PlacementBound:
-    """Return the bound by how far apart some ranks that exchange must be."""
+def _apart(network: Network, near: Any, far: npt.NDArray[np.int16], times: int = 1) -> PlacementBound:
+    """Return the bound by how far apart some ranks that exchange must be, who do it so many times in turn."""
     from scipy.sparse import csr_array
 
-    pairs = ((needs.near + needs.near.T) > 0).tocsr()
+    pairs = ((near + near.T) > 0).tocsr()
     of_job = _Counts.of(pairs)
     step = int((network.link_occupancy + network.link_latency).min())
     symmetric, why = np.minimum(far, far.T), ""
@@ -282,14 +296,18 @@ def _apart(network: Network, needs: Needs, far: npt.NDArray[np.int16]) -> Placem
         if not missing and not _may_be_together(close, together, starts):
             missing = f"{together:,} ranks all exchange with each other, and no {together:,} terminals are"
         if not missing and distance < 3 and of_job.degrees[0] <= _MOST_PARTNERS and close.sum() <= _MOST_CLOSE:
-            found, looked = embedded(needs.near, csr_array(close), starts)
+            found, looked = embedded(near, csr_array(close), starts)
             if found is None and looked <= PARTIAL:
                 missing = "a search of all placements finds none where all that exchange are"
         if not missing:
-            text = f"some ranks that exchange are {distance} hops apart or more"
-            return PlacementBound(Fraction(distance * step), "distance", text + (f": {why}" if distance > 1 else ""))
+            text = (
+                f"some ranks that exchange{', there and back,' if times > 1 else ''} are {distance} hops apart or more"
+            )
+            text += f": {why}" if distance > 1 else ""
+            return PlacementBound(Fraction(times * distance * step), "distance", text)
         why = f"{missing} within {distance} {'hop' if distance == 1 else 'hops'}"
-    return PlacementBound(Fraction(int(far.max()) * step), "distance", "some ranks are as far apart as nodes can be")
+    text = "some ranks are as far apart as nodes can be"
+    return PlacementBound(Fraction(times * int(far.max()) * step), "distance", text)
 
 
 def first_of_orbits(network: Network) -> Ints:

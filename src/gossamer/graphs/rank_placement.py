@@ -350,20 +350,27 @@ def placements_by_tiles(axes: Axes, host: Host) -> Iterator[Ints]:
         return
     sides = np.array(host.sides, np.int64)
     at = np.stack(np.unravel_index(np.arange(int(sides.prod())), host.sides), axis=1).astype(np.int64)
-    middle = (at + sides // 2) % sides - sides // 2  # the nearest of the places that are the same on the torus
-    length = np.abs(middle).sum(axis=1)
-    order = np.lexsort((np.arange(len(at)), (middle**2).sum(axis=1), length))
-    found: list[tuple[int, int, Ints, Ints]] = []
+    orders = [_by_distance(at, center, sides) for center in itertools.product((0, 1), repeat=len(sides))]
+    found: list[tuple[int, int, int, Ints, Ints]] = []
     for basis in _sublattices(axes.sides[1], host.sides):
         coset = _cosets(at, basis)
-        tile = order[np.unique(coset[order], return_index=True)[1]]
-        apart = np.abs(at[tile][:, None] - at[tile])
-        apart = np.minimum(apart, sides - apart).sum(axis=2)
-        found.append((int(apart.max()), int(apart.sum()), tile, np.flatnonzero(coset == 0)))
-    found.sort(key=lambda each: each[:2])
-    for _, _, tile, lattice in found[:_TILES]:
+        for order in orders:
+            tile = order[np.unique(coset[order], return_index=True)[1]]
+            apart = np.abs(at[tile][:, None] - at[tile])
+            apart = np.minimum(apart, sides - apart).sum(axis=2)
+            found.append(
+                (int(apart.sum()), int(apart.max()), -int((apart == 1).sum()), tile, np.flatnonzero(coset == 0))
+            )
+    found.sort(key=lambda each: each[:3])
+    for *_, tile, lattice in found[:_TILES]:
         here = (at[lattice[axes.places[:, 0]]] + at[tile[axes.places[:, 1]]]) % sides
         yield host.terminal_at[np.ravel_multi_index(tuple(here.T), host.sides)]
+
+
+def _by_distance(at: Ints, center: Sequence[int], sides: Ints) -> Ints:
+    """Return the places of a torus by their distance from the node 0, or a point halfway to others, int64[n]."""
+    twice = (2 * at - center + sides) % (2 * sides) - sides
+    return np.lexsort((np.arange(len(at)), (twice**2).sum(axis=1), np.abs(twice).sum(axis=1)))
 
 
 def _sublattices(index: int, sides: Sequence[int]) -> Iterator[Ints]:
@@ -399,7 +406,7 @@ def placements_sheared(axes: Axes, host: Host) -> Iterator[Ints]:
     """Yield placements int64[T] of a p x q mesh on a torus of p s x q / s: as a band that winds s times around.
 
     Each time around it moves on by its width p, a row every q / (s p) columns: neighbors are 2 hops apart at most if
-    that is 1 column or more.
+    that is 1 column or more, also those of a torus: rings across the band are folded.
 
     Examples
     --------
@@ -417,6 +424,8 @@ def placements_sheared(axes: Axes, host: Host) -> Iterator[Ints]:
             if width < 2 or rows % width or rows == width or length * width != rows * columns:
                 continue
             i, j = axes.places[:, along], axes.places[:, around]
+            if axes.closed[along]:
+                i = np.minimum(2 * i, 2 * (width - 1 - i) + 1)
             at = [np.empty(0, np.int64)] * 2
             at[high], at[wide] = (i + j * width // columns) % rows, j % columns
             yield host.terminal_at[np.ravel_multi_index(tuple(at), host.sides)]

@@ -19,7 +19,7 @@ from gossamer.algorithms.multinode_broadcast.hamiltonian_cycle import rank_rings
 from gossamer.atomic_files import Rows, check_writable, quantity, seconds_text, whole_file
 from gossamer.bounds.placements import Needs, PlacementBound, needs_of, placement_bounds, terminal_distances
 from gossamer.bounds.registry import bounds as all_bounds
-from gossamer.errors import FileFormatError, GossamerError, ModelError, TaskError
+from gossamer.errors import FileFormatError, GossamerError, ModelError, ScheduleError, TaskError
 from gossamer.graphs.rank_placement import (
     Axes,
     annealed,
@@ -33,10 +33,13 @@ from gossamer.graphs.rank_placement import (
 )
 from gossamer.networks import as_network
 from gossamer.networks.cable_orbits import symmetries
-from gossamer.networks.network import Network
+from gossamer.networks.grids import torus
+from gossamer.networks.network import Network, has_speeds
+from gossamer.planning.offer_search import Search, asked_case
 from gossamer.planning.outcome import Outcome
 from gossamer.planning.planner import plan
-from gossamer.questions.cases import Case
+from gossamer.planning.switching.resource_limits import Candidate
+from gossamer.questions.cases import Case, Offer
 from gossamer.questions.costs import AskedCost, TimeCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Chunked, Grouped, Task, Together
@@ -45,6 +48,7 @@ from gossamer.questions.tasks.job import Job
 from gossamer.questions.tasks.parsing import as_task
 from gossamer.reading import seed as read_seed
 from gossamer.reading.files import file_name
+from gossamer.schedules import Schedule, expand, repeated_on_torus
 
 __all__ = ["PLACEMENT_SUFFIXES", "Placement", "place"]
 
@@ -84,6 +88,8 @@ class Placement(Rows):
         Placements that were planned.
     exact : int
         Kinds of placements, up to symmetry, that were all looked at; 0 where there are too many.
+    repeats : str
+        The smaller torus whose placement is repeated; empty if none is.
     """
 
     network: Network
@@ -93,6 +99,7 @@ class Placement(Rows):
     as_given: Outcome | None
     planned: int
     exact: int
+    repeats: str = ""
 
     @property
     def time(self) -> Fraction:
@@ -169,6 +176,8 @@ class Placement(Rows):
         if not self.optimal and self.outcome.optimal:
             found.append(("this placement", "its plan is as fast as it can be; whether another is faster is not known"))
         looked = f"{quantity(self.planned, 'placement')} planned"
+        if self.repeats:
+            looked += f" on {self.repeats}, the best of which is repeated"
         found.append(("searched", f"{looked}; all {self.exact} kinds looked at" if self.exact else looked))
         names = [self.network.node_name(v) for v in self.node[:16].tolist()]
         found.append(("order", ", ".join(names) + (", ..." if self.node.size > 16 else "")))
@@ -335,8 +344,15 @@ def place(
     if t <= _EXACT:
         say("looking at every placement")
         kinds = _every_kind(net, task, needs, rules)
-    few = cost is None and planned.best is not None and planned.best.clock is None
-    candidates = _candidates(net, task, needs, far, few, rng, say)
+    few = cost is None and not has_speeds(net)
+    repeated = None
+    if t >= _REPEATED and few and net.plain:
+        repeated = _repeated(net, task, planned.planner, rules, rng, say)
+    if repeated is not None:
+        planned.take(repeated.outcome, repeated.place, repeated.planned)
+        candidates = []
+    else:
+        candidates = _candidates(net, task, needs, far, few, rng, say)
     if kinds:
         candidates = [kind.place for kind in kinds]
     elif t <= _BOUNDED:
@@ -355,7 +371,94 @@ def place(
         if not bounds or least > bounds[0].slots:
             text = f"each of {len(kinds)} placements that differ has a bound of {least} or more"
             bounds = (PlacementBound(least, "every placement", text), *bounds)
-    return Placement(net, planned.place, planned.best, bounds, planned.as_given, planned.count, len(kinds))
+    small = "" if repeated is None else repeated.small
+    return Placement(net, planned.place, planned.best, bounds, planned.as_given, planned.count, len(kinds), small)
+
+
+_REPEATED, _SMALL, _LEAST_SIDE = 1024, 512, 6
+"""Terminals from which on groups are placed on a smaller torus that is repeated; how many it has at most, and at least
+along a side."""
+
+
+class _Repeated(NamedTuple):
+    """A plan on a torus that is repeated from a smaller one, and how many placements were planned there."""
+
+    outcome: Outcome
+    place: Ints
+    small: str
+    planned: int
+
+
+def _repeated(
+    network: Network,
+    task: Task,
+    planner: Callable[..., Outcome],
+    rules: Rules | None,
+    rng: np.random.Generator,
+    say: Say,
+) -> _Repeated | None:
+    """Return a plan of groups of one size on a torus, repeated from some of them on a smaller torus; None of others."""
+    host, sizes = host_grid(network), {len(group) for group in task.groups} if isinstance(task, Grouped) else set()
+    if not isinstance(task, Grouped) or not all(host.wraps) or len(sizes) != 1:
+        return None
+    size = sizes.pop()
+    if len(task.groups) * size != host.terminal_at.size:
+        return None
+    by_size: dict[int, tuple[int, ...]] = {}  # of each number of nodes the sides that are most alike
+    for sides in itertools.product(*(_divisors(side) for side in host.sides)):
+        nodes = math.prod(sides)
+        if nodes <= _SMALL and nodes % size == 0 and min(sides) > min(by_size.get(nodes, (_LEAST_SIDE - 1,))):
+            by_size[nodes] = sides
+    best: tuple[Fraction, Schedule, str, str] | None = None
+    count = 0
+    for sides in (by_size[nodes] for nodes in sorted(by_size) if nodes >= 4 * size):
+        small = torus(*sides)
+        few = Grouped(task.task, tuple(tuple(range(g, g + size)) for g in range(0, small.node_count, size)))
+        say(f"placing {len(few.groups)} of the groups on {small.spec}")
+        far, needs = terminal_distances(small), needs_of(few.messages(small), small.node_count)
+        candidates = [
+            place for place in _candidates(small, few, needs, far, True, rng, say) if _compact(place, few, small)
+        ]
+        most = 8 if small.node_count <= 64 else 3
+        lost = False
+        for place in _by_bound(small, few, rules, candidates, needs, far, most)[:most]:
+            say(f"planning placement {count + 1}")
+            found, count = planner(small, placed(few, place)), count + 1
+            if found.case.task != placed(few, place):
+                return None  # another form of it was planned
+            if best is not None and found.completion_time >= best[0]:
+                continue
+            try:
+                schedule = repeated_on_torus(expand(found.schedule), torus(*host.sides))
+                best = found.completion_time, schedule, found.algorithm, small.spec
+            except ScheduleError:
+                lost = True
+                break
+        if best is not None and not lost:
+            break
+    if best is None:
+        return None
+    _, schedule, algorithm, spec = best
+    assert isinstance(schedule.task, Grouped)
+    place = np.empty(host.terminal_at.size, np.int64)
+    place[np.array(task.groups)] = host.terminal_at[np.array(schedule.task.groups)]
+    search = Search(asked_case(network, placed(task, place), "store-and-forward", rules, None, 0), say)
+    offer = Offer(partial(schedule.replace, network=search.planned.network), effort="search")
+    outcome = search.carried_out(Candidate(algorithm, offer), search.bounds(at_first=True), False)
+    return _Repeated(outcome, place, spec, count)
+
+
+def _compact(place: Ints, task: Grouped, network: Network) -> bool:
+    """Return whether all nodes of each group are less than halfway around a torus from one of them."""
+    assert network.grid is not None
+    sides = np.array(network.grid.sides)
+    at = np.stack(np.unravel_index(place[np.array(task.groups)], network.grid.sides), axis=-1)
+    apart = np.abs((at[:, :, None] - at[:, None] + sides // 2) % sides - sides // 2)
+    return bool(((apart < sides // 2).all(axis=(2, 3))).any(axis=1).all())
+
+
+def _divisors(side: int) -> list[int]:
+    return [piece for piece in range(1, side + 1) if side % piece == 0]
 
 
 _SHOWN_AS_GIVEN = 1024
@@ -399,6 +502,11 @@ class _Plans:
         found = self.planner(self.network, placed(self.task, place))
         if self.count == 1 and np.array_equal(place, np.arange(place.size)):
             self.as_given = found
+        self.take(found, place, 0)
+
+    def take(self, found: Outcome, place: Ints, count: int) -> None:
+        """Keep a plan that took so many others to find if it is the fastest."""
+        self.count += count
         if self.best is None or _time(found) < _time(self.best):
             self.best, self.place = found, place
 
@@ -433,14 +541,18 @@ def _candidates(
     t, near = network.terminal_count, needs.near
     squares = far.astype(np.int32) ** 2
     room = float((network.link_capacity / network.link_occupancy).sum())
-    light = few and float(near.sum()) <= room  # time is distance then
-    found: dict[tuple[int, ...], Ints] = {}
+    found: dict[tuple[int, int, int], Ints] = {}
     row, column = near.nonzero()
 
     def keep(place: Ints) -> None:
-        sums = hop_sum(near, far, place), hop_sum(near, squares, place)
         farthest = int(far[place[row], place[column]].max(initial=0))
-        found.setdefault((farthest, *sums[::-1]) if light else sums, place)
+        found.setdefault((farthest, hop_sum(near, squares, place), hop_sum(near, far, place)), place)
+
+    def ordered() -> list[Ints]:
+        farthest = min(key[0] for key in found) * (2 if needs.back.nnz else 1)
+        hops = min(hop_sum(needs.pair, far, place) for place in found.values()) + needs.hops
+        light = few and hops <= room * farthest  # time is distance then
+        return [found[key] for key in sorted(found, key=lambda key: key if light else key[::-1])]
 
     say("looking for dimensions of the job")
     least = int(near.sum()) * int(far[~np.eye(t, dtype=bool)].min(initial=1))
@@ -451,7 +563,7 @@ def _candidates(
             return [place]  # all that exchange are neighbors
         if is_box and (not boxes or hop_sum(near, far, place) < hop_sum(near, far, boxes[0])):
             boxes = [place]
-    shaped = [found[key] for key in sorted(found)]
+    shaped = ordered() if found else []
     swaps = int(np.clip(16 * _SWAPS * t / max(1, 2 * near.nnz), _SWAPS // 20, _SWAPS if t <= 1024 else 4 * _SWAPS))
     starts = [(place, 0.3) for place in shaped[:1]]
     if t <= 256 or not shaped:
@@ -459,7 +571,7 @@ def _candidates(
     for (start, warm), distance in itertools.product(starts, (squares, far.astype(np.int32))):
         say("swapping ranks")
         keep(annealed(near, distance, start, rng, swaps=swaps // len(starts), warm=warm))
-    first, *others = (found[key] for key in sorted(found))
+    first, *others = ordered()
     return [first, *boxes, *others]  # of few hops or not: what boxes lack in compactness they may make up in plans
 
 
@@ -507,8 +619,12 @@ def _by_bound(
 ) -> list[Ints]:
     """Return the candidates of the least lower bounds, then of the fewest hops; the second one stays the second."""
     found: list[tuple[Fraction, int, int, Ints]] = []
+    (row, column), times = needs.near.nonzero(), 2 if needs.back.nnz else 1
     for place in candidates[: 3 * most]:
-        found.append((_quick_bound(network, task, rules, place), hop_sum(needs.near, far, place), len(found), place))
+        bound = _quick_bound(network, task, rules, place)
+        if rules is None or not rules.segmented:
+            bound = max(bound, Fraction(times * int(far[place[row], place[column]].max(initial=0))))
+        found.append((bound, hop_sum(needs.near, far, place), len(found), place))
     ordered = sorted(found, key=lambda each: each[:3])
     ordered[1:] = sorted(ordered[1:], key=lambda each: each[2] != 1)
     return [place for *_, place in ordered]

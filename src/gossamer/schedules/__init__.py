@@ -15,7 +15,7 @@ from gossamer.schedules.schedule import Schedule, load
 from gossamer.schedules.symmetry import Symmetry
 from gossamer.schedules.timelines import Timeline, timeline
 from gossamer.schedules.torus_on_array import torus_on_array
-from gossamer.schedules.transform import expand, relabel, reverse, then
+from gossamer.schedules.transform import expand, relabel, repeated_on_torus, reverse, then
 
 __all__ = [
     "CONTROL",
@@ -29,6 +29,7 @@ __all__ = [
     "expand",
     "load",
     "relabel",
+    "repeated_on_torus",
     "reverse",
     "save",
     "then",

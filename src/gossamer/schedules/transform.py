@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from gossamer.errors import ScheduleError, TaskError
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.tasks import (
     ALLCOMBINE,
     Allreduce,
+    Grouped,
     MultinodeBroadcast,
     ReduceScatter,
     in_packets,
@@ -24,6 +26,7 @@ from gossamer.schedules.packets import CONTROL, Packets, Phase, message_rows
 from gossamer.schedules.symmetry import Symmetry
 
 S = TypeVar("S", bound=HopTable)
+Ints = npt.NDArray[np.integer]
 
 
 def reverse(schedule: S) -> S:
@@ -152,6 +155,8 @@ def _back_to_representatives(
 def then(first: S, second: S) -> S:
     """Return `first` followed by `second`: a reduce-scatter and then a multinode broadcast are an allreduce.
 
+    Both may be in the same groups.
+
     Raises
     ------
     TaskError
@@ -176,7 +181,10 @@ def then(first: S, second: S) -> S:
     """
     instance(second, HopTable, "what follows", error=ScheduleError)
     chunks = packets_of(first.task), packets_of(second.task)
-    if (in_packets(first.task, 1), in_packets(second.task, 1)) != (ReduceScatter(), MultinodeBroadcast()):
+    halves = ReduceScatter(), MultinodeBroadcast()
+    groups = first.task.groups if isinstance(first.task, Grouped) else None
+    wanted = halves if groups is None else tuple(Grouped(half, groups) for half in halves)
+    if (in_packets(first.task, 1), in_packets(second.task, 1)) != wanted:
         raise TaskError(
             f"{first.task.describe()} then {second.task.describe()} is not a known task; "
             "reduce-scatter then allgather is"
@@ -195,15 +203,19 @@ def then(first: S, second: S) -> S:
         first, second = expand(first), expand(second)
     a, b = first.packets, second.packets
     shifted = np.where(second.packet == CONTROL, CONTROL, second.packet + a.count)
+    # a group's messages of the second half come after its own of the first, before those of the next group
+    sizes = np.array([first.network.terminal_count] if groups is None else [len(group) for group in groups])
+    before = np.cumsum(sizes) - sizes
+    of_a, of_b = (np.searchsorted(before, table.message, "right") - 1 for table in (a, b))
     return first.replace(
-        task=in_packets(Allreduce(), chunks[0]),
+        task=in_packets(Allreduce() if groups is None else Grouped(Allreduce(), groups), chunks[0]),
         rules=rules[0],
         slot=np.concatenate([first.slot, second.slot + first.slot_count]),
         link=np.concatenate([first.link, second.link]),
         packet=np.concatenate([first.packet, shifted]),
         packets=Packets(
             np.concatenate([a.origin, b.origin]),
-            np.concatenate([a.message, b.message + first.network.terminal_count]),
+            np.concatenate([a.message + before[of_a], b.message + before[of_b] + sizes[of_b]]),
             np.concatenate([a.part, b.part]),
         ),
         phases=[*_named(first, "reduce-scatter"), *_named(second, "multinode-broadcast")],
@@ -214,6 +226,87 @@ def then(first: S, second: S) -> S:
 def _named(schedule: HopTable, stage: str) -> list[Phase]:
     """Return the phases with the stage in front of their names where it is not the name already."""
     return [p if p.name == stage else replace(p, name=f"{stage}: {p.name}") for p in schedule.phases]
+
+
+def repeated_on_torus(schedule: S, network: Network) -> S:
+    """Return the schedule of a task in groups on a torus, repeated on a larger one whose sides are multiples of its.
+
+    Every group is repeated at all distances that are multiples of the sides of the small torus, in row-major order of
+    these; a node that takes part for a group is the one as far from its middle as on the small torus.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        On a torus, of a task in groups, plain: not one orbit, without control packets.
+    network : Network
+        The larger torus.
+
+    Raises
+    ------
+    ScheduleError
+        If a packet goes halfway around a side, so that it is not told which way the groups lie.
+
+    Notes
+    -----
+    O(hops of the result). No link is used twice in a slot: each use of a link of the small torus becomes one of every
+    link above it.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> task = gossamer.task("allgather", groups=[[0, 1], [2, 3], [4, 5], [6, 7]])
+    >>> small = gossamer.plan("ring:8", task).schedule
+    >>> large = repeated_on_torus(small, gossamer.network("ring:24"))
+    >>> large.completion_time, len(large.task.groups), bool(gossamer.verify(large))
+    (Fraction(1, 1), 12, True)
+    """
+    task, small, grid = schedule.task, schedule.network, network.grid
+    if not isinstance(task, Grouped) or small.grid is None or grid is None:
+        raise TaskError("a schedule in groups on a torus is repeated on a larger torus")
+    sides, larger = np.array(small.grid.sides), np.array(grid.sides)
+    at = np.stack(np.unravel_index(np.arange(small.node_count), small.grid.sides), axis=1)
+    middle = at[[_middle(at[list(group)], sides, group) for group in task.groups]]
+    tiles = np.stack(np.unravel_index(np.arange(network.node_count // small.node_count), larger // sides), axis=1)
+
+    def above(group: Ints, node: Ints) -> tuple[Ints, Ints]:
+        """Return how far each node is from the middle of a group, and the nodes above it for all tiles."""
+        apart = (at[node] - middle[group] + sides // 2) % sides - sides // 2
+        there = (middle[group] + apart + (tiles * sides)[:, None]) % larger
+        return apart, np.ravel_multi_index(tuple(np.moveaxis(there, 2, 0)), grid.sides)
+
+    table, count = schedule.packets, schedule.packets.count
+    group_of = np.searchsorted(task.first_ids, table.message, "right") - 1
+    group = group_of[schedule.packet]
+    (before, source), (behind, target) = (
+        above(group, ends[schedule.link]) for ends in (small.link_source, small.link_target)
+    )
+    step = np.abs(behind - before)
+    step = np.where(sides == larger, np.minimum(step, sides - step), step)  # the way around a whole side is the same
+    if step.size and int(step.sum(axis=1).max()) > 1:
+        raise ScheduleError(f"a packet goes halfway around {small.spec}, which tells not where to on {network.spec}")
+    members = [above(np.full(len(row), g), np.array(row))[1] for g, row in enumerate(task.groups)]
+    larger_task = Grouped(task.task, tuple(tuple(each[k].tolist()) for k in range(len(tiles)) for each in members))
+    ids = np.array(larger_task.first_ids).reshape(len(tiles), -1) - np.array(task.first_ids)
+    order = np.argsort(np.tile(schedule.slot, len(tiles)), kind="stable")
+    packet = schedule.packet + count * np.arange(len(tiles))[:, None]
+    return schedule.replace(
+        network=network,
+        task=larger_task,
+        slot=np.tile(schedule.slot, len(tiles))[order],
+        link=network.links_between(source.reshape(-1), target.reshape(-1))[order].astype(np.int32),
+        packet=packet.reshape(-1)[order].astype(np.int32),
+        packets=Packets(
+            above(group_of, table.origin)[1].reshape(-1).astype(np.int32),
+            (table.message + ids[:, group_of]).reshape(-1),
+            np.tile(table.part, len(tiles)),
+        ),
+    )
+
+
+def _middle(at: Ints, sides: Ints, nodes: Sequence[int]) -> int:
+    """Return that of some nodes from which the others are least far along any side of a torus."""
+    apart = np.abs((at[:, None] - at + sides // 2) % sides - sides // 2).max(axis=2)
+    return nodes[int(apart.max(axis=1).argmin())]
 
 
 def relabel(schedule: S, mapping: Iterable[int], network: Network | None = None) -> S:
