@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 PRELOADED = next(Path("/usr/lib").glob("*/umad2sim/libumad2sim.so"), None)
-_TOOLS = ("ibsim", "opensm", "ibnetdiscover", "dump_lfts", "saquery")
+_TOOLS = ("ibsim", "opensm", "ibnetdiscover", "dump_lfts", "saquery", "smpquery")
 INSTALLED = PRELOADED is not None and all(shutil.which(x) or Path("/usr/sbin", x).exists() for x in _TOOLS)
 SECONDS = 30
 
