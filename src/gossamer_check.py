@@ -493,7 +493,7 @@ class Bound:
         for k, nodes in enumerate(sets):
             for v in nodes:
                 of[v].add(k)
-        need(max(of, default=0) < net.nodes, "a set has a node that is none")
+        need(all(v < net.nodes for v in of), "a set has a node that is none")
         family = sorted((sorted(nodes), weight) for nodes, weight in zip(sets, weights))
         images = (sorted((sorted(p[v] for v in nodes), weight) for nodes, weight in family) for p in net.generators)
         need(all(image == family for image in images), "the symmetry does not take sets to sets of the same weight")
@@ -526,8 +526,8 @@ class Bound:
         net, since, last = self.net, spread(law["since"], self.net.nodes, "since"), int(self.time)
         need(self.whole and net.order == 1 and not any(net.passes), "slots are of packets that no switch cuts through")
         self.prices(law)
-        links, late, needed = zip(net.source, net.target, self.takes[0], self.pays), range(last + 1, FAR), 0
-        least = min((pay for u, v, takes, pay in links if since[u] + takes <= min(last, since[v] - 1)), default=FAR)
+        links, late, needed = zip(net.source, net.target, *self.takes, self.pays), range(last + 1, FAR), 0
+        least = min((pay for u, v, takes, _, pay in links if since[u] + takes <= min(last, since[v] - 1)), default=FAR)
         for flow in self.flows(law):
             near, far = (late, [0]) if flow.back else ([0], late)
             if all(since[v] in near for v in flow.root) and any(since[v] in far for v in flow.leaves):

@@ -1252,6 +1252,9 @@ def of_values() -> Iterator[tuple[str, Data]]:
     cut: Data = {"kind": "cut", "price": {"link": 1}, "whole": True, "blocks": False}
     one, three, every = {"send": 1}, [copied(0, [v]) for v in (1, 2, 3)], [summed("all", "all", 3)]
     two = [copied(0, [1]), copied(0, [2], 2)]
+    fork = network("0-1 1-0 1-2 2-1 2-3 3-2 1-4 4-1")
+    yield "two keys of another form", but(b, rules=[], network=[])
+    yield "results are not in transit", cert(LINE, [summed("all", [1], 2)], "0:0:0 0:3:0 1:0:1 1:3:1", 2, {"buffer": 1})
     sets = {"serve": "sets", "sets": [[1]], "weights": 1, "from": [1]}
     for name, net, items, rules, law, slots in (
         ("a sum of two for both", line, [summed([0, 3], [0, 3])], {}, reach, 3),
@@ -1265,6 +1268,11 @@ def of_values() -> Iterator[tuple[str, Data]]:
          load | {"blocks": True, "price": {"send": [0, 1, 0]}}, 5),
         ("a port of two lengths", both, two, one, load | {"price": {"send": [1, 0, 0]}}, 7),
         ("a port without a limit", both, two, {}, load | {"price": {"send": 1}}, 7),
+        ("a cut with a free link before it", line, [copied(0, [2], 4)], {},
+         cut | {"since": [0, 1, 9, 9], "price": {"link": [0, 0, 1, 0, 0, 0]}}, 5),
+        ("an end that is in no set", fork, [copied(0, [3, 4], 3)], {},
+         load | {"price": {"link": [1, 0, 0, 0, 0, 0, 0, 1]}, "groups": [sets | {"sets": [[1, 2, 3]], "from": None}]},
+         5),
         ("a cut far away", line, three, {}, cut | {"since": [0, 9, 9, 9]}, 3),
         ("a cut with a free link in it", line, [copied(0, [2], 4)], {},
          cut | {"since": [0, 4, 5, 5], "price": {"link": [1, 0, 0, 0, 0, 0]}}, 5),
