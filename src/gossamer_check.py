@@ -110,7 +110,7 @@ class Net:
         self.nodes, self.ranks, self.source, self.target = (net[x] for x in ("nodes", "ranks", "source", "target"))
         self.links, self.rules, self.shared = range(len(self.source)), rules, len(ports)
         need(self.ranks <= self.nodes, "there are more ranks than nodes")
-        fit = len(self.target) == len(self.source) and max([0, *self.source, *self.target]) < self.nodes
+        fit = len(self.target) == len(self.source) and all(v < self.nodes for v in self.source + self.target)
         need(fit, "links have not as many targets as sources, or an end that is no node")
         numbers = [spread(net[x], len(self.links), x) for x in ("capacity", "occupancy", "latency")]
         self.capacity, self.occupancy, self.latency = numbers
@@ -159,8 +159,7 @@ class Net:
             new = {c[v] for c in commuting for v in new} - found
         need(len(found) == self.nodes, "the commuting maps do not take node 0 to every node")
         self.orbit, self.link_orbit = orbits(self.nodes, generators), orbits(len(self.links), images)
-        sizes = Counter(self.orbit[: self.ranks])
-        need(set(sizes.values()) == {sizes[0]}, "ranks have not equally many images")
+        need(self.orbit.count(0) * len({*self.orbit[: self.ranks]}) == self.ranks, "ranks have unequally many images")
 
 
 def top(joined: list[int], place: int) -> int:
@@ -242,7 +241,7 @@ class Replay:
         self.period, self.generations = plan.get("period") or 1, plan.get("generations") or 1
         need(len(set(map(len, columns))) == 1, "columns of the schedule are not equally long")
         need(not any(x.packets % self.generations for x in items), "packets of an item make no such generations")
-        need(sum(x.packets for x in items) <= len(columns[0]) * self.generations, "there are fewer rows than packets")
+        need(sum(x.packets for x in items) <= len(plan["slot"]) * self.generations, "there are fewer rows than packets")
         packets: list[tuple[dict[int, int], int, list[int]]] = []  # what nodes have of each, all of it, who must get it
         for x in items:
             own = {v: 1 << i * x.back for i, v in enumerate(x.leaves if x.back else x.root)}
@@ -317,7 +316,7 @@ class Replay:
         """
         length = max(leave for _, leave in spans) - min(come for come, _ in spans)
         copies = min(self.generations, -(-length // self.period))
-        need((copies - 1) * len(spans) < MANY, "so many generations at once are too much to check")
+        need(copies * len(spans) < MANY, "so many generations at once are too much to check")
         changes = [(come, 1) for come, _ in spans] + [(leave, -1) for _, leave in spans]
         ordered = sorted((time + self.period * g, change) for g in range(copies) for time, change in changes)
         most, room = self.net.order * max(accumulate(change for _, change in ordered)), self.net.room[resource]
@@ -362,7 +361,7 @@ class Bound:
         need(alike and not left, "the ranks of a sum cannot be the roots of equally many packets")
         for root in sorted({net.orbit[v] for v in members}):
             others = [v for v in members if v != root]
-            tell, collect = (max([self.travel({root: 0}, back)[v] for v in others], default=0) for back in (0, 1))
+            tell, collect = (max(self.travel({root: 0}, way)[v] for v in members) for way in (0, 1))
             yield Item(True, [root], others, packets, 0, tell)
             yield Item(False, [root], others, packets, collect, 0)
 
@@ -473,7 +472,7 @@ class Bound:
         self.prices(law)
         serve = {"distance": self.by_distance, "sets": self.by_sets, "trees": self.by_trees}
         counted = [each for group in law["groups"] for each in serve[group["serve"]](group)]
-        need(max(Counter(flow.number for flow, _ in counted).values(), default=0) < 2, "an item counts twice")
+        need(len({flow.number for flow, _ in counted}) == len(counted), "an item counts twice")
         needed = self.net.order * sum(flow.packets * pays for flow, pays in counted)
         need(needed, "nothing is paid")
         return self.worth(*self.windows([flow for flow, pays in counted if pays])) - needed

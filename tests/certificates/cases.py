@@ -1149,7 +1149,7 @@ def of_trees() -> Iterator[tuple[str, Data]]:
         ("adds", {"switches_copy": False, "switches_add": True}),
     ):  # fmt: skip
         given = but(cert(hub, [summed("all", "all")], "", 0, rules), schedule=..., bound=law)
-        for value in ("3/4", "1", "3/2", "2"):
+        for value in ("3/4", "7/8", "1", "3/2", "13/8", "2"):
             yield f"trees where a switch {name}, {value}", but(given, claim={"time": None, "bound": value})
     alone = cert({**LINE, "nodes": 1, "ranks": 1, "source": [], "target": []}, [summed([0], [0])], "", 0)
     reach = {"kind": "reach", "whole": True, "blocks": True}
@@ -1226,6 +1226,54 @@ def of_all_networks() -> Iterator[tuple[str, Data]]:
     )
 
 
+def of_values() -> Iterator[tuple[str, Data]]:
+    """Yield certificates with the largest values of their form, and with one more; and laws that differ by little."""
+    b = BROADCAST
+    for value in (10**6 - 1, 10**6):
+        yield f"node {value}", but(b, network__source__0=value)
+    for value in (10**15 - 1, 10**15):
+        yield f"row {value}", but(b, schedule__carries__1=[value])
+        yield f"slot {value}", but(b, schedule__slot__1=value)
+    yield "as many ends as are too many", but(
+        b, network__nodes=2000, network__ranks=2000, schedule=..., claim__time=None,
+        task={"name": "alltoall", "packets": 1})  # fmt: skip
+    again = {"generations": 4 * 10**6, "period": 1}
+    far = network("0-1", occupancy=10**9)
+    yield "as many generations as are too many", cert(far, [copied(0, [1], 4 * 10**6)], "0:0:0", 2 * 10**9,
+                                                      repetition=again)  # fmt: skip
+    start = cert(LINE, [copied(0, [1], 2)], "0:0:0", 4, {"buffer": 1, "buffer_counts": "all"},
+                 repetition={"generations": 2, "period": 3})  # fmt: skip
+    yield "what all generations have from the start", start
+    line, both = network("0-1 1-0 1-2 2-1 2-3 3-2"), network("0-1 0-2", occupancy=[1, 3])
+    steep = network("0-1 1-0 1-2 2-1", latency=[0, 5, 0, 5])
+    reach: Data = {"kind": "reach", "whole": True, "blocks": False}
+    load: Data = {"kind": "load", "whole": True, "blocks": False, "price": {"link": 1}}
+    load |= {"groups": [{"serve": "distance"}]}
+    cut: Data = {"kind": "cut", "price": {"link": 1}, "whole": True, "blocks": False}
+    one, three, every = {"send": 1}, [copied(0, [v]) for v in (1, 2, 3)], [summed("all", "all", 3)]
+    two = [copied(0, [1]), copied(0, [2], 2)]
+    sets = {"serve": "sets", "sets": [[1]], "weights": 1, "from": [1]}
+    for name, net, items, rules, law, slots in (
+        ("a sum of two for both", line, [summed([0, 3], [0, 3])], {}, reach, 3),
+        ("a sum of one for another by sets", line, [summed([0, 1], [0], 2)], {}, load | {"groups": [sets]}, 2),
+        ("blocks of some", LINE, [summed([0, 1], [0, 1], 2)], {}, reach | {"blocks": True}, 2),
+        ("sums up a slope", steep, every, {}, reach | {"blocks": True, "of": "sum", "to": [2]}, 14),
+        ("sums down a slope", steep, every, {}, reach | {"blocks": True, "of": "sum", "to": [0]}, 14),
+        ("copies up a slope", steep, every, {}, reach | {"blocks": True, "of": "copy", "from": [0]}, 14),
+        ("copies down a slope", steep, every, {}, reach | {"blocks": True, "of": "copy", "from": [2]}, 14),
+        ("a port on a slope", steep, every, one,
+         load | {"blocks": True, "price": {"send": [0, 1, 0]}}, 5),
+        ("a port of two lengths", both, two, one, load | {"price": {"send": [1, 0, 0]}}, 7),
+        ("a port without a limit", both, two, {}, load | {"price": {"send": 1}}, 7),
+        ("a cut far away", line, three, {}, cut | {"since": [0, 9, 9, 9]}, 3),
+        ("a cut with a free link in it", line, [copied(0, [2], 4)], {},
+         cut | {"since": [0, 4, 5, 5], "price": {"link": [1, 0, 0, 0, 0, 0]}}, 5),
+    ):  # fmt: skip
+        given = but(cert(net, items, "", 0, rules), schedule=..., bound=law)
+        for more in (0, 1):
+            yield f"{name}, {slots + more}", but(given, claim={"time": None, "bound": str(slots + more)})
+
+
 def of_laws() -> Iterator[tuple[str, Data]]:
     """Yield certificates that claim too large a bound, so that what their witness proves is told."""
     lines = (Path(__file__).parent / "bounds.jsonl").read_text(encoding="utf-8").splitlines()
@@ -1236,6 +1284,7 @@ def of_laws() -> Iterator[tuple[str, Data]]:
 PARTS = (
     written, of_laws, of_networks, of_rules, of_symmetry, of_hierarchies, of_tasks, of_schedules, of_sums,
     of_switches, of_generations, of_buffers, of_bounds, of_growth, of_names, of_cuts, of_trees, of_all_networks,
+    of_values,
 )  # fmt: skip
 
 CASES: dict[str, bytes] = {

@@ -53,9 +53,9 @@ def change_row(rng: random.Random, data: Data) -> None:
             plan[name].insert(row, copy.deepcopy(plan[name][row]))
     else:
         parts = list(plan["carries"][row])
-        if rng.random() < 0.4:
+        if parts and rng.random() < 0.4:
             parts[rng.randrange(len(parts))] = rng.randint(-1, row)
-        elif rng.random() < 0.5:
+        elif not parts or rng.random() < 0.5:
             parts.append(rng.randint(-1, row))
         else:
             parts.pop(rng.randrange(len(parts)))
@@ -164,7 +164,7 @@ def change_symmetry(rng: random.Random, data: Data) -> None:
     elif how == "drop":
         lists.pop(which)
     elif how == "product":
-        lists[which] = [p[v] for v in rng.choice(lists)]
+        lists[which] = [p[v % len(p)] for v in rng.choice(lists)]
     else:
         lists.append(list(p))
 
