@@ -74,7 +74,7 @@ def test_groups_are_cut_too():
         (gossamer.task("allgather"), None, True),
         (gossamer.task("allgather", packets=2), None, False),
         (gossamer.task("allgather", groups=[[0, 1]]), None, True),
-        (DemandTable.of([(0, [1], 2)]), None, False),
+        (DemandTable.of([(0, [1], 2)]), None, True),
         (gossamer.task("allgather"), Rules(buffer=3), False),
         (gossamer.task("allgather"), Rules(split=True), False),
     ],
