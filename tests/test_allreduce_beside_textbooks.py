@@ -1,7 +1,11 @@
-"""Plans of an allreduce are not behind the formulas of textbooks (`benchmarks/bench_allreduce_sizes.py` has more)."""
+"""Plans are not behind usual algorithms, and those of an allreduce not behind the formulas of textbooks.
+
+`benchmarks/bench_allreduce_sizes.py` has more.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import sys
 from pathlib import Path
@@ -9,7 +13,9 @@ from pathlib import Path
 import pytest
 
 import gossamer
+from gossamer.errors import NotApplicableError
 from gossamer.networks import as_network
+from gossamer.planning.usual_algorithms import USUAL, reversed_kind
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 
@@ -56,3 +62,33 @@ def test_plans_are_not_behind_the_textbooks(book, network, sides):
         seconds, name = best(size)
         assert found.bound_seconds <= found.seconds
         assert float(found.seconds) <= seconds * 1.001, (size, name)  # times are rounded up to whole slots
+
+
+@pytest.mark.parametrize(
+    ("network", "task", "size"),
+    [
+        ("dgx-1:v100", "allreduce", "16MiB"),  # rings are better than packed trees
+        ("dgx-1:v100", "allgather", "16MiB"),
+        ("dgx-1:v100", "broadcast", "64KiB"),  # a block for each rank is scattered first
+        ("dgx-1:v100", "reduce", "1MiB"),
+        ("complete:8", "alltoall", "64KiB"),  # the same algorithm with more packets
+        ("complete:8", "alltoall", "1MiB"),
+        ("ring:6", "allreduce", "64KiB"),
+        ("ring:6", "broadcast", "1MiB"),
+        ("hypercube:3", "allreduce", "1MiB"),
+        ("hypercube:3", "reduce-scatter", "64B"),
+        ("array:3x3", "allreduce", "64B"),
+        ("array:3x3", "allgather", "1MiB"),
+    ],
+)
+def test_plans_are_not_behind_usual_algorithms(network, task, size):
+    links = {} if network.startswith("dgx") else {"bandwidth": "50GB/s", "latency": "2us"}
+    cost = gossamer.TimeCost(size, **links)
+    found, seen = gossamer.plan(network, task, cost=cost), 0
+    for usual in USUAL:
+        if reversed_kind(gossamer.task(task)) in usual.uses:
+            with contextlib.suppress(NotApplicableError):
+                other = gossamer.plan(network, task, cost=cost, algorithm=usual.name)
+                assert float(found.seconds) <= float(other.seconds) * 1.001, usual.name
+                seen += 1
+    assert seen

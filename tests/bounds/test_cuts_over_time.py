@@ -12,7 +12,12 @@ from gossamer import Rules
 from gossamer.algorithms.multinode_broadcast.greedy_flooding import GREEDY_FLOODING
 from gossamer.algorithms.scatter.flow_over_time import FLOW_OVER_TIME
 from gossamer.bounds import best_bound, bounds
-from gossamer.bounds.cuts_over_time import cut_over_time, cut_over_time_bounds, target_over_time_bounds
+from gossamer.bounds.cuts_over_time import (
+    cut_over_time,
+    cut_over_time_bounds,
+    root_flow_bounds,
+    target_over_time_bounds,
+)
 from gossamer.networks import from_networkx
 from gossamer.networks.network import Network
 from gossamer.questions.cases import Case
@@ -157,3 +162,25 @@ def test_ways_before_and_behind_a_cut_count_for_one_target(graph, task, value, o
     found = bounds(case)
     assert max(b.value for b in found if b.name != "cut over time") == others
     assert next(b.value for b in found if b.name == "cut over time") == value == best_bound(case).value
+
+
+def test_a_root_needs_the_quickest_flow_to_each_terminal_and_back():
+    """Two paths through switches, one of them three times as slow and five times as long: both end together."""
+    graph = nx.DiGraph()
+    graph.add_nodes_from((1, 3), terminal=False)
+    for path, slots, wait in (((0, 1, 2), 1, 1), ((0, 3, 2), 3, 5)):
+        for u, v in ((path[0], path[1]), (path[1], path[2])):
+            for source, target in ((u, v), (v, u)):
+                graph.add_edge(source, target, bandwidth=1e9 / slots, latency=wait * 1e-6)
+    network, cost = from_networkx(graph), gossamer.TimeCost("100kB")
+    for task in ("broadcast", "reduce"):
+        found = gossamer.plan(network, task, cost=cost)
+        # (T - 2 us) at 1 GB/s and (T - 10 us) at 1/3 GB/s are 100 kB
+        assert float(found.bound_seconds) == pytest.approx((100 + 2 + 10 / 3) * 0.75e-6, rel=1e-3)
+        assert found.bound_seconds <= found.seconds < found.bound_seconds * 1.05
+    petersen, cost = from_networkx(nx.petersen_graph()), gossamer.TimeCost("1MiB", bandwidth="50GB/s", latency="1us")
+    first, *others = gossamer.lower_bounds(petersen, "broadcast", cost=cost)
+    assert first.name == "quickest flow"
+    assert first.value > 1.03 * max(bound.value for bound in others if not bound.scope)
+    whole = Case(petersen.with_times(1, 2), Broadcast(0))
+    assert not list(root_flow_bounds(whole))  # packets that are not cut: `target_over_time_bounds`

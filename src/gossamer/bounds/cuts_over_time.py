@@ -9,17 +9,19 @@ time the same holds for contributions.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gossamer.atomic_files import quantity
+from gossamer.bounds.allreduce_any_form import quickest_flow
 from gossamer.bounds.bound import Bound
-from gossamer.bounds.earliest_arrivals import least_arrival
+from gossamer.bounds.earliest_arrivals import least_arrival, takes_time
 from gossamer.bounds.fat_trees import branch_bounds, leaf_bounds
 from gossamer.bounds.grid_cuts import amounts
-from gossamer.bounds.proofs import SlotPrices, TimeCut, least_cut
+from gossamer.bounds.proofs import QuickestFlow, SlotPrices, TimeCut, least_cut
 from gossamer.networks.structures import Levels
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand
@@ -30,6 +32,7 @@ __all__ = [
     "cut_over_time",
     "cut_over_time_bounds",
     "fat_tree_time_bounds",
+    "root_flow_bounds",
     "slot_prices",
     "target_over_time_bounds",
 ]
@@ -381,3 +384,56 @@ def _alone(case: Case, demand: Demand, links: Links) -> list[tuple[int, int, Cou
             found.append((int((away * amount).sum()), v, amount))
     found.sort(key=lambda row: (-row[0], row[1]))
     return [found[-1 - i // 2 if i % 2 else i // 2] for i in range(len(found))]
+
+
+_FLOWS, _FLOW_LINKS = 4, 6_000
+"""Terminals to which a quickest flow is looked for, and their links together; one at least."""
+
+
+def root_flow_bounds(case: Case) -> Iterator[Bound]:
+    """Yield what a broadcast or reduction of any parts takes at least: the quickest flow between root and a terminal.
+
+    All that the root has must get to each terminal, over all paths at once, with the latencies on them; backwards in
+    time the same holds for contributions. Tried are terminals that are far away or have slow links.
+
+    >>> import gossamer
+    >>> slow = gossamer.network("ring:6").with_times(1, 2)
+    >>> task, rules = gossamer.task("broadcast", packets=40), gossamer.Rules(segmented=True)
+    >>> next(root_flow_bounds(Case(slow, task, rules))).value  # to the third node, 6 slots away both ways
+    Fraction(26, 1)
+    """
+    demand = case.demands[0] if len(case.demands) == 1 else None
+    if not isinstance(demand, HubDemand) or not demand.shared or case.whole or not takes_time(case):
+        return
+    hub, packets = int(demand.hubs[0]), demand.hubs.size
+    links = case.links if demand.outward else case.links.turned
+    if bool((demand.hubs != hub).any()) or links.source.size > _LARGEST_ALONE:
+        return
+    n = links.node_count
+    ends = np.flatnonzero(amounts(demand, hub, n, not demand.outward)[: links.terminal_count])
+    ends = ends[ends != hub]
+    if not ends.size:
+        return
+    away = links.travel(np.array([hub])).usable[ends]
+    into = np.bincount(links.target, links.rate, n)[ends]
+    time = away + packets / np.maximum(np.minimum(np.bincount(links.source, links.rate, n)[hub], into), 1e-300)
+    best: QuickestFlow | None = None
+    tried = set[tuple[float, int]]()
+    for i in np.argsort(-time, kind="stable").tolist():
+        if len(tried) >= max(1, min(_FLOWS, _FLOW_LINKS // links.source.size)):
+            break
+        if (kind := (float(time[i]), int(away[i]))) not in tried:
+            tried.add(kind)
+            found = quickest_flow(links, hub, int(ends[i]), packets)
+            if found is not None and (best is None or found.value > best.value):
+                best = found
+    if best is None:
+        return
+    node = best.target
+    if not demand.outward:
+        best = replace(best, source=node, target=hub)
+    text = (
+        f"{case.packets_text(packets)} must get from node {case.name(best.source)} to node {case.name(best.target)}, "
+        f"over all paths at once{', with the latencies on them' * bool(links.latency.any())}"
+    )
+    yield Bound.of("quickest flow", best, text, "cut", "Ford and Fulkerson 1958; Lin and Jaillet 2015")

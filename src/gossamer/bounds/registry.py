@@ -15,7 +15,12 @@ from gossamer.bounds.bound import Bound, largest, largest_first
 from gossamer.bounds.broadcast_growth import broadcast_bounds, copy_bounds, spread_bounds
 from gossamer.bounds.concurrent_flow import concurrent_flow_bounds, sending_price_bounds
 from gossamer.bounds.cut_nodes import cluster_bounds, cut_node_bounds, separator_bounds, sweep_bounds
-from gossamer.bounds.cuts_over_time import cut_over_time_bounds, fat_tree_time_bounds, target_over_time_bounds
+from gossamer.bounds.cuts_over_time import (
+    cut_over_time_bounds,
+    fat_tree_time_bounds,
+    root_flow_bounds,
+    target_over_time_bounds,
+)
 from gossamer.bounds.dependency_chains import chain_bounds, sequence_bounds
 from gossamer.bounds.earliest_arrivals import arrival_bounds, searches, spread, takes_time
 from gossamer.bounds.fat_trees import branch_bounds, leaf_bounds, routing_node_bounds
@@ -315,10 +320,17 @@ def bounds(case: Case, *, quick: bool = False) -> tuple[Bound, ...]:
     return _scoped(case, lambda some: _found(some, quick), general, more=isinstance(case.cost, Clock))
 
 
+_MORE = Fraction(1001, 1000)
+"""Times the other bounds: what a quickest flow of a broadcast must be more than to be told."""
+
+
 def _found(case: Case, quick: bool) -> list[Bound]:
     """Return the bounds of the families."""
     families = (partial(set_cut_bounds, quick=True) if f is set_cut_bounds else f for f in FAMILIES if f not in _SLOW)
     found = [bound for family in (families if quick else FAMILIES) for bound in family(case)]
+    if not quick:  # for other bounds certificates have laws
+        least = largest(found) * _MORE if found else Fraction(0)
+        found += [bound for bound in root_flow_bounds(case) if bound.value > least]
     if takes_time(case):  # what is counted with and without times is told once
         known = {bound.name: bound for bound in reversed(largest_first(found))}
         found = list(known.values())[::-1]

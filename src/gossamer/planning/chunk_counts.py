@@ -41,9 +41,8 @@ from gossamer.questions.tasks import Chunked, Grouped, Task, Together, in_packet
 from gossamer.questions.tasks.chunked import MAX_CHUNKS
 
 __all__ = [
-    "GAIN",
     "LARGE",
-    "NEAR",
+    "LITTLE_WORK",
     "AskedQuestion",
     "FoundPlan",
     "PacketPlans",
@@ -58,7 +57,7 @@ __all__ = [
     "similar",
 ]
 
-NEAR, _CLOSE, _LITTLE = Fraction(101, 100), Fraction(81, 80), Fraction(199, 200)
+_NEAR, _CLOSE, _LITTLE = Fraction(101, 100), Fraction(81, 80), Fraction(199, 200)
 """Times the bound: nearer than the first, no other number is tried, nearer than the second no neighbor of the best; and
 the share of the time that is no gain any more."""
 _STEP = 4
@@ -153,9 +152,9 @@ def best_counts(
         """Return whether most of what a number takes beyond the bound falls with the number."""
         return packets in found and found[packets].seconds - least <= 2 * (whole.seconds - least) / packets
 
-    if shortest() <= least * NEAR:
+    if shortest() <= least * _NEAR:
         return found
-    beyond = int((whole.seconds / least - 1) / (NEAR - 1)) if least else 1
+    beyond = int((whole.seconds / least - 1) / (_NEAR - 1)) if least else 1
     begin = min(1 << max(2, beyond.bit_length() - 1), 1 << min(size, MAX_CHUNKS).bit_length() - 1)
     hops = max(whole.hops, 1)
     while begin > 2 and hops * begin > min(_MOST_HOPS, int(_HOPS * (whole.seconds / least - 1))):
@@ -166,7 +165,7 @@ def best_counts(
         tried(begin)
     for packets in (begin * _STEP, begin // _STEP):
         upward = packets > begin
-        while packets > 1 and shortest() > least * NEAR and (upward or not falling(best)) and tried(packets):
+        while packets > 1 and shortest() > least * _NEAR and (upward or not falling(best)) and tried(packets):
             packets = packets * _STEP if upward else packets // _STEP
         if best > begin:
             break
@@ -300,16 +299,16 @@ def repeated(
     nothing is repeated close to the bound.
     """
     shortest = min((each.time for each in found), default=None)
-    near = least if gain else least * NEAR
+    near = least if gain else least * _NEAR
     if not asked.may_cut(asked.search) or (shortest is not None and shortest <= near):
         return []
     some, better = list(parts), list[FoundPlan]()
     promises = sorted((promised(part.generation), i) for i, part in enumerate(some))
     for promise, i in promises[:_REPEATED]:
-        if late() or (shortest is not None and promise > shortest * (gain or GAIN)):
+        if late() or (shortest is not None and promise > shortest * (gain or _GAIN)):
             break
         new = _as_generations(asked, some[i])
-        if new is not None and (shortest is None or new.time < shortest * (gain or GAIN)):
+        if new is not None and (shortest is None or new.time < shortest * (gain or _GAIN)):
             shortest = new.time
             better.append(new)
     return better
@@ -350,11 +349,11 @@ _MANY, _MOST_LISTED = 256, 20_000_000
 """
 _MOST_STORED = 1_000_000
 """Hops of one orbit up to which it is repeated."""
-_REPEATED, GAIN = 3, Fraction(995, 1000)
+_REPEATED, _GAIN = 3, Fraction(995, 1000)
 """Plans that are repeated at the most, and the share of the best time that is worth it."""
 
 
-_LITTLE_WORK = 60_000
+LITTLE_WORK = 60_000
 """Hops of a schedule that are little work."""
 
 
@@ -385,6 +384,7 @@ class PacketPlans:
         self._each = packets_of(search.case.task)
         self.found: dict[int, tuple[Search, Outcome]] = {}
         self._slow: set[str] = set()
+        self._dear: dict[str, tuple[int, float]] = {}
         self._whole = Planned(Fraction(0), 0)
         self._best = self._least = Fraction(1, 10**12)
 
@@ -407,15 +407,69 @@ class PacketPlans:
         clock = self.search.case.cost
         if self.may_cut and isinstance(clock, Clock):
             self._least, self._best = max(least, self._least), best
-            most = max(1, clock.message_bytes // clock.least_packet(self.search.case.network) // self._each)
-            counts = best_counts(self._cut, self._whole, least, most, best)
+            counts = best_counts(self._cut, self._whole, least, self._most, best)
             self.found = {packets: self.found[packets] for packets in counts}
+            self._plan_dear()
+
+    def _plan_dear(self) -> None:
+        """Plan what was left out as too long a search, where the bound is far, with packets that it takes little for.
+
+        Its time is taken to grow with the square of their number.
+        """
+        for algorithm, (packets, seconds) in self._dear.items():
+            best = min(self._best, *(found.seconds or Fraction(0) for _, found in self.found.values()))
+            fewer = 1 << int(math.log2(packets * min(1.0, math.sqrt(_DEAR / seconds))))
+            if best <= self._least * _FAR or fewer < 2 or algorithm in self._slow:
+                continue
+            before = self.found.get(fewer)
+            if before is not None and algorithm in before[0].times:
+                continue
+            self._cut(fewer, algorithm)
+            if before is not None and before[1].completion_time <= self.found[fewer][1].completion_time:
+                self.found[fewer] = before
+        self.found = dict(sorted(self.found.items(), key=lambda item: item[1][1].seconds or Fraction(0)))
+
+    def promises(self, less: Fraction) -> bool:
+        """Plan unsegmented messages, and with many packets; whether the best number may take less than so many seconds.
+
+        Raises
+        ------
+        NotApplicableError
+            If there is no plan.
+        """
+        whole = self.plan_whole(())
+        _, first = self.found[1]
+        if whole < less:
+            return True
+        clock = first.case.cost
+        assert isinstance(clock, Clock)
+        with suppress(ScheduleError):
+            generation = Generation(first.schedule)
+            least = max(Fraction(generation.busiest, _EVENED), Fraction(generation.longest_wait))
+            if clock.seconds(least) >= less * _ROUNDED:
+                return False
+        many = min(_PROBE, self._most, LITTLE_WORK // max(first.facts.size, 1))
+        probed = self._cut(many) if many > 1 else None
+        return probed is not None and (many * probed.seconds - whole) / (many - 1) < less
 
     def plan_finer(self) -> None:
         """Plan with more packets than are best so far, where that is little work, though the best be near the bound."""
         packets, (_, best) = next(iter(self.found.items()))
-        if packets > 1 and best.facts.size * _STEP <= _LITTLE_WORK:
-            self._cut(packets * _STEP)
+        finer = min(packets * _STEP, self._most)
+        if packets > 1 and finer not in self.found and best.facts.size * finer <= LITTLE_WORK * packets:
+            self._cut(finer)
+
+    @property
+    def whole(self) -> Fraction:
+        """Seconds of unsegmented messages, once they are planned."""
+        return self._whole.seconds
+
+    @property
+    def _most(self) -> int:
+        """The most packets that a message may have."""
+        clock = self.search.case.cost
+        assert isinstance(clock, Clock)
+        return max(1, clock.message_bytes // clock.least_packet(self.search.case.network) // self._each)
 
     def even(self, form: str) -> Iterator[Repeatable]:
         """Yield plans of few packets that use the busiest link little."""
@@ -441,7 +495,7 @@ class PacketPlans:
             expense = Expense(time.process_time() - started, 0.0, schedule.nbytes, 0)
             yield Repeatable(form, search, Generation(schedule), offer, expense)
 
-    def _cut(self, packets: int) -> Planned | None:
+    def _cut(self, packets: int, only: str = "") -> Planned | None:
         of, budget = self.search, self.allowed.budget
         if budget is not None and time.monotonic() - self.began > budget:
             return None
@@ -449,17 +503,27 @@ class PacketPlans:
         search = _in_cut(self.asked, of, packets * self._each)
         best = min(self._best, *(found.seconds or Fraction(0) for _, found in self.found.values()))
         try:
-            return self._planned(packets, search, search.bounds(), _WORTH * float(best / self._least - 1))
+            worth = math.inf if only else _WORTH * float(best / self._least - 1)
+            return self._planned(packets, search, search.bounds(), worth, only)
         except (NotApplicableError, TooLargeError):
             return None
 
-    def _planned(self, packets: int, search: Search, known: tuple[Bound, ...], worth: float = math.inf) -> Planned:
-        """Plan with a number of packets, by what is estimated to take no more than the seconds that it is worth."""
-        tried = search.candidates(self._algorithm, self._options(search.planned), self.effort)
+    def _planned(
+        self, packets: int, search: Search, known: tuple[Bound, ...], worth: float = math.inf, only: str = ""
+    ) -> Planned:
+        """Plan with a number of packets, by what is estimated to take no more than the seconds that it is worth.
+
+        By one algorithm only, if it is named.
+        """
+        tried = search.candidates(only or self._algorithm, self._options(search.planned), self.effort)
         tried = [c for c in tried if c.algorithm not in self._slow] or tried
         if worth < math.inf:
             about = [0.0 if needs is None else needs.seconds for needs in map(search.needs, tried)]
-            tried = [c for c, seconds in zip(tried, about, strict=True) if seconds <= max(1.0, worth, min(about))]
+            dear = [seconds > max(1.0, worth, min(about)) for seconds in about]
+            for c, seconds, is_dear in zip(tried, about, dear, strict=True):
+                if is_dear and packets < self._dear.get(c.algorithm, (math.inf,))[0]:
+                    self._dear[c.algorithm] = packets, seconds
+            tried = [c for c, is_dear in zip(tried, dear, strict=True) if not is_dear]
         if not self.allowed.thorough and search.case.network.terminal_count >= LARGE:
             # the others do for each rank what these do once
             tried = [c for c in tried if c.offer.composed] or tried
@@ -484,6 +548,11 @@ def large_orbits(case: Case, schedule: Any) -> bool:
     return case.network.terminal_count >= LARGE and getattr(schedule, "symmetry", None) is not None
 
 
+_PROBE, _EVENED, _ROUNDED = 32, 2, Fraction(101, 100)
+"""Packets with which it is seen what an algorithm takes with many; how much less busy the busiest link is with many, at
+most; and how much of a time is due to its rounding up to slots."""
+_DEAR, _FAR = 8.0, Fraction(26, 25)
+"""Seconds, by estimates from above, that what was left out may take yet, where plans take so many times the bound."""
 _WORTH = 10.0
 """Seconds that an algorithm may take for each time the bound that may be gained."""
 _SLOW = 2

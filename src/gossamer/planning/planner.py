@@ -26,9 +26,8 @@ from gossamer.planning.allreduce_variants import (
     told_time,
 )
 from gossamer.planning.chunk_counts import (
-    GAIN,
     LARGE,
-    NEAR,
+    LITTLE_WORK,
     AskedQuestion,
     FoundPlan,
     PacketPlans,
@@ -50,7 +49,6 @@ from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Grouped, PartialSumAllreduce, Task, includes, packets_of
 from gossamer.reading import choice, whole
 from gossamer.reading.quantities import Bytes
-from gossamer.verification import link_busy
 
 __all__ = ["as_usual", "by_name", "compare", "lower_bounds", "plan", "question_of", "rules_and_cost"]
 
@@ -469,6 +467,7 @@ def _best_form(
     own = next((words for words, each in searches.items() if each is search), "")
     found += _usual(asked, own, found, lowest(), effort, allowed, late)
     repeat(as_repeatable(found))
+    found += _finer(asked, found, plans, lowest(), late)
     forms = [each.form for each in found]
     several = {form for form in forms if (form not in plans or plans[form].may_cut) and forms.count(form) > 1}
     told = [VariantTime(each.words(each.form in several), each.time, False) for each in found]
@@ -479,43 +478,76 @@ def _best_form(
     return asked.told(replace(best.outcome, forms=shown, asked=search.case.task), best.search, words)
 
 
+def _finer(
+    asked: AskedQuestion, found: list[FoundPlan], plans: Mapping[str, PacketPlans], least: Fraction,
+    late: Callable[[], bool],
+) -> list[FoundPlan]:  # fmt: skip
+    """Return the best plan with more packets a message, where that is little work.
+
+    `plans`: those of each form. `least` holds for all plans, in seconds.
+    """
+    best = min(found, key=lambda each: each.time)
+    if not asked.may_cut(asked.search) or best.time <= least * _MET or late():
+        return []
+    own = plans.get(best.form)
+    if own is None or not own.may_cut or next(iter(own.found)) != packets_of(best.search.case.task):
+        return []
+    before = set(own.found)
+    own.plan_finer()
+    some = [FoundPlan(best.form, *each) for packets, each in own.found.items() if packets not in before]
+    return [each for each in some if each.time < best.time]
+
+
 def _usual(
     asked: AskedQuestion, own: str, found: list[FoundPlan], least: Fraction, effort: str, allowed: ResourceLimits,
     late: Callable[[], bool],
 ) -> list[FoundPlan]:  # fmt: skip
-    """Return the plans of usual algorithms that are fast to build and keep links busy for less time than the best plan.
+    """Return the plans of usual algorithms that may take less time than the best plan.
 
     `own`: the form of the task's own messages in words. `least` holds for all plans, in seconds.
+
+    An algorithm is planned with as few packets as it needs. No cutting makes its longest chain of latencies shorter, or
+    its busiest link much less busy. If these leave room below the best plan, it is planned with many packets; what
+    falls with their number says what it takes at best, and only then it is planned with as many as take least.
     """
     search, began, better = asked.search, time.monotonic(), list[FoundPlan]()
     best = min(each.time for each in found)
-    tried = {each.outcome.algorithm for each in found}
-    if not asked.may_cut(search) or not least * NEAR < best < least * _FAR:
+    built = {each.outcome.algorithm: each for each in sorted(found, key=lambda each: -each.time)}
+    if not asked.may_cut(search) or best <= least * _MET or search.case.network.terminal_count >= LARGE:
         return better
-    if search.case.network.terminal_count >= LARGE:
-        return better
+    assert isinstance(asked.cost, TimeCost)
+    form, tried = asked.cost.form, set[tuple[str, str]]()
     for usual in USUAL:
         if reversed_kind(search.case.task) not in usual.uses or late():
             continue
         try:
             by = _named(asked, usual.name, {}, effort, False, True)
-            if by.algorithm in tried or by.seconds > _QUICK:
+            if form not in ("best", "sums" if _of_sums(by.search) else "blocks"):
                 continue
+            before = built.get(by.algorithm)
+            if (by.algorithm, by.words) in tried or by.seconds > _QUICK or (before and before.time > best * _LIKE):
+                continue
+            tried.add((by.algorithm, by.words))
             plans = PacketPlans(asked, by.search, True, effort, allowed, began, by.algorithm, by.options)
-            whole = plans.plan_whole(())
+            if plans.promises(best * _GAINED):
+                plans.plan_cut(least, plans.whole)
+                plans.plan_finer()
         except (NotApplicableError, TooLargeError):
             continue
-        tried.add(by.algorithm)
-        schedule = plans.found[1][1].schedule
-        busiest = Fraction((link_busy(schedule) / schedule.network.link_capacity).max(initial=0))
-        if told_time(busiest, schedule.cost) < best * GAIN:
-            plans.plan_cut(least, whole)
-            better += [FoundPlan(by.words or own, *each) for each in plans.found.values()]
+        some = [FoundPlan(by.words or own, *each) for each in plans.found.values()]
+        if min(each.time for each in some) <= best * _ALIKE:
+            little = [each for each in some if each.outcome.facts.size <= LITTLE_WORK]
+            some += repeated(asked, some, as_repeatable(little), least, late, gain=Fraction(1))
+        better += [each for each in some if each.time < best]
+        best = min([best, *(each.time for each in better)])
     return better
 
 
-_FAR, _QUICK = Fraction(5, 4), 1.0
-"""Times the bound, and seconds, up to which usual algorithms are planned beside the others."""
+_MET, _LIKE, _GAINED, _QUICK = Fraction(1001, 1000), Fraction(5, 4), Fraction(999, 1000), 1.0
+"""Times the bound up to which no usual algorithm is tried; times the best plan from which on one that was planned is
+not planned again; the share of its time that is worth it; seconds that building one may take."""
+_ALIKE = Fraction(51, 50)
+"""Times the best: usual algorithms up to that are repeated."""
 _ENOUGH, _ENOUGH_LARGE = Fraction(203, 200), Fraction(26, 25)
 """Times the bound: where a plan is so near to it, and the network has no structure, no further form is planned; the
 same of large networks, where other forms take long."""
