@@ -258,6 +258,11 @@ def test_the_program_runs_alone(tmp_path):
     ]
 
 
+def test_a_certificate_that_is_missing_is_said_as_any_file_is(tmp_path, capsys):
+    assert main(["verify", str(tmp_path / "none.cert.json")]) == 2
+    assert "no such file" in capsys.readouterr().err
+
+
 def test_the_program_refuses_with_status_1(tmp_path):
     (tmp_path / "false.cert.json").write_bytes(certificate_text(but(BROADCAST, claim__time="1")))
     done = alone(tmp_path, "false.cert.json")

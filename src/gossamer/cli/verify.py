@@ -143,12 +143,15 @@ def verify(
 def _certified(file: Path, json: bool) -> int:
     """Check a certificate by the program that shares nothing with this one, and return its exit status."""
     import gossamer_check
+    from gossamer.reading.files import guarded
 
+    with guarded(file):
+        content = file.read_bytes()
     if not json:
         return gossamer_check.main(str(file))
     try:
-        told, refused = gossamer_check.check(file.read_bytes()), ""
-    except (OSError, gossamer_check.Refused) as error:
+        told, refused = gossamer_check.check(content), ""
+    except gossamer_check.Refused as error:
         told, refused = [], str(error)
     print_json({"file": str(file), "accepted": not refused, "refused": refused, "lines": told})
     return int(bool(refused))
