@@ -1255,6 +1255,11 @@ def of_values() -> Iterator[tuple[str, Data]]:
     fork = network("0-1 1-0 1-2 2-1 2-3 3-2 1-4 4-1")
     yield "two keys of another form", but(b, rules=[], network=[])
     yield "results are not in transit", cert(LINE, [summed("all", [1], 2)], "0:0:0 0:3:0 1:0:1 1:3:1", 2, {"buffer": 1})
+    kept = [{"kind": "copy", "from": [0, 1], "to": [0, 1], "packets": 2}]
+    yield (
+        "blocks of what nodes have",
+        but(b, task={"items": kept}, schedule=..., bound=reach | {"blocks": True}, claim={"time": None, "bound": "1"}),
+    )
     sets = {"serve": "sets", "sets": [[1]], "weights": 1, "from": [1]}
     for name, net, items, rules, law, slots in (
         ("a sum of two for both", line, [summed([0, 3], [0, 3])], {}, reach, 3),
@@ -1274,6 +1279,12 @@ def of_values() -> Iterator[tuple[str, Data]]:
          load | {"price": {"link": [1, 0, 0, 0, 0, 0, 0, 1]}, "groups": [sets | {"sets": [[1, 2, 3]], "from": None}]},
          5),
         ("a cut far away", line, three, {}, cut | {"since": [0, 9, 9, 9]}, 3),
+        ("a wide link from a narrow port", network("0-1", capacity=2), [copied(0, [1], 4)], one, load, 4),
+        ("sums for several roots at once", line, [summed("all", "all", 4)], {},
+         load | {"blocks": True, "price": {"link": [1, 0, 0, 0, 1, 0]}, "groups": [{"serve": "distance", "of": "sum"}]},
+         6),
+        ("calls that go one way", network("0-2 1-3 2-1 3-0", 2), [summed("all", "all", 4)],
+         {"switches_copy": False}, load | {"price": {"link": [1, 1, 5, 5]}, "groups": [{"serve": "trees"}]}, 5),
         ("a cut with a free link in it", line, [copied(0, [2], 4)], {},
          cut | {"since": [0, 4, 5, 5], "price": {"link": [1, 0, 0, 0, 0, 0]}}, 5),
     ):  # fmt: skip
