@@ -158,9 +158,6 @@ EQUIVALENT = {
 }
 """Changes that change no verdict, each by the end of what is told of it."""
 
-UNNOTICED = set((Path(__file__).parent / "unnoticed.txt").read_text(encoding="utf-8").splitlines())
-"""Changes that no case noticed when all were last tried, not sorted yet; some are noticed since."""
-
 
 def main() -> None:
     """Print the changes that no case notices."""
