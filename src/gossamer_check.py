@@ -24,7 +24,7 @@ from itertools import accumulate, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-FAR = 10**30  # the time of what never happens
+FAR = 10**150  # the time of what never happens, later than any claim
 MANY = 4 * 10**6  # more ends, or uses of a resource, that no row tells are too much to check
 
 # -- the form of a file: a range, a pattern of texts, a type, [of each], {key: of its value}, (one, or another); a key
@@ -425,7 +425,8 @@ class Bound:
         link = max(self.takes[back]) if helped else FAR
         wanted, told, hops = sum(here[v] >= far for v in flow.leaves), 0, max(1, -(-far // link))
         while told < wanted and max(far, hops * least) <= time:
-            told += places**hops * math.comb(int(time - max(far, hops * least)) // every + hops, hops)
+            later = min(wanted, int(time - max(far, hops * least)) // every)  # more is enough as well
+            told += places**hops * math.comb(later + hops, hops)
             hops += 1
         return min(slack, Fraction(told - wanted))
 

@@ -1291,6 +1291,9 @@ def of_values() -> Iterator[tuple[str, Data]]:
         given = but(cert(net, items, "", 0, rules), schedule=..., bound=law)
         for more in (0, 1):
             yield f"{name}, {slots + more}", but(given, claim={"time": None, "bound": str(slots + more)})
+    growth = {**reach, "far": 10**15}
+    never = but(cert(network("0-1 0-1 2-0"), [copied(0, [1, 2])], "", 0), schedule=..., bound=growth)
+    yield "a claim beyond all times", but(never, claim={"time": None, "bound": "9" * 60})
 
 
 def of_laws() -> Iterator[tuple[str, Data]]:
