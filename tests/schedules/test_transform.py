@@ -15,7 +15,18 @@ import gossamer
 from gossamer.errors import GossamerError, ScheduleError, TaskError
 from gossamer.networks import Network
 from gossamer.questions.tasks import TASKS
-from gossamer.schedules import CONTROL, Packets, Phase, Schedule, Symmetry, expand, relabel, reverse, then
+from gossamer.schedules import (
+    CONTROL,
+    Packets,
+    Phase,
+    Schedule,
+    Symmetry,
+    expand,
+    relabel,
+    repeated_on_torus,
+    reverse,
+    then,
+)
 from gossamer.schedules.hop_table import summed_packets
 from gossamer.verification import verify
 from schedules import twin
@@ -369,3 +380,11 @@ def test_replacement_leaves_the_original_alone():
     assert (schedule.rules.ports, schedule.algorithm) == ("all", "random")
     assert (other.rules.ports, other.algorithm) == ("one", "mine")
     assert np.shares_memory(other.slot, schedule.slot)
+
+
+@pytest.mark.parametrize("spec", ["ring:20", "ring:4", "torus:8x8"])
+def test_no_schedule_is_repeated_on_a_torus_of_other_sides(spec):
+    task = gossamer.task("allgather", groups=[[0, 1], [2, 3], [4, 5], [6, 7]])
+    small = gossamer.plan("ring:8", task).schedule
+    with pytest.raises(ScheduleError, match="not multiples"):
+        repeated_on_torus(small, gossamer.network(spec))

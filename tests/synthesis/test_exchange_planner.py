@@ -13,7 +13,7 @@ from gossamer.bounds import bounds
 from gossamer.errors import GossamerError
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import UnevenExchange
-from gossamer.schedules import RunSchedule
+from gossamer.schedules import Packets, RunSchedule, Schedule
 from gossamer.verification import buffer_peak, link_utilization
 
 SERVERS = "dgx-h100:4"
@@ -107,6 +107,19 @@ def test_runs_that_are_wrong_are_refused(servers):
     assert not gossamer.verify(RunSchedule(runs.replace(link=runs.link[::-1]), length, task)).ok
     with pytest.raises(GossamerError, match="lengths of runs"):
         RunSchedule(runs, length[1:], task)
+
+
+def test_runs_in_another_order_than_the_messages_are_refused():
+    line, task = gossamer.network("array:3"), gossamer.task("alltoallv", counts=[[0, 0, 1], [0] * 3, [1, 0, 0]])
+    given = Schedule(line, task, gossamer.Rules(), [0, 0, 2, 2], [0, 3, 1, 2], [0, 1, 0, 1])
+    table = given.packets
+    turned = Packets(table.origin[::-1].copy(), table.message[::-1].copy(), table.part[::-1].copy())
+    turned = given.replace(packet=1 - given.packet, packets=turned)
+    whole = gossamer.task("alltoallv", counts=[[0, 0, 2], [0] * 3, [2, 0, 0]])
+    assert gossamer.verify(turned).ok
+    assert gossamer.verify(RunSchedule(given, [2, 2], whole).expand()).ok
+    with pytest.raises(GossamerError, match="in the order of the messages"):  # written out, each would be the other
+        RunSchedule(turned, [2, 2], whole)
 
 
 def test_the_same_table_gives_the_same_plan(servers):

@@ -146,7 +146,8 @@ class RunSchedule(Schedule):
     Parameters
     ----------
     runs : Schedule
-        Explicit; its packets are the runs. Those of a message have their packets in order.
+        Explicit; its packets are the runs, in the order of the task's messages. Those of a message have its packets in
+        order.
     length : array_like of int, shape (R,)
         Packets of each run, at least 1.
     task : Task
@@ -155,7 +156,8 @@ class RunSchedule(Schedule):
     Raises
     ------
     ScheduleError
-        If the lengths are not those of the runs, or do not make up the messages of the task.
+        If the lengths are not those of the runs, or do not make up the messages of the task, or if the runs are in
+        another order.
 
     Notes
     -----
@@ -187,6 +189,8 @@ class RunSchedule(Schedule):
         sizes = np.ones(messages.count, np.int64) if messages.sizes is None else messages.sizes
         if (row < 0).any() or not np.array_equal(np.bincount(row, self.length, messages.count), sizes):
             raise ScheduleError("the lengths of runs do not make up the messages of the task")
+        if bool((np.diff(row) < 0).any()):
+            raise ScheduleError("runs must be in the order of the messages of the task")
         self.network, self.task, self.rules, self.cost = runs.network, task, runs.rules, runs.cost
         self.parts, self.symmetry, self.repeats, self.repetition = 1, None, None, None
         self.algorithm = runs.algorithm

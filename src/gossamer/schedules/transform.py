@@ -243,8 +243,11 @@ def repeated_on_torus(schedule: S, network: Network) -> S:
 
     Raises
     ------
+    TaskError
+        If the task is not in groups, or a network is no grid.
     ScheduleError
-        If a packet goes halfway around a side, so that it is not told which way the groups lie.
+        If the sides are no multiples, or a packet goes halfway around a side, so that it is not told which way the
+        groups lie.
 
     Notes
     -----
@@ -264,6 +267,8 @@ def repeated_on_torus(schedule: S, network: Network) -> S:
     if not isinstance(task, Grouped) or small.grid is None or grid is None:
         raise TaskError("a schedule in groups on a torus is repeated on a larger torus")
     sides, larger = np.array(small.grid.sides), np.array(grid.sides)
+    if sides.size != larger.size or (larger % sides).any():
+        raise ScheduleError(f"the sides of {network.spec} are not multiples of those of {small.spec}")
     at = np.stack(np.unravel_index(np.arange(small.node_count), small.grid.sides), axis=1)
     middle = at[[_middle(at[list(group)], sides, group) for group in task.groups]]
     tiles = np.stack(np.unravel_index(np.arange(network.node_count // small.node_count), larger // sides), axis=1)
