@@ -490,12 +490,12 @@ def _finer(
     if not asked.may_cut(asked.search) or best.time <= least * _MET or late():
         return []
     own = plans.get(best.form)
-    if own is None or not own.may_cut or next(iter(own.found)) != packets_of(best.search.case.task):
+    if own is None or not own.may_cut or next(iter(own.found), None) != packets_of(best.search.case.task):
         return []
     before = set(own.found)
     own.plan_finer()
     some = [FoundPlan(best.form, *each) for packets, each in own.found.items() if packets not in before]
-    return [each for each in some if each.time < best.time]
+    return [each for each in some if each.time < best.time * _GAINED]
 
 
 def _usual(
@@ -538,7 +538,7 @@ def _usual(
         if min(each.time for each in some) <= best * _ALIKE:
             little = [each for each in some if each.outcome.facts.size <= LITTLE_WORK]
             some += repeated(asked, some, as_repeatable(little), least, late, gain=Fraction(1))
-        better += [each for each in some if each.time < best]
+        better += [each for each in some if each.time < best * _GAINED]
         best = min([best, *(each.time for each in better)])
     return better
 
