@@ -449,12 +449,12 @@ def test_time_of_the_busiest_link_adds_up():
     assert (spent.before, spent.busy, spent.pauses, spent.after) in ((2, 1, 0, 2), (4, 1, 0, 0))
 
 
-def test_a_job_of_unknown_bytes_says_what_is_left_out():
+def test_a_job_of_several_collectives_says_what_is_left_out():
     job = Together([gossamer.task("scatter"), gossamer.task("broadcast")])
     page = gossamer.explain(gossamer.plan("ring:5", job, cost=SECONDS))
-    assert not page.gains
+    assert page.gains[0].share == 1
     assert not page.beside
-    assert any("several tasks" in remark for remark in page.remarks)
+    assert any("for one collective among all nodes only" in remark for remark in page.remarks)
     assert " ms" in page.sentence
 
 

@@ -177,5 +177,5 @@ def test_plans_from_a_list_of_links(task):
     net = scrambled(without("torus:8x8x8", (0, 1)))
     plan = gossamer.plan(net, task, cost=gossamer.TimeCost("1GiB", bandwidth="50GB/s", latency="1us"))
     assert plan.verification.ok
-    assert plan.ratio <= 1.25
-    assert "translated" in plan.algorithm or task in ("allgather", "reduce-scatter")
+    assert plan.ratio <= (1.03 if task == "allreduce" else 1.25)
+    assert "translated" in plan.algorithm or task != "alltoall"

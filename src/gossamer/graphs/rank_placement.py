@@ -344,7 +344,7 @@ def placements_by_tiles(axes: Axes, host: Host) -> Iterator[Ints]:
     >>> x = np.stack(np.divmod(place[:8], 8), axis=1)
     >>> apart = np.abs(x[:, None] - x)
     >>> int(np.minimum(apart, 8 - apart).sum(axis=2).max())  # hops between two ranks of a group
-    4
+    3
     """
     if len(axes.sides) != 2 or not all(host.wraps) or min(axes.sides) == 1:
         return

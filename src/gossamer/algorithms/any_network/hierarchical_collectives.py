@@ -718,7 +718,7 @@ def hierarchical_broadcast(case: Case) -> Schedule:
     for leader in leaders.tolist():
         parent, _ = _parents(flat, leader, carriers, inner)
         groups = np.flatnonzero((found.tier[: near.size] == found.tier[leader]) & _placed_like(found, leader) & ~near)
-        groups = groups[np.lexsort([found.place[groups, c] for c in reversed(inside)])]
+        groups = groups[np.lexsort([groups, *(found.place[groups, c] for c in reversed(inside))])]
         for turned in (False, True):
             own = parent.copy()
             if not case.rules.replication:
