@@ -516,7 +516,7 @@ def _usual(
     if not asked.may_cut(search) or best <= least * _MET or search.case.network.terminal_count >= LARGE:
         return better
     assert isinstance(asked.cost, TimeCost)
-    form, tried = asked.cost.form, set[tuple[str, str]]()
+    form, tried = asked.cost.form, set[tuple[str, ...]]()
     for usual in USUAL:
         if reversed_kind(search.case.task) not in usual.uses or late():
             continue
@@ -525,9 +525,10 @@ def _usual(
             if form not in ("best", "sums" if _of_sums(by.search) else "blocks"):
                 continue
             before = built.get(by.algorithm)
-            if (by.algorithm, by.words) in tried or by.seconds > _QUICK or (before and before.time > best * _LIKE):
+            one = by.algorithm, by.words, *map(str, by.options(by.search.planned).items())
+            if one in tried or by.seconds > _QUICK or (before and before.time > best * _LIKE):
                 continue
-            tried.add((by.algorithm, by.words))
+            tried.add(one)
             plans = PacketPlans(asked, by.search, True, effort, allowed, began, by.algorithm, by.options)
             if plans.promises(best * _GAINED):
                 plans.plan_cut(least, plans.whole)
@@ -536,7 +537,7 @@ def _usual(
             continue
         some = [FoundPlan(by.words or own, *each) for each in plans.found.values()]
         if min(each.time for each in some) <= best * _ALIKE:
-            little = [each for each in some if each.outcome.facts.size <= LITTLE_WORK]
+            little = [each for each in some if each.outcome.facts.size <= 4 * LITTLE_WORK]
             some += repeated(asked, some, as_repeatable(little), least, late, gain=Fraction(1))
         better += [each for each in some if each.time < best * _GAINED]
         best = min([best, *(each.time for each in better)])
