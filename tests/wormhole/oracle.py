@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from fractions import Fraction
 from itertools import pairwise, product
+from typing import Any
 
 import numpy as np
 
@@ -84,8 +85,15 @@ def least_time(case: WormholeCase, steps: int, pieces: int = 1, work: float = 60
         for v in targets:
             m.add(has[steps, p, v] == 1)
     each = cost.message_bytes // pieces * cost.per_byte
-    scale = cost.startup.denominator * each.denominator
-    m.minimize(int(cost.startup * scale) * sum(begins) + int(each * scale) * sum(lengths))
+    return _least(m, begins, lengths, cost.startup, each, work)
+
+
+def _least(m: Any, begins: list[Any], lengths: list[Any], startup: Fraction, each: Fraction, work: float) -> Fraction:
+    """The least time of a model: start-ups of the steps that begin, and so much for each piece of their lengths."""
+    from ortools.sat.python import cp_model
+
+    scale = startup.denominator * each.denominator
+    m.minimize(int(startup * scale) * sum(begins) + int(each * scale) * sum(lengths))
     solver = cp_model.CpSolver()
     solver.parameters.max_deterministic_time = work
     solver.parameters.num_workers = 1
@@ -140,12 +148,4 @@ def least_allreduce_time(case: WormholeCase, steps: int, work: float = 60.0) -> 
                 for x in came[later, b, v]:
                     m.add(gone + x <= 1)
     each = cost.message_bytes * cost.per_byte
-    scale = cost.startup.denominator * each.denominator
-    m.minimize(int(cost.startup * scale) * sum(begins) + int(each * scale) * sum(lengths))
-    solver = cp_model.CpSolver()
-    solver.parameters.max_deterministic_time = work
-    solver.parameters.num_workers = 1
-    status = solver.solve(m)
-    if status != cp_model.OPTIMAL:
-        raise UndecidedError(solver.status_name(status))
-    return Fraction(round(solver.objective_value), scale)
+    return _least(m, begins, lengths, cost.startup, each, work)
