@@ -17,7 +17,7 @@ import math
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import accumulate, product
@@ -54,7 +54,7 @@ CERTIFICATE = {
     "bound": (None, {"kind": "search"}, {"kind": "reach", "whole": bool, "blocks": bool, "far": (WHOLE, None), **SOME},
               {"kind": "load", "whole": bool, "blocks": bool, "price": PRICE, "only": LISTED,
                "groups": [({"serve": "distance", **SOME}, SETS, {"serve": "trees"})]},
-              {"kind": "cut", "whole": bool, "blocks": bool, "price": PRICE, "since": NUMBERS, **SOME},
+              {"kind": "cut", "whole": bool, "blocks": bool, "price": PRICE, "since": (*NUMBERS, [RATIO]), **SOME},
               {"kind": "everywhere", "whole": bool, "blocks": bool, "degree": ABOVE, "two_way": bool}),
 }  # fmt: skip
 
@@ -386,10 +386,12 @@ class Bound:
 
     # times: how long something takes to its ends
 
-    def travel(self, start: dict[int, int], way: int, length: list[int] | None = None) -> list[int]:
+    def travel(
+        self, start: dict[int, int], way: int, length: list[int] | None = None, both: Any = int.__add__
+    ) -> list[int]:
         """Return when what starts at some times can be at each node, or how far it is by other lengths; FAR if never.
 
-        At switches that cut through, when its head can be there.
+        At switches that cut through, when its head can be there. Lengths add up, or the largest one of a path counts.
         """
         length, here = length or self.takes[way], [FAR] * self.net.nodes
         heap = sorted((far, v) for v, far in start.items())
@@ -398,7 +400,7 @@ class Bound:
             if far < here[u]:
                 here[u] = far
                 for e, v in self.near[way][u]:
-                    heapq.heappush(heap, (far + length[e], v))
+                    heapq.heappush(heap, (both(far, length[e]), v))
         return here
 
     def reach(self, law: dict[str, Any]) -> Fraction:
@@ -418,8 +420,7 @@ class Bound:
         if slack < 0 or far is None or not self.whole or len(flow.root) > 1 or (helped and any(net.passes)):
             return slack
         tell = range(net.nodes if helped else net.ranks)
-        onward = self.travel(dict.fromkeys(tell, 0), not back, self.takes[back])
-        least = min(self.takes[back][e] + onward[v] for u in tell for e, v in self.near[back][u])
+        least = min(self.takes[back]) if helped else self.apart(back)
         every = min(net.occupancy[e] for u in tell for e, _ in self.near[back][u])
         places = net.rules.get(sending) or max(sum(net.capacity[e] for e, _ in self.near[back][u]) for u in tell)
         link = max(self.takes[back]) if helped else FAR
@@ -429,6 +430,20 @@ class Bound:
             told += places**hops * math.comb(later + hops, hops)
             hops += 1
         return min(slack, Fraction(told - wanted))
+
+    def apart(self, way: int) -> int:
+        """Return how long something takes at least from a rank to another one; two ranks are known at each node."""
+        heap = [(0, v, v) for v in range(self.net.ranks)]
+        known: list[set[int]] = [set() for _ in range(self.net.nodes)]
+        while heap:
+            far, u, rank = heapq.heappop(heap)
+            if u < self.net.ranks and u != rank:
+                return far
+            if len(known[u]) < 2 and rank not in known[u]:
+                known[u].add(rank)
+                for e, v in self.near[way][u]:
+                    heapq.heappush(heap, (far + self.takes[way][e], v, rank))
+        return FAR
 
     # prices: what a packet pays on each link, and what resources are worth
 
@@ -456,7 +471,7 @@ class Bound:
                 over = net.latency[e] + max(0, self.hold[e] - held)  # of the transfer, not in the resource
                 self.paid[kind, place].append((e, late, held, over))
 
-    def worth(self, heads: list[int], tails: list[int]) -> Fraction:
+    def worth(self, heads: Sequence[Fraction | int], tails: Sequence[Fraction | int]) -> Fraction:
         """Return what resources are worth within the time, of which some slots pass before and after nodes."""
         worth, net = Fraction(0), self.net
         for (kind, place), links in self.paid.items():
@@ -507,33 +522,42 @@ class Bound:
             yield flow._replace(leaves=[v for v in flow.leaves if of[v] & crossed]), sum(weights[k] for k in crossed)
 
     def by_trees(self, _: dict[str, Any]) -> Iterator[tuple[Item, int]]:
-        """Yield for each sum for all its ranks two minimum spanning trees: of hops, or of calls between ranks."""
-        net, away = self.net, [0] * self.net.nodes
-        alone = not (net.rules["switches_copy"] or net.rules["switches_add"])
+        """Yield for each sum for all its ranks two minimum spanning trees: of hops, or of calls between ranks.
+
+        If switches neither copy nor add, a call pays its whole path. If they copy alone, it enters a rank by a hop of
+        its own, with what one rank has sent; if they add alone, it leaves one so.
+        """
+        net, copies, adds = self.net, self.net.rules["switches_copy"], self.net.rules["switches_add"]
+        both, ways = (max, (0, 1)) if copies or adds else (int.__add__, (2, 2))
         for x in self.items:
             if x.back and x.root == x.leaves:
-                if alone and len(x.leaves) == net.ranks:  # calls pay their whole paths
-                    away = self.travel(dict.fromkeys(x.leaves, 0), 2, self.pays)
+                before = after = [0] * net.nodes  # what counts up to a link, and from there on
+                if len(x.leaves) == net.ranks:
+                    start = dict.fromkeys(x.leaves, 0)
+                    before = before if copies else self.travel(start, ways[0], self.pays, both)
+                    after = after if adds else self.travel(start, ways[1], self.pays, both)
                 cost, joined, members = 0, list(range(net.nodes)), set(x.leaves)  # a part with members is named by one
-                tree = sorted((away[u] + pay + away[v], u, v) for pay, u, v in zip(self.pays, net.source, net.target))
-                for pay, *ends in tree:
+                links = zip(self.pays, net.source, net.target)
+                for pay, *ends in sorted((both(both(before[u], pay), after[v]), u, v) for pay, u, v in links):
                     u, v = sorted((top(joined, end) for end in ends), key=members.__contains__)
                     cost += 2 * pay * (u in members and u != v)
                     joined[u] = v
                 yield x, cost
 
     def cut(self, law: dict[str, Any]) -> Fraction:
-        """Return what resources are worth more than what must come from near nodes; each node is near since a slot."""
-        net, since, last = self.net, spread(law["since"], self.net.nodes, "since"), int(self.time)
-        need(self.whole and net.order == 1 and not any(net.passes), "slots are of packets that no switch cuts through")
+        """Return what resources are worth more than what must come from near nodes; each node is near since a time."""
+        net, end = self.net, self.time + self.whole  # what is done within the time is done before this
+        since = [Fraction(slot) for slot in spread(law["since"], net.nodes, "since")]
+        need(net.order == 1, "a cut is of items without a symmetry")
+        need(not (self.whole and any(net.passes)), "a cut is of packets that no switch cuts through")
         self.prices(law)
-        links, late, needed = zip(net.source, net.target, *self.takes, self.pays), range(last + 1, FAR), 0
-        least = min((pay for u, v, takes, _, pay in links if since[u] + takes <= min(last, since[v] - 1)), default=FAR)
+        links, needed = zip(net.source, net.target, self.takes[0], self.pays), 0
+        least = min((pay for u, v, takes, pay in links if since[u] + takes < min(end, since[v])), default=FAR)
         for flow in self.flows(law):
-            near, far = (late, [0]) if flow.back else ([0], late)
-            if all(since[v] in near for v in flow.root) and any(since[v] in far for v in flow.leaves):
-                needed += least * flow.packets
-        return self.worth(since, [max(0, last + 1 - slot) for slot in since]) - needed
+            near, far, of = (flow.leaves, flow.root, min) if flow.back else (flow.root, flow.leaves, max)
+            begin, last = (of(since[v] for v in nodes) for nodes in (near, far))
+            needed += least * flow.packets * (begin <= flow.after and last >= end - flow.before)
+        return self.worth(since, [max(Fraction(0), end - slot) for slot in since]) - needed
 
 
 def everywhere(net: Net, task: dict[str, Any], law: dict[str, Any], goal: Fraction) -> Fraction:

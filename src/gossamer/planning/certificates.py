@@ -243,6 +243,8 @@ def strongest(
         bound = gossamer_check.Bound(net, items, law["whole"], law["blocks"])
         if "groups" in law:
             law["groups"] = [_weighted(bound, law, group) for group in law["groups"]]
+        if law["kind"] == "cut" and not law["whole"]:  # its times are those of one bound
+            return Fraction(most if bound.slack(law, most) <= 0 else 0), law
         return _most(lambda goal: bound.slack(law, goal), law["whole"], most), law
     except gossamer_check.Refused:
         return Fraction(0), law
