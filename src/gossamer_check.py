@@ -107,13 +107,12 @@ class Net:
 
     def __init__(self, data: dict[str, Any]) -> None:
         net, rules, ports = data["network"], data["rules"], data["network"].get("shared") or []
-        self.nodes, self.ranks, self.source, self.target = (net[x] for x in ("nodes", "ranks", "source", "target"))
+        self.nodes, self.ranks, self.source = net["nodes"], net["ranks"], net["source"]
         self.links, self.rules, self.shared = range(len(self.source)), rules, len(ports)
         need(self.ranks <= self.nodes, "there are more ranks than nodes")
-        fit = len(self.target) == len(self.source) and all(v < self.nodes for v in self.source + self.target)
-        need(fit, "links have not as many targets as sources, or an end that is no node")
-        numbers = [spread(net[x], len(self.links), x) for x in ("capacity", "occupancy", "latency")]
-        self.capacity, self.occupancy, self.latency = numbers
+        columns = (spread(net[x], len(self.links), x) for x in ("target", "capacity", "occupancy", "latency"))
+        self.target, self.capacity, self.occupancy, self.latency = columns
+        need(max(self.source + self.target, default=0) < self.nodes, "a link has an end that is no node")
         self.passes = [rules["cut_through"] and v >= self.ranks for v in range(self.nodes)]
         self.orbit, self.link_orbit, self.generators = list(range(self.nodes)), list(self.links), list[list[int]]()
         if data.get("symmetry"):
@@ -142,8 +141,7 @@ class Net:
         generator moves, such maps lead to all nodes. So the group has a member for each node of the orbit of node 0.
         """
         nodes, images, self.generators = range(self.nodes), [], generators
-        kinds = list(zip(self.capacity, self.occupancy, self.latency, self.links))
-        ordered = sorted((u, v, *kind) for u, v, kind in zip(self.source, self.target, kinds))
+        ordered = sorted(zip(self.source, self.target, self.capacity, self.occupancy, self.latency, self.links))
         for p in generators:
             need(sorted(p) == list(nodes), "a generator is no permutation")
             moved = sorted((p[u], p[v], *kind) for u, v, *kind in ordered)  # of links that are alike, in their order
@@ -185,25 +183,25 @@ def orbits(size: int, permutations: list[list[int]]) -> list[int]:
 class Item(NamedTuple):
     """What must be communicated; with a symmetry, the item and all its images.
 
-    A copy: `packets` packets, which each of `root` has, must come to all `leaves`. A sum (`back`): each of `leaves` has
-    `packets` packets, of which the sums, packet by packet, must come to all of `root`. A schedule has `after` slots
-    less for it at its beginning, and `before` at its end.
+    A copy: `packets` packets, which the one node in `root` has, must come to all `leaves`. A sum (`back`): each of
+    `leaves` has `packets` packets, of which the sums, packet by packet, must come to all of `root`. A schedule has so
+    many slots less for it (`idle`) at its beginning, and at its end.
     """
 
     back: bool
     root: list[int]
     leaves: list[int]
     packets: int
-    after: int = 0
-    before: int = 0
+    idle: tuple[int, int] = (0, 0)
     number: int | None = None
 
 
 def read_task(task: dict[str, Any], net: Net) -> tuple[str, list[Item]]:
     """Return what must be communicated, in words and as items; of a named collective one item of each orbit."""
     if "items" in task:
-        for ends in (x[side] for x in task["items"] for side in ("from", "to")):
-            need(0 < len(set(ends)) == len(ends) and max(ends) < net.ranks, "an item must name ranks, none twice")
+        for x, side in product(task["items"], ("from", "to")):
+            need(0 < len(set(x[side])) == len(x[side]) and max(x[side]) < net.ranks, "ends are no ranks, or some twice")
+            need(side == "to" or x["kind"] == "sum" or len(x[side]) == 1, "a copy must have one source")
         found = [(x["kind"] == "sum", x["from"], x["to"], x["packets"]) for x in task["items"]]
         items = [Item(True, to, from_, k) if back else Item(False, from_, to, k) for back, from_, to, k in found]
         return f"a table of {len(items) * net.order} demands", items
@@ -230,81 +228,74 @@ class Replay:
     """Transfers carried out one by one, then what nodes have in the end compared with the items.
 
     A row carries a set of contributions, as bits: the union of what earlier rows brought to its node and, for -1, of
-    what the node itself contributes, none of it twice. A copied packet is a sum of one contribution, which each of its
-    sources has. Links from number `len(net.links)` on lead from each node to itself in no time: over them go results,
-    which the node has in the end.
+    what the node itself contributes, none of it twice. A copied packet is a sum of one contribution. Links from number
+    `len(net.links)` on lead from each node to itself in no time: over them go results, which the node has in the end.
     """
 
     def __init__(self, net: Net, items: list[Item], plan: dict[str, Any], slots: int) -> None:
         columns = [plan[name] for name in ("slot", "link", "packet", "carries")]
-        self.net, self.slots, self.everything = net, slots, net.rules["buffer_counts"] == "all"
+        self.net, self.everything = net, net.rules["buffer_counts"] == "all"
         self.period, self.generations = plan.get("period") or 1, plan.get("generations") or 1
         need(len(set(map(len, columns))) == 1, "columns of the schedule are not equally long")
         need(not any(x.packets % self.generations for x in items), "packets of an item make no such generations")
         need(sum(x.packets for x in items) <= len(plan["slot"]) * self.generations, "there are fewer rows than packets")
-        packets: list[tuple[dict[int, int], int, list[int]]] = []  # what nodes have of each, all of it, who must get it
-        for x in items:
-            own = {v: 1 << i * x.back for i, v in enumerate(x.leaves if x.back else x.root)}
-            whole = sum(set(own.values()))
-            packets += [(own, whole, x.root if x.back else x.leaves)] * (x.packets // self.generations)
+        # what a row brought to a node of a packet: contributions, when its head can go on, when all of it is there, and
+        # the rows that carry it, with the slot in which they let it go
+        self.there: dict[tuple[int, int, int], tuple[int, int, int, list[tuple[int, int]]]] = {}
+        whole, missing = list[int](), set[tuple[int, int]]()  # all of each packet; which node has yet to get it
+        for x in (each for each in items for _ in range(each.packets // self.generations)):
+            sources, targets = (x.leaves, x.root) if x.back else (x.root, x.leaves)
+            for i, v in enumerate(sources):
+                self.there[-1, len(whole), v] = 1 << i, 0, -self.generations * self.period, []
+            missing.update((len(whole), v) for v in targets if sources != [v])
+            whole.append((1 << len(sources)) - 1)
         ways = [*zip(net.source, net.target, net.occupancy, net.latency, net.uses)]
         ways += [(v, v, 0, 0, []) for v in range(net.nodes)]
-        self.until: list[int] = []  # for each row, when what it carries has left its node; FAR for a result
-        self.brought: list[tuple[int, int, int, int, int]] = []  # packet, node, what; from when on its head, and all
-        self.users: defaultdict[tuple[int, int, int], list[int]] = defaultdict(list)  # rows that carry what there was
         self.spans: defaultdict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)  # uses of resources
-        complete = set()
         for row, (t, e, p, carried) in enumerate(zip(*columns)):
-            need(e < len(ways) and p < len(packets), f"row {row} of the schedule has no link, or no packet")
+            need(e < len(ways) and p < len(whole), f"row {row} of the schedule has no link, or no packet")
             u, v, occupancy, latency, uses = ways[e]
             end = t + occupancy + latency
             need(end + (self.generations - 1) * self.period <= slots, f"row {row} ends after the last slot")
-            own, whole, _ = packets[p]
-            has = self.gathered(row, p, u, carried, own.get(u, 0), t, t + occupancy)
-            self.brought.append((p, v, has, t + latency if net.passes[v] else end, end))
-            self.until.append(t if uses else FAR)
-            if has == whole and not (uses and self.everything):
-                complete.add((p, v))
+            until = t if uses else slots if self.everything else -1
+            has = self.gathered(row, p, u, carried, t, t + occupancy, until)
+            if uses:
+                self.there[row, p, v] = has, t + latency if net.passes[v] else end, end, []
+            if has == whole[p] and not (uses and self.everything):
+                missing.discard((p, v))
             for resource, late, held in uses:
                 begin = end - held if late else t
                 self.spans[resource].append((begin, begin + held))
-        for p, (own, whole, targets) in enumerate(packets):
-            for v in targets:
-                need((p, v) in complete or own.get(v) == whole, f"packet {p} is not complete at node {v} at the end")
+        if missing:
+            raise Refused("packet {} is not complete at node {} at the end".format(*min(missing)))
         if net.rules.get("buffer"):
             self.wait()
         for resource, spans in self.spans.items():
             self.fit(resource, spans)
 
-    def gathered(self, row: int, p: int, u: int, carried: list[int], own: int, begin: int, gone: int) -> int:
+    def gathered(self, row: int, p: int, u: int, carried: list[int], begin: int, gone: int, until: int) -> int:
         """Return the contributions that a row takes at node u from slot `begin` on; all must be there by `gone`."""
         rules, has = self.net.rules, 0
         need(u < self.net.ranks or rules["switches_add"] or len(carried) == 1, f"row {row} adds at a switch")
         for k in carried:
-            new = own
-            if k >= 0:
-                fits = k < row and self.brought[k][:2] == (p, u) and self.until[k] < FAR
-                need(fits, f"row {row} cannot carry on row {k}")
-                _, _, new, usable, there = self.brought[k]
-                need(usable <= begin and there <= gone, f"what row {row} carries is not there yet in slot {begin}")
+            need((k, p, u) in self.there, f"row {row} cannot carry on row {k}")
+            new, usable, there, rows = self.there[k, p, u]
+            need(usable <= begin and there <= gone, f"what row {row} carries is not there yet in slot {begin}")
             need(not has & new, f"row {row} carries a contribution twice")
-            users = self.users[k, p, u]
-            need(u < self.net.ranks or rules["switches_copy"] or not users, f"row {row} copies at a switch")
-            users.append(row)
+            need(u < self.net.ranks or rules["switches_copy"] or not rows, f"row {row} copies at a switch")
+            rows.append((row, until))
             has |= new
         need(has, f"row {row} carries nothing")
         return has
 
     def wait(self) -> None:
         """Note the slots in which packets are in buffers. What is always used together waits together."""
-        begins: dict[tuple[int, int, tuple[int, ...]], int] = {}
-        for (k, p, v), rows in self.users.items():
-            known = tuple(row for row in rows if self.everything or self.until[row] < FAR)
-            if known and (k >= 0 or self.everything):
-                begin = self.brought[k][4] if k >= 0 else -self.generations * self.period
-                begins[v, p, known] = min(begin, begins.get((v, p, known), FAR))
-        for (v, _, known), begin in begins.items():
-            end = min(max(self.until[row] for row in known), self.slots)
+        begins: defaultdict[Any, list[int]] = defaultdict(list)
+        for (k, p, v), (_, _, begin, rows) in self.there.items():
+            if rows and (k >= 0 or self.everything):
+                begins[v, p, tuple(rows)].append(begin)
+        for (v, _, rows), some in begins.items():
+            begin, end = min(some), max(until for _, until in rows)
             if begin <= end:
                 self.spans["buffer", self.net.orbit[v]].append((begin, end + 1))
 
@@ -336,22 +327,25 @@ class Bound:
     which hold no link for long, none in any time below `goal`. Each law returns what there is more than is needed.
     """
 
-    def __init__(self, net: Net, items: list[Item], whole: bool, blocks: bool) -> None:
-        self.net, self.whole = net, whole
-        self.hold = net.occupancy if whole else [0] * len(net.links)
+    def __init__(self, net: Net, task: dict[str, Any], items: list[Item], law: dict[str, Any]) -> None:
+        self.net, self.task, self.law, self.whole, self.blocks = net, task, law, law["whole"], law["blocks"]
+        self.hold = net.occupancy if self.whole else [0] * len(net.links)
         self.near: list[list[list[tuple[int, int]]]] = [[[] for _ in range(net.nodes)] for _ in range(3)]
         for e, (u, v) in enumerate(zip(net.source, net.target)):  # forwards, backwards, and either way
             for way, here, there in ((0, u, v), (1, v, u), (2, u, v), (2, v, u)):
                 self.near[way][here].append((e, there))
         ends = (net.target, net.source)  # where switches that cut through pass on the head of a packet
         self.takes = [[a + o * (not net.passes[v]) for a, o, v in zip(net.latency, self.hold, to)] for to in ends]
-        found = [part for x in items for part in (self.halves(x) if blocks and x.back and x.root == x.leaves else [x])]
+        found = [
+            part for x in items for part in (self.halves(x) if self.blocks and x.back and x.root == x.leaves else [x])
+        ]
         self.items = [x._replace(number=i) for i, x in enumerate(found)]
 
-    def slack(self, law: dict[str, Any], goal: Fraction) -> Fraction:
-        """Return what there is more than a law needs of all schedules of less than `goal` slots."""
+    def slack(self, goal: Fraction) -> Fraction:
+        """Return what there is more than the law needs of all schedules of less than `goal` slots."""
         self.time = Fraction(math.ceil(goal) - 1) if self.whole else goal
-        return {"load": self.load, "cut": self.cut, "reach": self.reach}[law["kind"]](law)
+        laws = {"load": self.load, "cut": self.cut, "reach": self.reach, "everywhere": self.everywhere}
+        return laws[self.law["kind"]]()
 
     def halves(self, item: Item) -> Iterator[Item]:
         """Yield a sum for all its ranks as two items of each of them: a sum for this root, and later copies from it."""
@@ -360,10 +354,9 @@ class Bound:
         alike = net.order == 1 or len(members) == net.ranks
         need(alike and not left, "the ranks of a sum cannot be the roots of equally many packets")
         for root in sorted({net.orbit[v] for v in members}):
-            others = [v for v in members if v != root]
             tell, collect = (max(self.travel({root: 0}, way)[v] for v in members) for way in (0, 1))
-            yield Item(True, [root], others, packets, 0, tell)
-            yield Item(False, [root], others, packets, collect, 0)
+            yield Item(True, [root], members, packets, (0, tell))
+            yield Item(False, [root], members, packets, (collect, 0))
 
     def flows(self, given: dict[str, Any]) -> Iterator[Item]:
         """Yield some of each item: from the nodes `from` to the nodes `to`, of one kind if told.
@@ -376,13 +369,10 @@ class Bound:
             near, far = (targets, sources) if x.back else (sources, targets)
             root, leaves = [v for v in x.root if v in near], [v for v in x.leaves if v in far]
             back = x.back and (len(leaves) > 1 or len(root) == 1)
-            if x.back and not back:
-                root, leaves = leaves, root
-            root = root[:1] if back else root
-            leaves = [v for v in leaves if v not in root]
-            asked = given.get("of") in (None, "sum" if x.back else "copy") and (x.back or root == x.root)
-            if asked and root and leaves:
-                yield x._replace(back=back, root=root, leaves=leaves)
+            root, leaves = (root, leaves) if back == x.back else (leaves, root)
+            flow = x._replace(back=back, root=root[:1], leaves=[v for v in leaves if v not in root[:1]])
+            if flow.root and flow.leaves and given.get("of") in (None, "sum" if x.back else "copy"):
+                yield flow
 
     # times: how long something takes to its ends
 
@@ -403,9 +393,9 @@ class Bound:
                     heapq.heappush(heap, (both(far, length[e]), v))
         return here
 
-    def reach(self, law: dict[str, Any]) -> Fraction:
+    def reach(self) -> Fraction:
         """Return how much earlier than in time each item can come to all its ends."""
-        return min((self.early(flow, law.get("far")) for flow in self.flows(law)), default=self.time)
+        return min((self.early(flow, self.law.get("far")) for flow in self.flows(self.law)), default=self.time)
 
     def early(self, flow: Item, far: int | None) -> Fraction:
         """Return how much earlier a flow can be done, or, if less, how many more nodes at least `far` away it reaches.
@@ -413,17 +403,16 @@ class Bound:
         Where nodes copy (or, backwards, add), all tell others; else ranks alone, each by a transfer for each other one.
         Each begins at most `places` transfers in `every` slots, each of which takes `least` slots or more to the next.
         """
-        net, back = self.net, flow.back
+        net, back, takes, near = self.net, flow.back, self.takes[flow.back], self.near[flow.back]
         copying, sending = ("switches_add", "receive") if back else ("switches_copy", "send")
-        here, time = self.travel(dict.fromkeys(flow.root, 0), back), self.time - flow.after - flow.before
+        here, time = self.travel(dict.fromkeys(flow.root, 0), back), self.time - sum(flow.idle)
         slack, helped = time - max(here[v] for v in flow.leaves), net.rules[copying] or net.ranks == net.nodes
-        if slack < 0 or far is None or not self.whole or len(flow.root) > 1 or (helped and any(net.passes)):
+        if slack < 0 or far is None or not self.whole or (helped and any(net.passes)):
             return slack
-        tell = range(net.nodes if helped else net.ranks)
-        least = min(self.takes[back]) if helped else self.apart(back)
-        every = min(net.occupancy[e] for u in tell for e, _ in self.near[back][u])
-        places = net.rules.get(sending) or max(sum(net.capacity[e] for e, _ in self.near[back][u]) for u in tell)
-        link = max(self.takes[back]) if helped else FAR
+        links = [[e for e, _ in near[u]] for u in range(net.nodes if helped else net.ranks)]  # of each that tells
+        least, link = (min(takes), max(takes)) if helped else (self.apart(back), FAR)
+        every = min(net.occupancy[e] for some in links for e in some)
+        places = net.rules.get(sending) or max(sum(net.capacity[e] for e in some) for some in links)
         wanted, told, hops = sum(here[v] >= far for v in flow.leaves), 0, max(1, -(-far // link))
         while told < wanted and max(far, hops * least) <= time:
             later = min(wanted, int(time - max(far, hops * least)) // every)  # more is enough as well
@@ -451,16 +440,15 @@ class Bound:
         """Return the slots before something of flows, or of images of them, is at each node, and after it leaves."""
         found, orbit = [], self.net.orbit
         for back in (False, True):
-            first: dict[int, int] = {}
-            for flow in flows:
-                for v in flow.root if flow.back == back else flow.leaves:
-                    first[orbit[v]] = min(flow.before if back else flow.after, first.get(orbit[v], FAR))
+            ends = ((v, x.idle[back]) for x in flows for v in (x.root if x.back == back else x.leaves))
+            first = dict(sorted({(orbit[v], slots) for v, slots in ends}, reverse=True))  # the least of each orbit
             found.append(self.travel({v: first[low] for v, low in enumerate(orbit) if low in first}, back))
         return found
 
-    def prices(self, law: dict[str, Any]) -> None:
+    def prices(self) -> None:
         """Read what resources cost a slot, and note what a packet pays for them on each link."""
-        net, only = self.net, set(self.net.links if law.get("only") is None else law["only"])
+        net, law = self.net, self.law
+        only = set(net.links if law.get("only") is None else law["only"])
         sizes = {"link": len(net.links), "send": net.nodes, "receive": net.nodes, "shared": net.shared}
         self.price = {kind: spread(law["price"].get(kind) or 0, size, kind) for kind, size in sizes.items()}
         self.pays = [0] * len(net.links)
@@ -477,17 +465,16 @@ class Bound:
         for (kind, place), links in self.paid.items():
             begin = min(heads[net.source[e]] + over * late for e, late, _, over in links)
             end = max(self.time - tails[net.target[e]] - over * (not late) for e, late, _, over in links)
-            helds = {held for _, _, held, _ in links}
-            slots, unit = max(0, end - begin), helds.pop() if len(helds) == 1 else 1
+            slots, unit = max(Fraction(0), end - begin), math.gcd(*(held for _, _, held, _ in links))
             slots = slots // unit * unit if self.whole else slots
             worth += self.price[kind][place] * net.room[kind, place] * slots
         return worth
 
-    def load(self, law: dict[str, Any]) -> Fraction:
+    def load(self) -> Fraction:
         """Return what resources are worth more than what groups of items pay for them."""
-        self.prices(law)
+        self.prices()
         serve = {"distance": self.by_distance, "sets": self.by_sets, "trees": self.by_trees}
-        counted = [each for group in law["groups"] for each in serve[group["serve"]](group)]
+        counted = [each for group in self.law["groups"] for each in serve[group["serve"]](group)]
         need(len({flow.number for flow, _ in counted}) == len(counted), "an item counts twice")
         needed = self.net.order * sum(flow.packets * pays for flow, pays in counted)
         need(needed, "nothing is paid")
@@ -495,9 +482,9 @@ class Bound:
 
     def by_distance(self, group: dict[str, Any]) -> Iterator[tuple[Item, int]]:
         """Yield for each item the price of the cheapest path to the end that has the dearest one."""
-        here = cache(lambda back, *roots: self.travel(dict.fromkeys(roots, 0), back, self.pays))
+        here = cache(lambda back, root: self.travel({root: 0}, back, self.pays))
         for flow in self.flows(group):
-            far = here(flow.back, *flow.root)
+            far = here(flow.back, flow.root[0])
             dearest = max(flow.leaves, key=far.__getitem__)
             yield flow._replace(leaves=[dearest]), far[dearest]
 
@@ -518,7 +505,7 @@ class Bound:
                 entered = of[u] - of[v] if back else of[v] - of[u]
                 need(sum(weights[k] for k in entered) <= pay, "sets count more than a packet pays to enter them")
         for flow in flows:
-            crossed = set().union(*(of[v] for v in flow.leaves)).difference(*(of[v] for v in flow.root))
+            crossed = set().union(*(of[v] for v in flow.leaves)).difference(of[flow.root[0]])
             yield flow._replace(leaves=[v for v in flow.leaves if of[v] & crossed]), sum(weights[k] for k in crossed)
 
     def by_trees(self, _: dict[str, Any]) -> Iterator[tuple[Item, int]]:
@@ -544,64 +531,60 @@ class Bound:
                     joined[u] = v
                 yield x, cost
 
-    def cut(self, law: dict[str, Any]) -> Fraction:
+    def cut(self) -> Fraction:
         """Return what resources are worth more than what must come from near nodes; each node is near since a time."""
         net, end = self.net, self.time + self.whole  # what is done within the time is done before this
-        since = [Fraction(slot) for slot in spread(law["since"], net.nodes, "since")]
+        since = [Fraction(slot) for slot in spread(self.law["since"], net.nodes, "since")]
         need(net.order == 1, "a cut is of items without a symmetry")
         need(not (self.whole and any(net.passes)), "a cut is of packets that no switch cuts through")
-        self.prices(law)
+        self.prices()
         links, needed = zip(net.source, net.target, self.takes[0], self.pays), 0
         least = min((pay for u, v, takes, pay in links if since[u] + takes < min(end, since[v])), default=FAR)
-        for flow in self.flows(law):
+        for flow in self.flows(self.law):
             near, far, of = (flow.leaves, flow.root, min) if flow.back else (flow.root, flow.leaves, max)
             begin, last = (of(since[v] for v in nodes) for nodes in (near, far))
-            needed += least * flow.packets * (begin <= flow.after and last >= end - flow.before)
+            needed += least * flow.packets * (begin <= flow.idle[0] and last >= end - flow.idle[1])
         return self.worth(since, [max(Fraction(0), end - slot) for slot in since]) - needed
 
+    def everywhere(self) -> Fraction:
+        """Return what there is more than a collective needs, on all networks of such nodes.
 
-def everywhere(net: Net, task: dict[str, Any], law: dict[str, Any], goal: Fraction) -> Fraction:
-    """Return what there is more than a collective needs in less than `goal` slots, on all networks of such nodes.
+        At most `degree` links lead from each node, and to it; if they are two-way, as many from one to another as back.
+        So at most `degree` nodes are at distance 1 of a node, and at most `onward` times as many at each distance more.
+        """
+        net, degree, two_way, name = self.net, self.law["degree"], self.law["two_way"], self.task.get("name", "")
+        n, onward, links = net.nodes, degree - two_way, Counter[Any]()
+        for u, v, places in zip(net.source, net.target, net.capacity):
+            for key in (("from", u), ("to", v), (u, v)):
+                links[key] += places
+        there_and_back = all(links[u, v] == links[v, u] for u, v in zip(net.source, net.target))
+        need(
+            name and n == net.ranks > 1, "what holds on all networks is of a collective by its name, among ranks alone"
+        )
+        need(max(links.values(), default=0) <= degree, "a node has more links than it may")
+        need(there_and_back or not two_way, "links are not two-way")
 
-    At most `degree` links lead from each node, and to it; if they are two-way, as many from one to another as back. So
-    at most `degree` nodes are at distance 1 of a node, and at most `onward` times as many at each distance more.
-    """
-    n, degree, two_way, whole, name = net.nodes, law["degree"], law["two_way"], law["whole"], task.get("name", "")
-    slots, onward = Fraction(math.ceil(goal) - 1) if whole else goal, degree - two_way
-    out, into, there, back = Counter[Any](), Counter[Any](), Counter[Any](), Counter[Any]()
-    for u, v, places in zip(net.source, net.target, net.capacity):
-        for count, key in ((out, u), (into, v), (there, (u, v)), (back, (v, u))):
-            count[key] += places
-    need(name and n == net.ranks > 1, "what holds on all networks is of a collective by its name, among ranks alone")
-    need(all(places <= degree for places in (*out.values(), *into.values())), "a node has more links than it may")
-    need(there == back or not two_way, "links are not two-way")
-    away, left, room = list[int](), n - 1, degree  # nodes that are more than 0, 1, 2, ... links away, at least
-    while left > 0:
-        need(room, "no network of so few links is connected")
-        away.append(left)
-        left, room = left - room, room * onward
-    send, receive = (min(degree, net.rules.get(way) or degree) for way in ("send", "receive"))
+        def told(rate: int) -> list[int]:  # nodes that know in each slot: each tells others, over links of their own
+            fresh, known = [1], [1]
+            while known[-1] < n:
+                left = ((degree if i + 1 == len(fresh) else onward) - i * rate for i in range(min(len(fresh), degree)))
+                fresh.append(sum(fresh[-1 - i] * min(rate, max(0, more)) for i, more in enumerate(left)))
+                known.append(known[-1] + fresh[-1])
+                need(fresh[-1], "no network of so few links is connected")
+            return known
 
-    def told(rate: int) -> int:  # slots until all know, each by another one who does, over a link that told no other
-        fresh, known = [1], 1
-        while known < n:
-            links = ((degree if i + 1 == len(fresh) else onward) - i * rate for i in range(min(len(fresh), degree)))
-            fresh.append(sum(fresh[-1 - i] * min(rate, max(0, more)) for i, more in enumerate(links)))
-            known += fresh[-1]
-        return len(fresh) - 1
-
-    links = n * degree // (1 + two_way) * (1 + two_way)
-    every = min(links, n * send, n * receive)  # hops of a slot, in the whole network
-    needed, possible = {
-        "broadcast": (n - 1, every), "reduce": (n - 1, every), "scatter": (n - 1, send), "gather": (n - 1, receive),
-        "allgather": (n * (n - 1), every), "reduce-scatter": (n * (n - 1), every), "alltoall": (n * sum(away), every),
-        "allreduce": (2 * (n - 1), every),
-    }[name]  # fmt: skip
-    slack: Fraction = possible * slots - task["packets"] * needed
-    if whole and name in ("broadcast", "reduce", "allreduce"):
-        first, then = told(receive) * (name != "broadcast"), told(send) * (name != "reduce")
-        slack = min(slack, slots - (first + then if law["blocks"] else max(first, then)))
-    return slack
+        send, receive = (min(degree, net.rules.get(way) or degree) for way in ("send", "receive"))
+        away = sum(max(0, n - known) for known in told(degree))  # from a node to all, at least, in links
+        every = min(
+            n * degree - n * degree % (1 + two_way), n * send, n * receive
+        )  # hops of a slot, in the whole network
+        hops = {"alltoall": n * away, "allgather": n * (n - 1), "reduce-scatter": n * (n - 1), "allreduce": 2 * (n - 1)}
+        possible = {"scatter": send, "gather": receive}.get(name, every)
+        slack: Fraction = possible * self.time - self.task["packets"] * hops.get(name, n - 1)
+        if self.whole and name in ("broadcast", "reduce", "allreduce"):
+            first, then = (len(told(receive)) - 1) * (name != "broadcast"), (len(told(send)) - 1) * (name != "reduce")
+            slack = min(slack, self.time - (first + then if self.blocks else max(first, then)))
+        return slack
 
 
 def prove(net: Net, task: dict[str, Any], items: list[Item], law: dict[str, Any], goal: Fraction) -> str:
@@ -610,13 +593,11 @@ def prove(net: Net, task: dict[str, Any], items: list[Item], law: dict[str, Any]
     Schedules by reduce-scatter + allgather (`blocks`): each rank of a sum for all its ranks is the root of as many
     packets as another; a packet is summed up there, and only then copied from there.
     """
-    whole, blocks = law["whole"], law["blocks"]
-    general = law["kind"] == "everywhere"
-    slack = everywhere(net, task, law, goal) if general else Bound(net, items, whole, blocks).slack(law, goal)
-    need(slack < 0 or (slack == 0 and not whole), "the witness does not prove the bound")
-    if blocks:
-        return f"schedules {'of these packets ' * whole}by reduce-scatter + allgather"
-    return "schedules of these packets" if whole else "all schedules, however messages are cut"
+    slack = Bound(net, task, items, law).slack(goal)
+    need(slack < 0 or (slack == 0 and not law["whole"]), "the witness does not prove the bound")
+    if law["blocks"]:
+        return f"schedules {'of these packets ' * law['whole']}by reduce-scatter + allgather"
+    return "schedules of these packets" if law["whole"] else "all schedules, however messages are cut"
 
 
 # -- the whole certificate
