@@ -9,8 +9,6 @@ with their proofs, are the page "Bounds that a program can check".
 Exit status: 0 if the certificate is accepted, 1 if it is refused, with one line that says why.
 """
 
-from __future__ import annotations
-
 import heapq
 import json
 import math
@@ -20,7 +18,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cache
-from itertools import accumulate, product
+from itertools import accumulate, chain, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,7 +41,7 @@ CERTIFICATE = {
                 "occupancy": ABOVES, "latency": NUMBERS, "shared": ([PORT], None)},
     "rules": {"send": LIMIT, "receive": LIMIT, "cut_through": bool, "switches_copy": bool, "switches_add": bool,
               "buffer": LIMIT, "buffer_counts": "transit|all"},
-    "time": {"unit": "step|second", "slot": RATIO},
+    "time": {"unit": "step|second", "slot": "[1-9][0-9]{0,59}(/[1-9][0-9]{0,59})?"},
     "task": ({"items": [{"kind": "copy|sum", "from": [NODE], "to": [NODE], "packets": ABOVE}]},
              {"name": "broadcast|scatter|gather|reduce", "root": NODE, "packets": ABOVE},
              {"name": "allgather|alltoall|reduce-scatter|allreduce", "packets": ABOVE}),
@@ -149,8 +147,8 @@ class Net:
             need(alike and max(p[: self.ranks]) < self.ranks, "a generator is no automorphism")
             images.append([e for _, e in sorted((a[-1], b[-1]) for a, b in zip(moved, ordered))])
         for c in commuting:
-            need(len(c) == self.nodes > max(c), "what commutes is no map of the nodes")
-            need(all(c[p[v]] == p[c[v]] for p in generators for v in nodes), "something does not commute")
+            fit = len(c) == self.nodes > max(c) and all(c[p[v]] == p[c[v]] for p in generators for v in nodes)
+            need(fit, "what commutes is no map of the nodes, or does not commute")
         found, new = set[int](), {0, *(v for v in nodes if all(p[v] == v for p in generators))}
         while new:
             found |= new
@@ -170,10 +168,9 @@ def top(joined: list[int], place: int) -> int:
 def orbits(size: int, permutations: list[list[int]]) -> list[int]:
     """Return for each of `size` places the lowest one that products of permutations take it to."""
     joined = list(range(size))
-    for p in permutations:
-        for place in range(size):
-            low, high = sorted((top(joined, place), top(joined, p[place])))
-            joined[high] = low
+    for p, place in product(permutations, range(size)):
+        low, high = sorted((top(joined, place), top(joined, p[place])))
+        joined[high] = low
     return [top(joined, place) for place in range(size)]
 
 
@@ -224,94 +221,84 @@ def read_task(task: dict[str, Any], net: Net) -> tuple[str, list[Item]]:
 # -- the schedule
 
 
-class Replay:
-    """Transfers carried out one by one, then what nodes have in the end compared with the items.
+def replay(net: Net, items: list[Item], plan: dict[str, Any], slots: int) -> None:
+    """Carry out transfers one by one, then compare what nodes have in the end with the items.
 
     A row carries a set of contributions, as bits: the union of what earlier rows brought to its node and, for -1, of
     what the node itself contributes, none of it twice. A copied packet is a sum of one contribution. Links from number
     `len(net.links)` on lead from each node to itself in no time: over them go results, which the node has in the end.
     """
+    columns, rules = [plan[name] for name in ("slot", "link", "packet", "carries")], net.rules
+    period, generations, everything = (
+        plan.get("period") or 1,
+        plan.get("generations") or 1,
+        rules["buffer_counts"] == "all",
+    )
+    need(len(set(map(len, columns))) == 1, "columns of the schedule are not equally long")
+    need(not any(x.packets % generations for x in items), "packets of an item make no such generations")
+    need(sum(x.packets for x in items) <= len(plan["slot"]) * generations, "there are fewer rows than packets")
 
-    def __init__(self, net: Net, items: list[Item], plan: dict[str, Any], slots: int) -> None:
-        columns = [plan[name] for name in ("slot", "link", "packet", "carries")]
-        self.net, self.everything = net, net.rules["buffer_counts"] == "all"
-        self.period, self.generations = plan.get("period") or 1, plan.get("generations") or 1
-        need(len(set(map(len, columns))) == 1, "columns of the schedule are not equally long")
-        need(not any(x.packets % self.generations for x in items), "packets of an item make no such generations")
-        need(sum(x.packets for x in items) <= len(plan["slot"]) * self.generations, "there are fewer rows than packets")
-        # what a row brought to a node of a packet: contributions, when its head can go on, when all of it is there, and
-        # the rows that carry it, with the slot in which they let it go
-        self.there: dict[tuple[int, int, int], tuple[int, int, int, list[tuple[int, int]]]] = {}
-        whole, missing = list[int](), set[tuple[int, int]]()  # all of each packet; which node has yet to get it
-        for x in (each for each in items for _ in range(each.packets // self.generations)):
-            sources, targets = (x.leaves, x.root) if x.back else (x.root, x.leaves)
-            for i, v in enumerate(sources):
-                self.there[-1, len(whole), v] = 1 << i, 0, -self.generations * self.period, []
-            missing.update((len(whole), v) for v in targets if sources != [v])
-            whole.append((1 << len(sources)) - 1)
-        ways = [*zip(net.source, net.target, net.occupancy, net.latency, net.uses)]
-        ways += [(v, v, 0, 0, []) for v in range(net.nodes)]
-        self.spans: defaultdict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)  # uses of resources
-        for row, (t, e, p, carried) in enumerate(zip(*columns)):
-            need(e < len(ways) and p < len(whole), f"row {row} of the schedule has no link, or no packet")
-            u, v, occupancy, latency, uses = ways[e]
-            end = t + occupancy + latency
-            need(end + (self.generations - 1) * self.period <= slots, f"row {row} ends after the last slot")
-            until = t if uses else slots if self.everything else -1
-            has = self.gathered(row, p, u, carried, t, t + occupancy, until)
-            if uses:
-                self.there[row, p, v] = has, t + latency if net.passes[v] else end, end, []
-            if has == whole[p] and not (uses and self.everything):
-                missing.discard((p, v))
-            for resource, late, held in uses:
-                begin = end - held if late else t
-                self.spans[resource].append((begin, begin + held))
-        if missing:
-            raise Refused("packet {} is not complete at node {} at the end".format(*min(missing)))
-        if net.rules.get("buffer"):
-            self.wait()
-        for resource, spans in self.spans.items():
-            self.fit(resource, spans)
+    # what there is by a row, of a packet, at a node: contributions, when its head can go on, when all of it is there,
+    # and the rows that carry it, each with the slot in which it has left; all of each packet, and who has yet to get it
+    there: dict[tuple[int, int, int], tuple[int, int, int, list[tuple[int, int]]]] = {}
+    whole, missing = list[int](), set[tuple[int, int]]()
+    for x in (each for each in items for _ in range(each.packets // generations)):
+        sources, targets = (x.leaves, x.root) if x.back else (x.root, x.leaves)
+        there.update(((-1, len(whole), v), (1 << i, 0, -generations * period, [])) for i, v in enumerate(sources))
+        missing.update((len(whole), v) for v in targets if sources != [v])
+        whole.append((1 << len(sources)) - 1)
 
-    def gathered(self, row: int, p: int, u: int, carried: list[int], begin: int, gone: int, until: int) -> int:
-        """Return the contributions that a row takes at node u from slot `begin` on; all must be there by `gone`."""
-        rules, has = self.net.rules, 0
-        need(u < self.net.ranks or rules["switches_add"] or len(carried) == 1, f"row {row} adds at a switch")
+    ways = [*zip(net.source, net.target, net.occupancy, net.latency, net.uses)]
+    ways += [(v, v, 0, 0, []) for v in range(net.nodes)]
+    spans: defaultdict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)  # when each use of a resource is
+    for row, (t, e, p, carried) in enumerate(zip(*columns)):
+        need(e < len(ways) and p < len(whole), f"row {row} of the schedule has no link, or no packet")
+        u, v, occupancy, latency, uses = ways[e]
+        has, end, left = 0, t + occupancy + latency, t if uses else slots if everything else -1
+        need(end + (generations - 1) * period <= slots, f"row {row} ends after the last slot")
+        need(u < net.ranks or rules["switches_add"] or len(carried) == 1, f"row {row} adds at a switch")
         for k in carried:
-            need((k, p, u) in self.there, f"row {row} cannot carry on row {k}")
-            new, usable, there, rows = self.there[k, p, u]
-            need(usable <= begin and there <= gone, f"what row {row} carries is not there yet in slot {begin}")
-            need(not has & new, f"row {row} carries a contribution twice")
-            need(u < self.net.ranks or rules["switches_copy"] or not rows, f"row {row} copies at a switch")
-            rows.append((row, until))
-            has |= new
+            need((k, p, u) in there, f"row {row} cannot carry on row {k}")
+            part, usable, complete, carriers = there[k, p, u]
+            need(usable <= t and complete <= t + occupancy, f"what row {row} carries is not there yet in slot {t}")
+            need(not has & part, f"row {row} carries a contribution twice")
+            need(u < net.ranks or rules["switches_copy"] or not carriers, f"row {row} copies at a switch")
+            carriers.append((row, left))
+            has |= part
         need(has, f"row {row} carries nothing")
-        return has
+        if uses:
+            there[row, p, v] = has, t + latency if net.passes[v] else end, end, []
+        if has == whole[p] and not (uses and everything):
+            missing.discard((p, v))
+        for resource, late, held in uses:
+            spans[resource].append((end - held, end) if late else (t, t + held))
+    p, v = min(missing, default=(0, 0))
+    need(not missing, f"packet {p} is not complete at node {v} at the end")
 
-    def wait(self) -> None:
-        """Note the slots in which packets are in buffers. What is always used together waits together."""
-        begins: defaultdict[Any, list[int]] = defaultdict(list)
-        for (k, p, v), (_, _, begin, rows) in self.there.items():
-            if rows and (k >= 0 or self.everything):
-                begins[v, p, tuple(rows)].append(begin)
-        for (v, _, rows), some in begins.items():
-            begin, end = min(some), max(until for _, until in rows)
-            if begin <= end:
-                self.spans["buffer", self.net.orbit[v]].append((begin, end + 1))
-
-    def fit(self, resource: tuple[str, int], spans: list[tuple[int, int]]) -> None:
-        """Refuse if there are ever more users of a resource than it has room for; spans are when each comes and leaves.
-
-        Whatever is used at some time is used as well, a number of periods earlier, by as many of the first generations
-        as fit into the time of one; later ones find no more in use.
-        """
-        length = max(leave for _, leave in spans) - min(come for come, _ in spans)
-        copies = min(self.generations, -(-length // self.period))
-        need(copies * len(spans) < MANY, "so many generations at once are too much to check")
-        changes = [(come, 1) for come, _ in spans] + [(leave, -1) for _, leave in spans]
-        ordered = sorted((time + self.period * g, change) for g in range(copies) for time, change in changes)
-        most, room = self.net.order * max(accumulate(change for _, change in ordered)), self.net.room[resource]
+    begins: defaultdict[Any, list[int]] = defaultdict(list)  # what is always used together waits together
+    for (k, p, v), (_, _, complete, carriers) in there.items():
+        if carriers and (k >= 0 or everything):
+            begins[v, p, tuple(carriers)].append(complete)
+    for (v, _, carriers), slots_of in begins.items():
+        begin, end = min(slots_of), max(left for _, left in carriers)
+        if begin <= end:
+            spans["buffer", net.orbit[v]].append((begin, end + 1))
+    for resource, some in spans.items():
+        most, room = net.order * peak(some, period, generations), net.room[resource]
         need(most <= room, f"{resource[0]} {resource[1]} is used by {most} at once, of at most {room}")
+
+
+def peak(spans: list[tuple[int, int]], period: int, generations: int) -> int:
+    """Return how many users there are at once, if each comes and goes in every generation, a period later each.
+
+    Whatever is used at some time is used as well, a number of periods earlier, by as many of the first generations as
+    fit into the time of one; later ones find no more in use.
+    """
+    length = max(leave for _, leave in spans) - min(come for come, _ in spans)
+    copies = min(generations, -(-length // period))
+    need(copies * len(spans) < MANY, "so many generations at once are too much to check")
+    ordered = sorted((t + period * g, more) for g in range(copies) for span in spans for t, more in zip(span, (1, -1)))
+    return max(accumulate(more for _, more in ordered))
 
 
 # -- the lower bound
@@ -336,10 +323,8 @@ class Bound:
                 self.near[way][here].append((e, there))
         ends = (net.target, net.source)  # where switches that cut through pass on the head of a packet
         self.takes = [[a + o * (not net.passes[v]) for a, o, v in zip(net.latency, self.hold, to)] for to in ends]
-        found = [
-            part for x in items for part in (self.halves(x) if self.blocks and x.back and x.root == x.leaves else [x])
-        ]
-        self.items = [x._replace(number=i) for i, x in enumerate(found)]
+        parts = (self.halves(x) if self.blocks and x.back and x.root == x.leaves else [x] for x in items)
+        self.items = [x._replace(number=i) for i, x in enumerate(chain.from_iterable(parts))]
 
     def slack(self, goal: Fraction) -> Fraction:
         """Return what there is more than the law needs of all schedules of less than `goal` slots."""
@@ -351,8 +336,7 @@ class Bound:
         """Yield a sum for all its ranks as two items of each of them: a sum for this root, and later copies from it."""
         net, members = self.net, item.leaves
         packets, left = divmod(item.packets * net.order, len(members))
-        alike = net.order == 1 or len(members) == net.ranks
-        need(alike and not left, "the ranks of a sum cannot be the roots of equally many packets")
+        need(not left and (net.order == 1 or len(members) == net.ranks), "ranks are no roots of equally many packets")
         for root in sorted({net.orbit[v] for v in members}):
             tell, collect = (max(self.travel({root: 0}, way)[v] for v in members) for way in (0, 1))
             yield Item(True, [root], members, packets, (0, tell))
@@ -376,9 +360,7 @@ class Bound:
 
     # times: how long something takes to its ends
 
-    def travel(
-        self, start: dict[int, int], way: int, length: list[int] | None = None, both: Any = int.__add__
-    ) -> list[int]:
+    def travel(self, start: dict[int, int], way: int, length: Any = None, both: Any = int.__add__) -> list[int]:
         """Return when what starts at some times can be at each node, or how far it is by other lengths; FAR if never.
 
         At switches that cut through, when its head can be there. Lengths add up, or the largest one of a path counts.
@@ -421,18 +403,12 @@ class Bound:
         return min(slack, Fraction(told - wanted))
 
     def apart(self, way: int) -> int:
-        """Return how long something takes at least from a rank to another one; two ranks are known at each node."""
-        heap = [(0, v, v) for v in range(self.net.ranks)]
-        known: list[set[int]] = [set() for _ in range(self.net.nodes)]
-        while heap:
-            far, u, rank = heapq.heappop(heap)
-            if u < self.net.ranks and u != rank:
-                return far
-            if len(known[u]) < 2 and rank not in known[u]:
-                known[u].add(rank)
-                for e, v in self.near[way][u]:
-                    heapq.heappush(heap, (far + self.takes[way][e], v, rank))
-        return FAR
+        """Return how long something takes at least from a rank to another one. Their numbers differ in some bit."""
+        least, ranks = FAR, range(self.net.ranks)
+        for bit, side in product(range(self.net.ranks.bit_length()), (0, 1)):
+            here = self.travel({v: 0 for v in ranks if v >> bit & 1 == side}, way)
+            least = min([least, *(here[v] for v in ranks if v >> bit & 1 != side)])
+        return least
 
     # prices: what a packet pays on each link, and what resources are worth
 
@@ -459,16 +435,18 @@ class Bound:
                 over = net.latency[e] + max(0, self.hold[e] - held)  # of the transfer, not in the resource
                 self.paid[kind, place].append((e, late, held, over))
 
-    def worth(self, heads: Sequence[Fraction | int], tails: Sequence[Fraction | int]) -> Fraction:
-        """Return what resources are worth within the time, of which some slots pass before and after nodes."""
-        worth, net = Fraction(0), self.net
+    def worth(self, needed: int, heads: Sequence[Fraction | int], tails: Sequence[Fraction | int]) -> Fraction:
+        """Return what resources are worth more than is needed; some of the time passes before and after nodes.
+
+        If nothing is needed, there is always more.
+        """
+        more, net = Fraction(-needed or 1), self.net
         for (kind, place), links in self.paid.items():
             begin = min(heads[net.source[e]] + over * late for e, late, _, over in links)
             end = max(self.time - tails[net.target[e]] - over * (not late) for e, late, _, over in links)
             slots, unit = max(Fraction(0), end - begin), math.gcd(*(held for _, _, held, _ in links))
-            slots = slots // unit * unit if self.whole else slots
-            worth += self.price[kind][place] * net.room[kind, place] * slots
-        return worth
+            more += self.price[kind][place] * net.room[kind, place] * (slots // unit * unit if self.whole else slots)
+        return more
 
     def load(self) -> Fraction:
         """Return what resources are worth more than what groups of items pay for them."""
@@ -477,8 +455,7 @@ class Bound:
         counted = [each for group in self.law["groups"] for each in serve[group["serve"]](group)]
         need(len({flow.number for flow, _ in counted}) == len(counted), "an item counts twice")
         needed = self.net.order * sum(flow.packets * pays for flow, pays in counted)
-        need(needed, "nothing is paid")
-        return self.worth(*self.windows([flow for flow, pays in counted if pays])) - needed
+        return self.worth(needed, *self.windows([flow for flow, pays in counted if pays]))
 
     def by_distance(self, group: dict[str, Any]) -> Iterator[tuple[Item, int]]:
         """Yield for each item the price of the cheapest path to the end that has the dearest one."""
@@ -493,9 +470,8 @@ class Bound:
         net, flows, sets = self.net, list(self.flows(group)), group["sets"]
         weights = spread(group["weights"], len(sets), "weights")
         of: defaultdict[int, set[int]] = defaultdict(set)  # the sets that a node is in
-        for k, nodes in enumerate(sets):
-            for v in nodes:
-                of[v].add(k)
+        for k, v in ((k, v) for k, nodes in enumerate(sets) for v in nodes):
+            of[v].add(k)
         need(all(v < net.nodes for v in of), "a set has a node that is none")
         family = sorted((sorted(nodes), weight) for nodes, weight in zip(sets, weights))
         images = (sorted((sorted(p[v] for v in nodes), weight) for nodes, weight in family) for p in net.generators)
@@ -544,7 +520,7 @@ class Bound:
             near, far, of = (flow.leaves, flow.root, min) if flow.back else (flow.root, flow.leaves, max)
             begin, last = (of(since[v] for v in nodes) for nodes in (near, far))
             needed += least * flow.packets * (begin <= flow.idle[0] and last >= end - flow.idle[1])
-        return self.worth(since, [max(Fraction(0), end - slot) for slot in since]) - needed
+        return self.worth(needed, since, [max(Fraction(0), end - slot) for slot in since])
 
     def everywhere(self) -> Fraction:
         """Return what there is more than a collective needs, on all networks of such nodes.
@@ -555,14 +531,11 @@ class Bound:
         net, degree, two_way, name = self.net, self.law["degree"], self.law["two_way"], self.task.get("name", "")
         n, onward, links = net.nodes, degree - two_way, Counter[Any]()
         for u, v, places in zip(net.source, net.target, net.capacity):
-            for key in (("from", u), ("to", v), (u, v)):
-                links[key] += places
-        there_and_back = all(links[u, v] == links[v, u] for u, v in zip(net.source, net.target))
-        need(
-            name and n == net.ranks > 1, "what holds on all networks is of a collective by its name, among ranks alone"
-        )
+            links.update({("from", u): places, ("to", v): places, (u, v): places})
+        turned = all(links[u, v] == links[v, u] for u, v in zip(net.source, net.target))
+        need(name and n == net.ranks > 1, "all networks are those of a collective by its name, among ranks alone")
         need(max(links.values(), default=0) <= degree, "a node has more links than it may")
-        need(there_and_back or not two_way, "links are not two-way")
+        need(turned or not two_way, "links are not two-way")
 
         def told(rate: int) -> list[int]:  # nodes that know in each slot: each tells others, over links of their own
             fresh, known = [1], [1]
@@ -575,9 +548,7 @@ class Bound:
 
         send, receive = (min(degree, net.rules.get(way) or degree) for way in ("send", "receive"))
         away = sum(max(0, n - known) for known in told(degree))  # from a node to all, at least, in links
-        every = min(
-            n * degree - n * degree % (1 + two_way), n * send, n * receive
-        )  # hops of a slot, in the whole network
+        every = min(n * degree - n * degree % (1 + two_way), n * send, n * receive)  # hops of a slot in all
         hops = {"alltoall": n * away, "allgather": n * (n - 1), "reduce-scatter": n * (n - 1), "allreduce": 2 * (n - 1)}
         possible = {"scatter": send, "gather": receive}.get(name, every)
         slack: Fraction = possible * self.time - self.task["packets"] * hops.get(name, n - 1)
@@ -621,14 +592,15 @@ def check(content: bytes) -> list[str]:
     task, items = read_task(data["task"], net)
     unit, slot = data["time"]["unit"], Fraction(data["time"]["slot"])
     took, least = (Fraction(claim.get(name) or "0") for name in ("time", "bound"))
-    need(slot, "a slot takes time")
-    told = [plan is None, law is None] == [claim.get(name) is None for name in ("time", "bound")]
-    need(told, "a schedule has a time, a bound has a witness, and nothing else")
+    need(
+        [plan is None, law is None] == [claim.get(x) is None for x in ("time", "bound")],
+        "a claim, or its proof, is left out",
+    )
     lines = ["accepted", f"task             {task}"]
     lines.append(f"network          {net.nodes} nodes, {net.ranks} of them ranks, {len(net.links)} links")
     if plan is not None:
         need((took / slot).denominator == 1, "the time of the claim is no number of slots")
-        Replay(net, items, plan, int(took / slot))
+        replay(net, items, plan, int(took / slot))
         rows = sum(e in net.links for e in plan["link"])
         lines.append(f"transfers        {rows * (plan.get('generations') or 1) * net.order}, of {rows} in the file")
         lines.append(f"completion time  {time_of(took, unit)}")

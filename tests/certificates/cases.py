@@ -1260,6 +1260,9 @@ def of_values() -> Iterator[tuple[str, Data]]:
         "blocks of what nodes have",
         but(b, task={"items": kept}, schedule=..., bound=reach | {"blocks": True}, claim={"time": None, "bound": "1"}),
     )
+    empty = {"kind": "cut", "price": {}, "whole": False, "blocks": False, "since": 0}
+    yield "a cut that nothing crosses", but(b, bound=empty, claim__bound="1")
+    yield "a load that nothing pays", but(b, bound=load | {"price": {}, "whole": False}, claim__bound="1")
     sets = {"serve": "sets", "sets": [[1]], "weights": 1, "from": [1]}
     for name, net, items, rules, law, slots in (
         ("a sum of two for both", line, [summed([0, 3], [0, 3])], {}, reach, 3),

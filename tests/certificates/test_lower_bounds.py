@@ -181,7 +181,6 @@ def test_with_a_symmetry_orbits_are_looked_at():
         (LINE, GOSSIP, NOTHING | {"kind": "reach", "only": [0]}, "has not its form"),
         (LINE, GOSSIP, NOTHING | HALF | {"groups": [{"serve": "guess"}]}, "has not its form"),
         (LINE, GOSSIP, NOTHING | HALF | {"groups": [{"serve": "distance"}, {"serve": "distance"}]}, "counts twice"),
-        (LINE, GOSSIP, NOTHING | HALF | {"price": {"send": 1}}, "nothing is paid"),
         (LINE, GOSSIP, NOTHING | HALF | {"price": {"link": [1]}}, "6 numbers"),
         (LINE, GOSSIP, NOTHING | HALF | {"price": {"link": -1}}, "has not its form"),
         (LINE, GOSSIP, NOTHING | RANKS | {"groups": [{"serve": "sets", "sets": [[0], [0, 1]], "weights": [1, 2]}]},
