@@ -432,18 +432,12 @@ class Bound:
         return min(slack, Fraction(told - wanted))
 
     def apart(self, way: int) -> int:
-        """Return how long something takes at least from a rank to another one; two ranks are known at each node."""
-        heap = [(0, v, v) for v in range(self.net.ranks)]
-        known: list[set[int]] = [set() for _ in range(self.net.nodes)]
-        while heap:
-            far, u, rank = heapq.heappop(heap)
-            if u < self.net.ranks and u != rank:
-                return far
-            if len(known[u]) < 2 and rank not in known[u]:
-                known[u].add(rank)
-                for e, v in self.near[way][u]:
-                    heapq.heappush(heap, (far + self.takes[way][e], v, rank))
-        return FAR
+        """Return how long something takes at least from a rank to another one: their numbers differ in some bit."""
+        ranks, found = range(self.net.ranks), list[int]()
+        for bit, side in product(range(self.net.ranks.bit_length()), (0, 1)):
+            here = self.travel({v: 0 for v in ranks if v >> bit & 1 == side}, way)
+            found += [here[v] for v in ranks if v >> bit & 1 != side]
+        return min(found)
 
     # prices: what a packet pays on each link, and what resources are worth
 
