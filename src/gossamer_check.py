@@ -403,12 +403,12 @@ class Bound:
         return min(slack, Fraction(told - wanted))
 
     def apart(self, way: int) -> int:
-        """Return how long something takes at least from a rank to another one. Their numbers differ in some bit."""
-        least, ranks = FAR, range(self.net.ranks)
+        """Return how long something takes at least from a rank to another one: their numbers differ in some bit."""
+        ranks, found = range(self.net.ranks), list[int]()
         for bit, side in product(range(self.net.ranks.bit_length()), (0, 1)):
             here = self.travel({v: 0 for v in ranks if v >> bit & 1 == side}, way)
-            least = min([least, *(here[v] for v in ranks if v >> bit & 1 != side)])
-        return least
+            found += [here[v] for v in ranks if v >> bit & 1 != side]
+        return min(found)
 
     # prices: what a packet pays on each link, and what resources are worth
 

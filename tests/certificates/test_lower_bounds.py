@@ -185,6 +185,8 @@ def test_with_a_symmetry_orbits_are_looked_at():
         (LINE, GOSSIP, NOTHING | HALF | {"price": {"link": -1}}, "has not its form"),
         (LINE, GOSSIP, NOTHING | RANKS | {"groups": [{"serve": "sets", "sets": [[0], [0, 1]], "weights": [1, 2]}]},
          "count more than a packet pays"),
+        (net_of(4, [(0, 1), (1, 2), (2, 3)], 3, FREE | {"cut_through": True}), GOSSIP[:1],
+         NOTHING | {"kind": "cut", "price": {"link": 1}, "since": [0, 0, 0, 0]}, "no switch cuts through"),
         (LINE, [SUM[0]._replace(packets=3)], {"whole": True, "blocks": True, "kind": "reach"},
          "equally many packets"),
     ],

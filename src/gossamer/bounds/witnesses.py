@@ -290,7 +290,7 @@ class _Laws:
                     for some in ({}, {"of": "sum"}, {"of": "copy"}):
                         if "groups" in law:
                             yield {**law, "groups": [{**group, **some} for group in law["groups"]]}
-                        elif law["kind"] == "reach":
+                        else:
                             yield {**law, **some}
             elif not isinstance(part, Fraction):
                 yield from self.of(part)

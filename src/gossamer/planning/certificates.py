@@ -218,12 +218,13 @@ def _proved(
     """
     best: tuple[Fraction, str, dict[str, Any] | None] = Fraction(0), "", None
     orbits = (net.orbit, net.link_orbit) if net.order > 1 else None
-    for bound in sorted(known, key=lambda b: -b.value):
+    ordered = sorted(known, key=lambda b: -b.value)
+    for bound in ordered:
         for proposal in witnesses_of(case, bound, orbits) if bound.value > best[0] else ():
             value, witness = strongest(net, items, proposal, bound.value / slot)
             if value * slot > best[0]:
                 best = value * slot, bound.text, witness
-            if value * slot >= bound.value:
+            if best[0] >= ordered[0].value:
                 break
     return best
 
