@@ -107,10 +107,9 @@ class Net:
         net, rules, ports = data["network"], data["rules"], data["network"].get("shared") or []
         self.nodes, self.ranks, self.source = net["nodes"], net["ranks"], net["source"]
         self.links, self.rules, self.shared = range(len(self.source)), rules, len(ports)
-        need(self.ranks <= self.nodes, "there are more ranks than nodes")
         columns = (spread(net[x], len(self.links), x) for x in ("target", "capacity", "occupancy", "latency"))
         self.target, self.capacity, self.occupancy, self.latency = columns
-        need(max(self.source + self.target, default=0) < self.nodes, "a link has an end that is no node")
+        need(max([self.ranks - 1, *self.source, *self.target]) < self.nodes, "a rank, or an end of a link, is no node")
         self.passes = [rules["cut_through"] and v >= self.ranks for v in range(self.nodes)]
         self.orbit, self.link_orbit, self.generators = list(range(self.nodes)), list(self.links), list[list[int]]()
         if data.get("symmetry"):
@@ -347,8 +346,7 @@ class Bound:
 
         Of a sum for several nodes, the first is looked at; a sum of a single contribution is copied.
         """
-        nodes = range(self.net.nodes)
-        sources, targets = (set(nodes if given.get(side) is None else given[side]) for side in ("from", "to"))
+        sources, targets = (set(range(self.net.nodes) if given.get(x) is None else given[x]) for x in ("from", "to"))
         for x in self.items:
             near, far = (targets, sources) if x.back else (sources, targets)
             root, leaves = [v for v in x.root if v in near], [v for v in x.leaves if v in far]
@@ -423,10 +421,9 @@ class Bound:
 
     def prices(self) -> None:
         """Read what resources cost a slot, and note what a packet pays for them on each link."""
-        net, law = self.net, self.law
-        only = set(net.links if law.get("only") is None else law["only"])
+        net, only = self.net, set(self.net.links if self.law.get("only") is None else self.law["only"])
         sizes = {"link": len(net.links), "send": net.nodes, "receive": net.nodes, "shared": net.shared}
-        self.price = {kind: spread(law["price"].get(kind) or 0, size, kind) for kind, size in sizes.items()}
+        self.price = {kind: spread(self.law["price"].get(kind) or 0, size, kind) for kind, size in sizes.items()}
         self.pays = [0] * len(net.links)
         self.paid: defaultdict[tuple[str, int], list[tuple[int, bool, int, int]]] = defaultdict(list)
         for e, ((kind, place), late, held) in ((e, use) for e, uses in enumerate(net.uses) for use in uses):
@@ -494,11 +491,10 @@ class Bound:
         both, ways = (max, (0, 1)) if copies or adds else (int.__add__, (2, 2))
         for x in self.items:
             if x.back and x.root == x.leaves:
-                before = after = [0] * net.nodes  # what counts up to a link, and from there on
-                if len(x.leaves) == net.ranks:
-                    start = dict.fromkeys(x.leaves, 0)
-                    before = before if copies else self.travel(start, ways[0], self.pays, both)
-                    after = after if adds else self.travel(start, ways[1], self.pays, both)
+                start, none = dict.fromkeys(x.leaves, 0), [0] * net.nodes  # what counts up to a link, and from there on
+                alone = len(x.leaves) == net.ranks
+                before = self.travel(start, ways[0], self.pays, both) if alone and not copies else none
+                after = self.travel(start, ways[1], self.pays, both) if alone and not adds else none
                 cost, joined, members = 0, list(range(net.nodes)), set(x.leaves)  # a part with members is named by one
                 links = zip(self.pays, net.source, net.target)
                 for pay, *ends in sorted((both(both(before[u], pay), after[v]), u, v) for pay, u, v in links):
@@ -532,9 +528,9 @@ class Bound:
         n, onward, links = net.nodes, degree - two_way, Counter[Any]()
         for u, v, places in zip(net.source, net.target, net.capacity):
             links.update({("from", u): places, ("to", v): places, (u, v): places})
-        turned = all(links[u, v] == links[v, u] for u, v in zip(net.source, net.target))
         need(name and n == net.ranks > 1, "all networks are those of a collective by its name, among ranks alone")
         need(max(links.values(), default=0) <= degree, "a node has more links than it may")
+        turned = all(links[u, v] == links[v, u] for u, v in zip(net.source, net.target))
         need(turned or not two_way, "links are not two-way")
 
         def told(rate: int) -> list[int]:  # nodes that know in each slot: each tells others, over links of their own
@@ -626,15 +622,10 @@ def time_of(time: Fraction, unit: str) -> str:
     return f"{time} {unit}" + "s" * (time != 1) + ("" if time.denominator == 1 else f" (about {float(time):.6g})")
 
 
-def main(file: str) -> int:
-    """Check the certificate in a file and return the exit status."""
-    try:
-        print("\n".join(check(Path(file).read_bytes())))
-    except (OSError, Refused) as reason:
-        print(f"refused: {reason}", file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]) if len(sys.argv) == 2 else "usage: python gossamer_check.py FILE.cert.json")
+    if len(sys.argv) != 2:
+        sys.exit("usage: python gossamer_check.py FILE.cert.json")
+    try:
+        print("\n".join(check(Path(sys.argv[1]).read_bytes())))
+    except (OSError, Refused) as reason:
+        sys.exit(f"refused: {reason}")
