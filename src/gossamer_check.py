@@ -9,18 +9,16 @@ with their proofs, are the page "Bounds that a program can check".
 Exit status: 0 if the certificate is accepted, 1 if it is refused, with one line that says why.
 """
 
-from __future__ import annotations
-
 import heapq
 import json
 import math
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cache
-from itertools import accumulate, product
+from itertools import accumulate, chain, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,7 +41,7 @@ CERTIFICATE = {
                 "occupancy": ABOVES, "latency": NUMBERS, "shared": ([PORT], None)},
     "rules": {"send": LIMIT, "receive": LIMIT, "cut_through": bool, "switches_copy": bool, "switches_add": bool,
               "buffer": LIMIT, "buffer_counts": "transit|all"},
-    "time": {"unit": "step|second", "slot": RATIO},
+    "time": {"unit": "step|second", "slot": "[1-9][0-9]{0,59}(/[1-9][0-9]{0,59})?"},
     "task": ({"items": [{"kind": "copy|sum", "from": [NODE], "to": [NODE], "packets": ABOVE}]},
              {"name": "broadcast|scatter|gather|reduce", "root": NODE, "packets": ABOVE},
              {"name": "allgather|alltoall|reduce-scatter|allreduce", "packets": ABOVE}),
@@ -54,7 +52,7 @@ CERTIFICATE = {
     "bound": (None, {"kind": "search"}, {"kind": "reach", "whole": bool, "blocks": bool, "far": (WHOLE, None), **SOME},
               {"kind": "load", "whole": bool, "blocks": bool, "price": PRICE, "only": LISTED,
                "groups": [({"serve": "distance", **SOME}, SETS, {"serve": "trees"})]},
-              {"kind": "cut", "whole": bool, "blocks": bool, "price": PRICE, "since": NUMBERS, **SOME},
+              {"kind": "cut", "whole": bool, "blocks": bool, "price": PRICE, "since": (*NUMBERS, [RATIO]), **SOME},
               {"kind": "everywhere", "whole": bool, "blocks": bool, "degree": ABOVE, "two_way": bool}),
 }  # fmt: skip
 
@@ -107,13 +105,11 @@ class Net:
 
     def __init__(self, data: dict[str, Any]) -> None:
         net, rules, ports = data["network"], data["rules"], data["network"].get("shared") or []
-        self.nodes, self.ranks, self.source, self.target = (net[x] for x in ("nodes", "ranks", "source", "target"))
+        self.nodes, self.ranks, self.source = net["nodes"], net["ranks"], net["source"]
         self.links, self.rules, self.shared = range(len(self.source)), rules, len(ports)
-        need(self.ranks <= self.nodes, "there are more ranks than nodes")
-        fit = len(self.target) == len(self.source) and all(v < self.nodes for v in self.source + self.target)
-        need(fit, "links have not as many targets as sources, or an end that is no node")
-        numbers = [spread(net[x], len(self.links), x) for x in ("capacity", "occupancy", "latency")]
-        self.capacity, self.occupancy, self.latency = numbers
+        columns = (spread(net[x], len(self.links), x) for x in ("target", "capacity", "occupancy", "latency"))
+        self.target, self.capacity, self.occupancy, self.latency = columns
+        need(max([self.ranks - 1, *self.source, *self.target]) < self.nodes, "a rank, or an end of a link, is no node")
         self.passes = [rules["cut_through"] and v >= self.ranks for v in range(self.nodes)]
         self.orbit, self.link_orbit, self.generators = list(range(self.nodes)), list(self.links), list[list[int]]()
         if data.get("symmetry"):
@@ -142,8 +138,7 @@ class Net:
         generator moves, such maps lead to all nodes. So the group has a member for each node of the orbit of node 0.
         """
         nodes, images, self.generators = range(self.nodes), [], generators
-        kinds = list(zip(self.capacity, self.occupancy, self.latency, self.links))
-        ordered = sorted((u, v, *kind) for u, v, kind in zip(self.source, self.target, kinds))
+        ordered = sorted(zip(self.source, self.target, self.capacity, self.occupancy, self.latency, self.links))
         for p in generators:
             need(sorted(p) == list(nodes), "a generator is no permutation")
             moved = sorted((p[u], p[v], *kind) for u, v, *kind in ordered)  # of links that are alike, in their order
@@ -151,8 +146,8 @@ class Net:
             need(alike and max(p[: self.ranks]) < self.ranks, "a generator is no automorphism")
             images.append([e for _, e in sorted((a[-1], b[-1]) for a, b in zip(moved, ordered))])
         for c in commuting:
-            need(len(c) == self.nodes > max(c), "what commutes is no map of the nodes")
-            need(all(c[p[v]] == p[c[v]] for p in generators for v in nodes), "something does not commute")
+            fit = len(c) == self.nodes > max(c) and all(c[p[v]] == p[c[v]] for p in generators for v in nodes)
+            need(fit, "what commutes is no map of the nodes, or does not commute")
         found, new = set[int](), {0, *(v for v in nodes if all(p[v] == v for p in generators))}
         while new:
             found |= new
@@ -172,10 +167,9 @@ def top(joined: list[int], place: int) -> int:
 def orbits(size: int, permutations: list[list[int]]) -> list[int]:
     """Return for each of `size` places the lowest one that products of permutations take it to."""
     joined = list(range(size))
-    for p in permutations:
-        for place in range(size):
-            low, high = sorted((top(joined, place), top(joined, p[place])))
-            joined[high] = low
+    for p, place in product(permutations, range(size)):
+        low, high = sorted((top(joined, place), top(joined, p[place])))
+        joined[high] = low
     return [top(joined, place) for place in range(size)]
 
 
@@ -185,25 +179,25 @@ def orbits(size: int, permutations: list[list[int]]) -> list[int]:
 class Item(NamedTuple):
     """What must be communicated; with a symmetry, the item and all its images.
 
-    A copy: `packets` packets, which each of `root` has, must come to all `leaves`. A sum (`back`): each of `leaves` has
-    `packets` packets, of which the sums, packet by packet, must come to all of `root`. A schedule has `after` slots
-    less for it at its beginning, and `before` at its end.
+    A copy: `packets` packets, which the one node in `root` has, must come to all `leaves`. A sum (`back`): each of
+    `leaves` has `packets` packets, of which the sums, packet by packet, must come to all of `root`. A schedule has so
+    many slots less for it (`idle`) at its beginning, and at its end.
     """
 
     back: bool
     root: list[int]
     leaves: list[int]
     packets: int
-    after: int = 0
-    before: int = 0
+    idle: tuple[int, int] = (0, 0)
     number: int | None = None
 
 
 def read_task(task: dict[str, Any], net: Net) -> tuple[str, list[Item]]:
     """Return what must be communicated, in words and as items; of a named collective one item of each orbit."""
     if "items" in task:
-        for ends in (x[side] for x in task["items"] for side in ("from", "to")):
-            need(0 < len(set(ends)) == len(ends) and max(ends) < net.ranks, "an item must name ranks, none twice")
+        for x, side in product(task["items"], ("from", "to")):
+            need(0 < len(set(x[side])) == len(x[side]) and max(x[side]) < net.ranks, "ends are no ranks, or some twice")
+            need(side == "to" or x["kind"] == "sum" or len(x[side]) == 1, "a copy must have one source")
         found = [(x["kind"] == "sum", x["from"], x["to"], x["packets"]) for x in task["items"]]
         items = [Item(True, to, from_, k) if back else Item(False, from_, to, k) for back, from_, to, k in found]
         return f"a table of {len(items) * net.order} demands", items
@@ -226,101 +220,84 @@ def read_task(task: dict[str, Any], net: Net) -> tuple[str, list[Item]]:
 # -- the schedule
 
 
-class Replay:
-    """Transfers carried out one by one, then what nodes have in the end compared with the items.
+def replay(net: Net, items: list[Item], plan: dict[str, Any], slots: int) -> None:
+    """Carry out transfers one by one, then compare what nodes have in the end with the items.
 
     A row carries a set of contributions, as bits: the union of what earlier rows brought to its node and, for -1, of
-    what the node itself contributes, none of it twice. A copied packet is a sum of one contribution, which each of its
-    sources has. Links from number `len(net.links)` on lead from each node to itself in no time: over them go results,
-    which the node has in the end.
+    what the node itself contributes, none of it twice. A copied packet is a sum of one contribution. Links from number
+    `len(net.links)` on lead from each node to itself in no time: over them go results, which the node has in the end.
     """
+    columns, rules = [plan[name] for name in ("slot", "link", "packet", "carries")], net.rules
+    period, generations, everything = (
+        plan.get("period") or 1,
+        plan.get("generations") or 1,
+        rules["buffer_counts"] == "all",
+    )
+    need(len(set(map(len, columns))) == 1, "columns of the schedule are not equally long")
+    need(not any(x.packets % generations for x in items), "packets of an item make no such generations")
+    need(sum(x.packets for x in items) <= len(plan["slot"]) * generations, "there are fewer rows than packets")
 
-    def __init__(self, net: Net, items: list[Item], plan: dict[str, Any], slots: int) -> None:
-        columns = [plan[name] for name in ("slot", "link", "packet", "carries")]
-        self.net, self.slots, self.everything = net, slots, net.rules["buffer_counts"] == "all"
-        self.period, self.generations = plan.get("period") or 1, plan.get("generations") or 1
-        need(len(set(map(len, columns))) == 1, "columns of the schedule are not equally long")
-        need(not any(x.packets % self.generations for x in items), "packets of an item make no such generations")
-        need(sum(x.packets for x in items) <= len(plan["slot"]) * self.generations, "there are fewer rows than packets")
-        packets: list[tuple[dict[int, int], int, list[int]]] = []  # what nodes have of each, all of it, who must get it
-        for x in items:
-            own = {v: 1 << i * x.back for i, v in enumerate(x.leaves if x.back else x.root)}
-            whole = sum(set(own.values()))
-            packets += [(own, whole, x.root if x.back else x.leaves)] * (x.packets // self.generations)
-        ways = [*zip(net.source, net.target, net.occupancy, net.latency, net.uses)]
-        ways += [(v, v, 0, 0, []) for v in range(net.nodes)]
-        self.until: list[int] = []  # for each row, when what it carries has left its node; FAR for a result
-        self.brought: list[tuple[int, int, int, int, int]] = []  # packet, node, what; from when on its head, and all
-        self.users: defaultdict[tuple[int, int, int], list[int]] = defaultdict(list)  # rows that carry what there was
-        self.spans: defaultdict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)  # uses of resources
-        complete = set()
-        for row, (t, e, p, carried) in enumerate(zip(*columns)):
-            need(e < len(ways) and p < len(packets), f"row {row} of the schedule has no link, or no packet")
-            u, v, occupancy, latency, uses = ways[e]
-            end = t + occupancy + latency
-            need(end + (self.generations - 1) * self.period <= slots, f"row {row} ends after the last slot")
-            own, whole, _ = packets[p]
-            has = self.gathered(row, p, u, carried, own.get(u, 0), t, t + occupancy)
-            self.brought.append((p, v, has, t + latency if net.passes[v] else end, end))
-            self.until.append(t if uses else FAR)
-            if has == whole and not (uses and self.everything):
-                complete.add((p, v))
-            for resource, late, held in uses:
-                begin = end - held if late else t
-                self.spans[resource].append((begin, begin + held))
-        for p, (own, whole, targets) in enumerate(packets):
-            for v in targets:
-                need((p, v) in complete or own.get(v) == whole, f"packet {p} is not complete at node {v} at the end")
-        if net.rules.get("buffer"):
-            self.wait()
-        for resource, spans in self.spans.items():
-            self.fit(resource, spans)
+    # what there is by a row, of a packet, at a node: contributions, when its head can go on, when all of it is there,
+    # and the rows that carry it, each with the slot in which it has left; all of each packet, and who has yet to get it
+    there: dict[tuple[int, int, int], tuple[int, int, int, list[tuple[int, int]]]] = {}
+    whole, missing = list[int](), set[tuple[int, int]]()
+    for x in (each for each in items for _ in range(each.packets // generations)):
+        sources, targets = (x.leaves, x.root) if x.back else (x.root, x.leaves)
+        there.update(((-1, len(whole), v), (1 << i, 0, -generations * period, [])) for i, v in enumerate(sources))
+        missing.update((len(whole), v) for v in targets if sources != [v])
+        whole.append((1 << len(sources)) - 1)
 
-    def gathered(self, row: int, p: int, u: int, carried: list[int], own: int, begin: int, gone: int) -> int:
-        """Return the contributions that a row takes at node u from slot `begin` on; all must be there by `gone`."""
-        rules, has = self.net.rules, 0
-        need(u < self.net.ranks or rules["switches_add"] or len(carried) == 1, f"row {row} adds at a switch")
+    ways = [*zip(net.source, net.target, net.occupancy, net.latency, net.uses)]
+    ways += [(v, v, 0, 0, []) for v in range(net.nodes)]
+    spans: defaultdict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)  # when each use of a resource is
+    for row, (t, e, p, carried) in enumerate(zip(*columns)):
+        need(e < len(ways) and p < len(whole), f"row {row} of the schedule has no link, or no packet")
+        u, v, occupancy, latency, uses = ways[e]
+        has, end, left = 0, t + occupancy + latency, t if uses else slots if everything else -1
+        need(end + (generations - 1) * period <= slots, f"row {row} ends after the last slot")
+        need(u < net.ranks or rules["switches_add"] or len(carried) == 1, f"row {row} adds at a switch")
         for k in carried:
-            new = own
-            if k >= 0:
-                fits = k < row and self.brought[k][:2] == (p, u) and self.until[k] < FAR
-                need(fits, f"row {row} cannot carry on row {k}")
-                _, _, new, usable, there = self.brought[k]
-                need(usable <= begin and there <= gone, f"what row {row} carries is not there yet in slot {begin}")
-            need(not has & new, f"row {row} carries a contribution twice")
-            users = self.users[k, p, u]
-            need(u < self.net.ranks or rules["switches_copy"] or not users, f"row {row} copies at a switch")
-            users.append(row)
-            has |= new
+            need((k, p, u) in there, f"row {row} cannot carry on row {k}")
+            part, usable, complete, carriers = there[k, p, u]
+            need(usable <= t and complete <= t + occupancy, f"what row {row} carries is not there yet in slot {t}")
+            need(not has & part, f"row {row} carries a contribution twice")
+            need(u < net.ranks or rules["switches_copy"] or not carriers, f"row {row} copies at a switch")
+            carriers.append((row, left))
+            has |= part
         need(has, f"row {row} carries nothing")
-        return has
+        if uses:
+            there[row, p, v] = has, t + latency if net.passes[v] else end, end, []
+        if has == whole[p] and not (uses and everything):
+            missing.discard((p, v))
+        for resource, late, held in uses:
+            spans[resource].append((end - held, end) if late else (t, t + held))
+    p, v = min(missing, default=(0, 0))
+    need(not missing, f"packet {p} is not complete at node {v} at the end")
 
-    def wait(self) -> None:
-        """Note the slots in which packets are in buffers. What is always used together waits together."""
-        begins: dict[tuple[int, int, tuple[int, ...]], int] = {}
-        for (k, p, v), rows in self.users.items():
-            known = tuple(row for row in rows if self.everything or self.until[row] < FAR)
-            if known and (k >= 0 or self.everything):
-                begin = self.brought[k][4] if k >= 0 else -self.generations * self.period
-                begins[v, p, known] = min(begin, begins.get((v, p, known), FAR))
-        for (v, _, known), begin in begins.items():
-            end = min(max(self.until[row] for row in known), self.slots)
-            if begin <= end:
-                self.spans["buffer", self.net.orbit[v]].append((begin, end + 1))
-
-    def fit(self, resource: tuple[str, int], spans: list[tuple[int, int]]) -> None:
-        """Refuse if there are ever more users of a resource than it has room for; spans are when each comes and leaves.
-
-        Whatever is used at some time is used as well, a number of periods earlier, by as many of the first generations
-        as fit into the time of one; later ones find no more in use.
-        """
-        length = max(leave for _, leave in spans) - min(come for come, _ in spans)
-        copies = min(self.generations, -(-length // self.period))
-        need(copies * len(spans) < MANY, "so many generations at once are too much to check")
-        changes = [(come, 1) for come, _ in spans] + [(leave, -1) for _, leave in spans]
-        ordered = sorted((time + self.period * g, change) for g in range(copies) for time, change in changes)
-        most, room = self.net.order * max(accumulate(change for _, change in ordered)), self.net.room[resource]
+    begins: defaultdict[Any, list[int]] = defaultdict(list)  # what is always used together waits together
+    for (k, p, v), (_, _, complete, carriers) in there.items():
+        if carriers and (k >= 0 or everything):
+            begins[v, p, tuple(carriers)].append(complete)
+    for (v, _, carriers), slots_of in begins.items():
+        begin, end = min(slots_of), max(left for _, left in carriers)
+        if begin <= end:
+            spans["buffer", net.orbit[v]].append((begin, end + 1))
+    for resource, some in spans.items():
+        most, room = net.order * peak(some, period, generations), net.room[resource]
         need(most <= room, f"{resource[0]} {resource[1]} is used by {most} at once, of at most {room}")
+
+
+def peak(spans: list[tuple[int, int]], period: int, generations: int) -> int:
+    """Return how many users there are at once, if each comes and goes in every generation, a period later each.
+
+    Whatever is used at some time is used as well, a number of periods earlier, by as many of the first generations as
+    fit into the time of one; later ones find no more in use.
+    """
+    length = max(leave for _, leave in spans) - min(come for come, _ in spans)
+    copies = min(generations, -(-length // period))
+    need(copies * len(spans) < MANY, "so many generations at once are too much to check")
+    ordered = sorted((t + period * g, more) for g in range(copies) for span in spans for t, more in zip(span, (1, -1)))
+    return max(accumulate(more for _, more in ordered))
 
 
 # -- the lower bound
@@ -336,60 +313,55 @@ class Bound:
     which hold no link for long, none in any time below `goal`. Each law returns what there is more than is needed.
     """
 
-    def __init__(self, net: Net, items: list[Item], whole: bool, blocks: bool) -> None:
-        self.net, self.whole = net, whole
-        self.hold = net.occupancy if whole else [0] * len(net.links)
+    def __init__(self, net: Net, task: dict[str, Any], items: list[Item], law: dict[str, Any]) -> None:
+        self.net, self.task, self.law, self.whole, self.blocks = net, task, law, law["whole"], law["blocks"]
+        self.hold = net.occupancy if self.whole else [0] * len(net.links)
         self.near: list[list[list[tuple[int, int]]]] = [[[] for _ in range(net.nodes)] for _ in range(3)]
         for e, (u, v) in enumerate(zip(net.source, net.target)):  # forwards, backwards, and either way
             for way, here, there in ((0, u, v), (1, v, u), (2, u, v), (2, v, u)):
                 self.near[way][here].append((e, there))
         ends = (net.target, net.source)  # where switches that cut through pass on the head of a packet
         self.takes = [[a + o * (not net.passes[v]) for a, o, v in zip(net.latency, self.hold, to)] for to in ends]
-        found = [part for x in items for part in (self.halves(x) if blocks and x.back and x.root == x.leaves else [x])]
-        self.items = [x._replace(number=i) for i, x in enumerate(found)]
+        parts = (self.halves(x) if self.blocks and x.back and x.root == x.leaves else [x] for x in items)
+        self.items = [x._replace(number=i) for i, x in enumerate(chain.from_iterable(parts))]
 
-    def slack(self, law: dict[str, Any], goal: Fraction) -> Fraction:
-        """Return what there is more than a law needs of all schedules of less than `goal` slots."""
+    def slack(self, goal: Fraction) -> Fraction:
+        """Return what there is more than the law needs of all schedules of less than `goal` slots."""
         self.time = Fraction(math.ceil(goal) - 1) if self.whole else goal
-        return {"load": self.load, "cut": self.cut, "reach": self.reach}[law["kind"]](law)
+        laws = {"load": self.load, "cut": self.cut, "reach": self.reach, "everywhere": self.everywhere}
+        return laws[self.law["kind"]]()
 
     def halves(self, item: Item) -> Iterator[Item]:
         """Yield a sum for all its ranks as two items of each of them: a sum for this root, and later copies from it."""
         net, members = self.net, item.leaves
         packets, left = divmod(item.packets * net.order, len(members))
-        alike = net.order == 1 or len(members) == net.ranks
-        need(alike and not left, "the ranks of a sum cannot be the roots of equally many packets")
+        need(not left and (net.order == 1 or len(members) == net.ranks), "ranks are no roots of equally many packets")
         for root in sorted({net.orbit[v] for v in members}):
-            others = [v for v in members if v != root]
             tell, collect = (max(self.travel({root: 0}, way)[v] for v in members) for way in (0, 1))
-            yield Item(True, [root], others, packets, 0, tell)
-            yield Item(False, [root], others, packets, collect, 0)
+            yield Item(True, [root], members, packets, (0, tell))
+            yield Item(False, [root], members, packets, (collect, 0))
 
     def flows(self, given: dict[str, Any]) -> Iterator[Item]:
         """Yield some of each item: from the nodes `from` to the nodes `to`, of one kind if told.
 
         Of a sum for several nodes, the first is looked at; a sum of a single contribution is copied.
         """
-        nodes = range(self.net.nodes)
-        sources, targets = (set(nodes if given.get(side) is None else given[side]) for side in ("from", "to"))
+        sources, targets = (set(range(self.net.nodes) if given.get(x) is None else given[x]) for x in ("from", "to"))
         for x in self.items:
             near, far = (targets, sources) if x.back else (sources, targets)
             root, leaves = [v for v in x.root if v in near], [v for v in x.leaves if v in far]
             back = x.back and (len(leaves) > 1 or len(root) == 1)
-            if x.back and not back:
-                root, leaves = leaves, root
-            root = root[:1] if back else root
-            leaves = [v for v in leaves if v not in root]
-            asked = given.get("of") in (None, "sum" if x.back else "copy") and (x.back or root == x.root)
-            if asked and root and leaves:
-                yield x._replace(back=back, root=root, leaves=leaves)
+            root, leaves = (root, leaves) if back == x.back else (leaves, root)
+            flow = x._replace(back=back, root=root[:1], leaves=[v for v in leaves if v not in root[:1]])
+            if flow.root and flow.leaves and given.get("of") in (None, "sum" if x.back else "copy"):
+                yield flow
 
     # times: how long something takes to its ends
 
-    def travel(self, start: dict[int, int], way: int, length: list[int] | None = None) -> list[int]:
+    def travel(self, start: dict[int, int], way: int, length: Any = None, both: Any = int.__add__) -> list[int]:
         """Return when what starts at some times can be at each node, or how far it is by other lengths; FAR if never.
 
-        At switches that cut through, when its head can be there.
+        At switches that cut through, when its head can be there. Lengths add up, or the largest one of a path counts.
         """
         length, here = length or self.takes[way], [FAR] * self.net.nodes
         heap = sorted((far, v) for v, far in start.items())
@@ -398,12 +370,12 @@ class Bound:
             if far < here[u]:
                 here[u] = far
                 for e, v in self.near[way][u]:
-                    heapq.heappush(heap, (far + length[e], v))
+                    heapq.heappush(heap, (both(far, length[e]), v))
         return here
 
-    def reach(self, law: dict[str, Any]) -> Fraction:
+    def reach(self) -> Fraction:
         """Return how much earlier than in time each item can come to all its ends."""
-        return min((self.early(flow, law.get("far")) for flow in self.flows(law)), default=self.time)
+        return min((self.early(flow, self.law.get("far")) for flow in self.flows(self.law)), default=self.time)
 
     def early(self, flow: Item, far: int | None) -> Fraction:
         """Return how much earlier a flow can be done, or, if less, how many more nodes at least `far` away it reaches.
@@ -411,18 +383,16 @@ class Bound:
         Where nodes copy (or, backwards, add), all tell others; else ranks alone, each by a transfer for each other one.
         Each begins at most `places` transfers in `every` slots, each of which takes `least` slots or more to the next.
         """
-        net, back = self.net, flow.back
+        net, back, takes, near = self.net, flow.back, self.takes[flow.back], self.near[flow.back]
         copying, sending = ("switches_add", "receive") if back else ("switches_copy", "send")
-        here, time = self.travel(dict.fromkeys(flow.root, 0), back), self.time - flow.after - flow.before
+        here, time = self.travel(dict.fromkeys(flow.root, 0), back), self.time - sum(flow.idle)
         slack, helped = time - max(here[v] for v in flow.leaves), net.rules[copying] or net.ranks == net.nodes
-        if slack < 0 or far is None or not self.whole or len(flow.root) > 1 or (helped and any(net.passes)):
+        if slack < 0 or far is None or not self.whole or (helped and any(net.passes)):
             return slack
-        tell = range(net.nodes if helped else net.ranks)
-        onward = self.travel(dict.fromkeys(tell, 0), not back, self.takes[back])
-        least = min(self.takes[back][e] + onward[v] for u in tell for e, v in self.near[back][u])
-        every = min(net.occupancy[e] for u in tell for e, _ in self.near[back][u])
-        places = net.rules.get(sending) or max(sum(net.capacity[e] for e, _ in self.near[back][u]) for u in tell)
-        link = max(self.takes[back]) if helped else FAR
+        links = [[e for e, _ in near[u]] for u in range(net.nodes if helped else net.ranks)]  # of each that tells
+        least, link = (min(takes), max(takes)) if helped else (self.apart(back), FAR)
+        every = min(net.occupancy[e] for some in links for e in some)
+        places = net.rules.get(sending) or max(sum(net.capacity[e] for e in some) for some in links)
         wanted, told, hops = sum(here[v] >= far for v in flow.leaves), 0, max(1, -(-far // link))
         while told < wanted and max(far, hops * least) <= time:
             later = min(wanted, int(time - max(far, hops * least)) // every)  # more is enough as well
@@ -430,24 +400,30 @@ class Bound:
             hops += 1
         return min(slack, Fraction(told - wanted))
 
+    def apart(self, way: int) -> int:
+        """Return how long something takes at least from a rank to another one: their numbers differ in some bit."""
+        ranks, found = range(self.net.ranks), list[int]()
+        for bit, side in product(range(self.net.ranks.bit_length()), (0, 1)):
+            here = self.travel({v: 0 for v in ranks if v >> bit & 1 == side}, way)
+            found += [here[v] for v in ranks if v >> bit & 1 != side]
+        return min(found)
+
     # prices: what a packet pays on each link, and what resources are worth
 
     def windows(self, flows: list[Item]) -> list[list[int]]:
         """Return the slots before something of flows, or of images of them, is at each node, and after it leaves."""
         found, orbit = [], self.net.orbit
         for back in (False, True):
-            first: dict[int, int] = {}
-            for flow in flows:
-                for v in flow.root if flow.back == back else flow.leaves:
-                    first[orbit[v]] = min(flow.before if back else flow.after, first.get(orbit[v], FAR))
+            ends = ((v, x.idle[back]) for x in flows for v in (x.root if x.back == back else x.leaves))
+            first = dict(sorted({(orbit[v], slots) for v, slots in ends}, reverse=True))  # the least of each orbit
             found.append(self.travel({v: first[low] for v, low in enumerate(orbit) if low in first}, back))
         return found
 
-    def prices(self, law: dict[str, Any]) -> None:
+    def prices(self) -> None:
         """Read what resources cost a slot, and note what a packet pays for them on each link."""
-        net, only = self.net, set(self.net.links if law.get("only") is None else law["only"])
+        net, only = self.net, set(self.net.links if self.law.get("only") is None else self.law["only"])
         sizes = {"link": len(net.links), "send": net.nodes, "receive": net.nodes, "shared": net.shared}
-        self.price = {kind: spread(law["price"].get(kind) or 0, size, kind) for kind, size in sizes.items()}
+        self.price = {kind: spread(self.law["price"].get(kind) or 0, size, kind) for kind, size in sizes.items()}
         self.pays = [0] * len(net.links)
         self.paid: defaultdict[tuple[str, int], list[tuple[int, bool, int, int]]] = defaultdict(list)
         for e, ((kind, place), late, held) in ((e, use) for e, uses in enumerate(net.uses) for use in uses):
@@ -456,33 +432,33 @@ class Bound:
                 over = net.latency[e] + max(0, self.hold[e] - held)  # of the transfer, not in the resource
                 self.paid[kind, place].append((e, late, held, over))
 
-    def worth(self, heads: list[int], tails: list[int]) -> Fraction:
-        """Return what resources are worth within the time, of which some slots pass before and after nodes."""
-        worth, net = Fraction(0), self.net
+    def worth(self, needed: int, heads: Sequence[Fraction | int], tails: Sequence[Fraction | int]) -> Fraction:
+        """Return what resources are worth more than is needed; some of the time passes before and after nodes.
+
+        If nothing is needed, there is always more.
+        """
+        more, net = Fraction(-needed or 1), self.net
         for (kind, place), links in self.paid.items():
             begin = min(heads[net.source[e]] + over * late for e, late, _, over in links)
             end = max(self.time - tails[net.target[e]] - over * (not late) for e, late, _, over in links)
-            helds = {held for _, _, held, _ in links}
-            slots, unit = max(0, end - begin), helds.pop() if len(helds) == 1 else 1
-            slots = slots // unit * unit if self.whole else slots
-            worth += self.price[kind][place] * net.room[kind, place] * slots
-        return worth
+            slots, unit = max(Fraction(0), end - begin), math.gcd(*(held for _, _, held, _ in links))
+            more += self.price[kind][place] * net.room[kind, place] * (slots // unit * unit if self.whole else slots)
+        return more
 
-    def load(self, law: dict[str, Any]) -> Fraction:
+    def load(self) -> Fraction:
         """Return what resources are worth more than what groups of items pay for them."""
-        self.prices(law)
+        self.prices()
         serve = {"distance": self.by_distance, "sets": self.by_sets, "trees": self.by_trees}
-        counted = [each for group in law["groups"] for each in serve[group["serve"]](group)]
+        counted = [each for group in self.law["groups"] for each in serve[group["serve"]](group)]
         need(len({flow.number for flow, _ in counted}) == len(counted), "an item counts twice")
         needed = self.net.order * sum(flow.packets * pays for flow, pays in counted)
-        need(needed, "nothing is paid")
-        return self.worth(*self.windows([flow for flow, pays in counted if pays])) - needed
+        return self.worth(needed, *self.windows([flow for flow, pays in counted if pays]))
 
     def by_distance(self, group: dict[str, Any]) -> Iterator[tuple[Item, int]]:
         """Yield for each item the price of the cheapest path to the end that has the dearest one."""
-        here = cache(lambda back, *roots: self.travel(dict.fromkeys(roots, 0), back, self.pays))
+        here = cache(lambda back, root: self.travel({root: 0}, back, self.pays))
         for flow in self.flows(group):
-            far = here(flow.back, *flow.root)
+            far = here(flow.back, flow.root[0])
             dearest = max(flow.leaves, key=far.__getitem__)
             yield flow._replace(leaves=[dearest]), far[dearest]
 
@@ -491,9 +467,8 @@ class Bound:
         net, flows, sets = self.net, list(self.flows(group)), group["sets"]
         weights = spread(group["weights"], len(sets), "weights")
         of: defaultdict[int, set[int]] = defaultdict(set)  # the sets that a node is in
-        for k, nodes in enumerate(sets):
-            for v in nodes:
-                of[v].add(k)
+        for k, v in ((k, v) for k, nodes in enumerate(sets) for v in nodes):
+            of[v].add(k)
         need(all(v < net.nodes for v in of), "a set has a node that is none")
         family = sorted((sorted(nodes), weight) for nodes, weight in zip(sets, weights))
         images = (sorted((sorted(p[v] for v in nodes), weight) for nodes, weight in family) for p in net.generators)
@@ -503,81 +478,80 @@ class Bound:
                 entered = of[u] - of[v] if back else of[v] - of[u]
                 need(sum(weights[k] for k in entered) <= pay, "sets count more than a packet pays to enter them")
         for flow in flows:
-            crossed = set().union(*(of[v] for v in flow.leaves)).difference(*(of[v] for v in flow.root))
+            crossed = set().union(*(of[v] for v in flow.leaves)).difference(of[flow.root[0]])
             yield flow._replace(leaves=[v for v in flow.leaves if of[v] & crossed]), sum(weights[k] for k in crossed)
 
     def by_trees(self, _: dict[str, Any]) -> Iterator[tuple[Item, int]]:
-        """Yield for each sum for all its ranks two minimum spanning trees: of hops, or of calls between ranks."""
-        net, away = self.net, [0] * self.net.nodes
-        alone = not (net.rules["switches_copy"] or net.rules["switches_add"])
+        """Yield for each sum for all its ranks two minimum spanning trees: of hops, or of calls between ranks.
+
+        If switches neither copy nor add, a call pays its whole path. If they copy alone, it enters a rank by a hop of
+        its own, with what one rank has sent; if they add alone, it leaves one so.
+        """
+        net, copies, adds = self.net, self.net.rules["switches_copy"], self.net.rules["switches_add"]
+        both, ways = (max, (0, 1)) if copies or adds else (int.__add__, (2, 2))
         for x in self.items:
             if x.back and x.root == x.leaves:
-                if alone and len(x.leaves) == net.ranks:  # calls pay their whole paths
-                    away = self.travel(dict.fromkeys(x.leaves, 0), 2, self.pays)
+                start, none = dict.fromkeys(x.leaves, 0), [0] * net.nodes  # what counts up to a link, and from there on
+                alone = len(x.leaves) == net.ranks
+                before = self.travel(start, ways[0], self.pays, both) if alone and not copies else none
+                after = self.travel(start, ways[1], self.pays, both) if alone and not adds else none
                 cost, joined, members = 0, list(range(net.nodes)), set(x.leaves)  # a part with members is named by one
-                tree = sorted((away[u] + pay + away[v], u, v) for pay, u, v in zip(self.pays, net.source, net.target))
-                for pay, *ends in tree:
+                links = zip(self.pays, net.source, net.target)
+                for pay, *ends in sorted((both(both(before[u], pay), after[v]), u, v) for pay, u, v in links):
                     u, v = sorted((top(joined, end) for end in ends), key=members.__contains__)
                     cost += 2 * pay * (u in members and u != v)
                     joined[u] = v
                 yield x, cost
 
-    def cut(self, law: dict[str, Any]) -> Fraction:
-        """Return what resources are worth more than what must come from near nodes; each node is near since a slot."""
-        net, since, last = self.net, spread(law["since"], self.net.nodes, "since"), int(self.time)
-        need(self.whole and net.order == 1 and not any(net.passes), "slots are of packets that no switch cuts through")
-        self.prices(law)
-        links, late, needed = zip(net.source, net.target, *self.takes, self.pays), range(last + 1, FAR), 0
-        least = min((pay for u, v, takes, _, pay in links if since[u] + takes <= min(last, since[v] - 1)), default=FAR)
-        for flow in self.flows(law):
-            near, far = (late, [0]) if flow.back else ([0], late)
-            if all(since[v] in near for v in flow.root) and any(since[v] in far for v in flow.leaves):
-                needed += least * flow.packets
-        return self.worth(since, [max(0, last + 1 - slot) for slot in since]) - needed
+    def cut(self) -> Fraction:
+        """Return what resources are worth more than what must come from near nodes; each node is near since a time."""
+        net, end = self.net, self.time + self.whole  # what is done within the time is done before this
+        since = [Fraction(slot) for slot in spread(self.law["since"], net.nodes, "since")]
+        need(net.order == 1, "a cut is of items without a symmetry")
+        need(not (self.whole and any(net.passes)), "a cut is of packets that no switch cuts through")
+        self.prices()
+        links, needed = zip(net.source, net.target, self.takes[0], self.pays), 0
+        least = min((pay for u, v, takes, pay in links if since[u] + takes < min(end, since[v])), default=FAR)
+        for flow in self.flows(self.law):
+            near, far, of = (flow.leaves, flow.root, min) if flow.back else (flow.root, flow.leaves, max)
+            begin, last = (of(since[v] for v in nodes) for nodes in (near, far))
+            needed += least * flow.packets * (begin <= flow.idle[0] and last >= end - flow.idle[1])
+        return self.worth(needed, since, [max(Fraction(0), end - slot) for slot in since])
 
+    def everywhere(self) -> Fraction:
+        """Return what there is more than a collective needs, on all networks of such nodes.
 
-def everywhere(net: Net, task: dict[str, Any], law: dict[str, Any], goal: Fraction) -> Fraction:
-    """Return what there is more than a collective needs in less than `goal` slots, on all networks of such nodes.
+        At most `degree` links lead from each node, and to it; if they are two-way, as many from one to another as back.
+        So at most `degree` nodes are at distance 1 of a node, and at most `onward` times as many at each distance more.
+        """
+        net, degree, two_way, name = self.net, self.law["degree"], self.law["two_way"], self.task.get("name", "")
+        n, onward, links = net.nodes, degree - two_way, Counter[Any]()
+        for u, v, places in zip(net.source, net.target, net.capacity):
+            links.update({("from", u): places, ("to", v): places, (u, v): places})
+        need(name and n == net.ranks > 1, "all networks are those of a collective by its name, among ranks alone")
+        need(max(links.values(), default=0) <= degree, "a node has more links than it may")
+        turned = all(links[u, v] == links[v, u] for u, v in zip(net.source, net.target))
+        need(turned or not two_way, "links are not two-way")
 
-    At most `degree` links lead from each node, and to it; if they are two-way, as many from one to another as back. So
-    at most `degree` nodes are at distance 1 of a node, and at most `onward` times as many at each distance more.
-    """
-    n, degree, two_way, whole, name = net.nodes, law["degree"], law["two_way"], law["whole"], task.get("name", "")
-    slots, onward = Fraction(math.ceil(goal) - 1) if whole else goal, degree - two_way
-    out, into, there, back = Counter[Any](), Counter[Any](), Counter[Any](), Counter[Any]()
-    for u, v, places in zip(net.source, net.target, net.capacity):
-        for count, key in ((out, u), (into, v), (there, (u, v)), (back, (v, u))):
-            count[key] += places
-    need(name and n == net.ranks > 1, "what holds on all networks is of a collective by its name, among ranks alone")
-    need(all(places <= degree for places in (*out.values(), *into.values())), "a node has more links than it may")
-    need(there == back or not two_way, "links are not two-way")
-    away, left, room = list[int](), n - 1, degree  # nodes that are more than 0, 1, 2, ... links away, at least
-    while left > 0:
-        need(room, "no network of so few links is connected")
-        away.append(left)
-        left, room = left - room, room * onward
-    send, receive = (min(degree, net.rules.get(way) or degree) for way in ("send", "receive"))
+        def told(rate: int) -> list[int]:  # nodes that know in each slot: each tells others, over links of their own
+            fresh, known = [1], [1]
+            while known[-1] < n:
+                left = ((degree if i + 1 == len(fresh) else onward) - i * rate for i in range(min(len(fresh), degree)))
+                fresh.append(sum(fresh[-1 - i] * min(rate, max(0, more)) for i, more in enumerate(left)))
+                known.append(known[-1] + fresh[-1])
+                need(fresh[-1], "no network of so few links is connected")
+            return known
 
-    def told(rate: int) -> int:  # slots until all know, each by another one who does, over a link that told no other
-        fresh, known = [1], 1
-        while known < n:
-            links = ((degree if i + 1 == len(fresh) else onward) - i * rate for i in range(min(len(fresh), degree)))
-            fresh.append(sum(fresh[-1 - i] * min(rate, max(0, more)) for i, more in enumerate(links)))
-            known += fresh[-1]
-        return len(fresh) - 1
-
-    links = n * degree // (1 + two_way) * (1 + two_way)
-    every = min(links, n * send, n * receive)  # hops of a slot, in the whole network
-    needed, possible = {
-        "broadcast": (n - 1, every), "reduce": (n - 1, every), "scatter": (n - 1, send), "gather": (n - 1, receive),
-        "allgather": (n * (n - 1), every), "reduce-scatter": (n * (n - 1), every), "alltoall": (n * sum(away), every),
-        "allreduce": (2 * (n - 1), every),
-    }[name]  # fmt: skip
-    slack: Fraction = possible * slots - task["packets"] * needed
-    if whole and name in ("broadcast", "reduce", "allreduce"):
-        first, then = told(receive) * (name != "broadcast"), told(send) * (name != "reduce")
-        slack = min(slack, slots - (first + then if law["blocks"] else max(first, then)))
-    return slack
+        send, receive = (min(degree, net.rules.get(way) or degree) for way in ("send", "receive"))
+        away = sum(max(0, n - known) for known in told(degree))  # from a node to all, at least, in links
+        every = min(n * degree - n * degree % (1 + two_way), n * send, n * receive)  # hops of a slot in all
+        hops = {"alltoall": n * away, "allgather": n * (n - 1), "reduce-scatter": n * (n - 1), "allreduce": 2 * (n - 1)}
+        possible = {"scatter": send, "gather": receive}.get(name, every)
+        slack: Fraction = possible * self.time - self.task["packets"] * hops.get(name, n - 1)
+        if self.whole and name in ("broadcast", "reduce", "allreduce"):
+            first, then = (len(told(receive)) - 1) * (name != "broadcast"), (len(told(send)) - 1) * (name != "reduce")
+            slack = min(slack, self.time - (first + then if self.blocks else max(first, then)))
+        return slack
 
 
 def prove(net: Net, task: dict[str, Any], items: list[Item], law: dict[str, Any], goal: Fraction) -> str:
@@ -586,13 +560,11 @@ def prove(net: Net, task: dict[str, Any], items: list[Item], law: dict[str, Any]
     Schedules by reduce-scatter + allgather (`blocks`): each rank of a sum for all its ranks is the root of as many
     packets as another; a packet is summed up there, and only then copied from there.
     """
-    whole, blocks = law["whole"], law["blocks"]
-    general = law["kind"] == "everywhere"
-    slack = everywhere(net, task, law, goal) if general else Bound(net, items, whole, blocks).slack(law, goal)
-    need(slack < 0 or (slack == 0 and not whole), "the witness does not prove the bound")
-    if blocks:
-        return f"schedules {'of these packets ' * whole}by reduce-scatter + allgather"
-    return "schedules of these packets" if whole else "all schedules, however messages are cut"
+    slack = Bound(net, task, items, law).slack(goal)
+    need(slack < 0 or (slack == 0 and not law["whole"]), "the witness does not prove the bound")
+    if law["blocks"]:
+        return f"schedules {'of these packets ' * law['whole']}by reduce-scatter + allgather"
+    return "schedules of these packets" if law["whole"] else "all schedules, however messages are cut"
 
 
 # -- the whole certificate
@@ -616,14 +588,15 @@ def check(content: bytes) -> list[str]:
     task, items = read_task(data["task"], net)
     unit, slot = data["time"]["unit"], Fraction(data["time"]["slot"])
     took, least = (Fraction(claim.get(name) or "0") for name in ("time", "bound"))
-    need(slot, "a slot takes time")
-    told = [plan is None, law is None] == [claim.get(name) is None for name in ("time", "bound")]
-    need(told, "a schedule has a time, a bound has a witness, and nothing else")
+    need(
+        [plan is None, law is None] == [claim.get(x) is None for x in ("time", "bound")],
+        "a claim, or its proof, is left out",
+    )
     lines = ["accepted", f"task             {task}"]
     lines.append(f"network          {net.nodes} nodes, {net.ranks} of them ranks, {len(net.links)} links")
     if plan is not None:
         need((took / slot).denominator == 1, "the time of the claim is no number of slots")
-        Replay(net, items, plan, int(took / slot))
+        replay(net, items, plan, int(took / slot))
         rows = sum(e in net.links for e in plan["link"])
         lines.append(f"transfers        {rows * (plan.get('generations') or 1) * net.order}, of {rows} in the file")
         lines.append(f"completion time  {time_of(took, unit)}")
@@ -649,15 +622,10 @@ def time_of(time: Fraction, unit: str) -> str:
     return f"{time} {unit}" + "s" * (time != 1) + ("" if time.denominator == 1 else f" (about {float(time):.6g})")
 
 
-def main(file: str) -> int:
-    """Check the certificate in a file and return the exit status."""
-    try:
-        print("\n".join(check(Path(file).read_bytes())))
-    except (OSError, Refused) as reason:
-        print(f"refused: {reason}", file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]) if len(sys.argv) == 2 else "usage: python gossamer_check.py FILE.cert.json")
+    if len(sys.argv) != 2:
+        sys.exit("usage: python gossamer_check.py FILE.cert.json")
+    try:
+        print("\n".join(check(Path(sys.argv[1]).read_bytes())))
+    except (OSError, Refused) as reason:
+        sys.exit(f"refused: {reason}")

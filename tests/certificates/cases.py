@@ -1260,6 +1260,9 @@ def of_values() -> Iterator[tuple[str, Data]]:
         "blocks of what nodes have",
         but(b, task={"items": kept}, schedule=..., bound=reach | {"blocks": True}, claim={"time": None, "bound": "1"}),
     )
+    empty = {"kind": "cut", "price": {}, "whole": False, "blocks": False, "since": 0}
+    yield "a cut that nothing crosses", but(b, bound=empty, claim__bound="1")
+    yield "a load that nothing pays", but(b, bound=load | {"price": {}, "whole": False}, claim__bound="1")
     sets = {"serve": "sets", "sets": [[1]], "weights": 1, "from": [1]}
     for name, net, items, rules, law, slots in (
         ("a sum of two for both", line, [summed([0, 3], [0, 3])], {}, reach, 3),
@@ -1296,6 +1299,43 @@ def of_values() -> Iterator[tuple[str, Data]]:
     yield "a claim beyond all times", but(never, claim={"time": None, "bound": "9" * 60})
 
 
+def of_calls() -> Iterator[tuple[str, Data]]:
+    """Yield bounds of calls that go one way, and cuts of parts and of blocks, each met and one more."""
+    whole: Data = {"whole": True, "blocks": False}
+    parts, blocks = whole | {"whole": False}, whole | {"blocks": True}
+    growth = whole | {"kind": "reach", "far": 0}
+    cut = {"kind": "cut", "price": {"link": 1}}
+    once, adds = {"switches_copy": False}, {"switches_copy": False, "switches_add": True}
+    up, down = network("0-3 1-3 3-2 2-0 2-1", 3), network("3-0 3-1 2-3 0-2 1-2", 3)
+    pair, paths = network("0-1 1-0"), network("0-2 2-1 0-3 3-1", 2, latency=[0, 0, 3, 0])
+
+    def trees(*price: int) -> Data:
+        return parts | {"kind": "load", "price": {"link": list(price)}, "groups": [{"serve": "trees"}]}
+
+    def everywhere(packets: int) -> list[Data]:
+        return [summed("all", "all", packets)]
+
+    for name, net, items, rules, law, slots in (
+        ("from a low rank alone", network("0-3 3-1 3-2", 3), [copied(0, [1, 2])], once, growth, 3),
+        ("from a high rank alone", network("3-4 4-0 4-1 4-2", 4), [copied(3, [0, 1, 2])], once, growth, 4),
+        ("a call by a switch that copies", network("0-2 2-1 1-0", 2), everywhere(7), {}, trees(1, 1, 5), 2),
+        ("calls that enter by a dear link", up, everywhere(3), {}, trees(1, 1, 4, 9, 9), 2),
+        ("calls that leave by a dear link", down, everywhere(3), adds, trees(1, 1, 4, 9, 9), 2),
+        ("calls by a switch alone", up, everywhere(12), once, trees(1, 1, 4, 9, 9), 7),
+        ("calls beside an idle rank", LINE, [summed([0, 2], [0, 2], 4)], once, trees(1, 1, 1, 1), 2),
+        ("calls where links are free", network("0-2 2-0 1-2 2-1", 2), everywhere(4), {"switches_add": True},
+         trees(0, 0, 1, 1), 4),
+        ("a cut of one link", network("0-1"), [copied(0, [1], 3)], {}, whole | cut | {"since": [0, 9]}, 3),
+        ("a cut of two paths", paths, [copied(0, [1], 4)], {}, parts | cut | {"since": ["0", *["7/2"] * 3]},
+         Fraction(7, 2)),
+        ("a cut of sums of blocks", pair, everywhere(4), {}, blocks | cut | {"since": [2, 0]}, 3),
+        ("a cut of copies of blocks", pair, everywhere(4), {}, blocks | cut | {"since": [3, 1]}, 3),
+    ):  # fmt: skip
+        given = but(cert(net, items, "", 0, rules), schedule=..., bound=law)
+        for more in (0, 1):
+            yield f"{name}, {slots + more}", but(given, claim={"time": None, "bound": str(slots + more)})
+
+
 def of_laws() -> Iterator[tuple[str, Data]]:
     """Yield certificates that claim too large a bound, so that what their witness proves is told."""
     lines = (Path(__file__).parent / "bounds.jsonl").read_text(encoding="utf-8").splitlines()
@@ -1306,7 +1346,7 @@ def of_laws() -> Iterator[tuple[str, Data]]:
 PARTS = (
     written, of_laws, of_networks, of_rules, of_symmetry, of_hierarchies, of_tasks, of_schedules, of_sums,
     of_switches, of_generations, of_buffers, of_bounds, of_growth, of_names, of_cuts, of_trees, of_all_networks,
-    of_values,
+    of_values, of_calls,
 )  # fmt: skip
 
 CASES: dict[str, bytes] = {

@@ -38,25 +38,9 @@ NETWORKS = (
 )  # fmt: skip
 KINDS = ("plain", "timed", "grouped", "steady")
 
-_CALLS = "an allreduce through switches that copy and do not add: no law says that each call enters a rank"
-_SUMS = "sums through switches that do not add: the law counts the way from a rank to the nearest one, perhaps itself"
 NOT_CERTIFIED = {
-    **{
-        f"{network} steady allreduce": _CALLS
-        for network in (
-            "fat-tree:k=2,h=2", "fat-tree:k=2,h=3", "fat-tree:k=2,h=2,capacity=exponential",
-            "leaf-spine:leaves=2,spines=2,hosts=2", "leaf-spine:leaves=3,spines=1,hosts=2",
-            "dragonfly:a=2,h=1,g=2,p=1",
-        )
-    },
-    **{
-        f"dragonfly:a=2,h=1,g=2,p=1 {kind} {task}": _SUMS
-        for kind in ("plain", "timed")
-        for task in ("reduce", "partial-reduce-scatter", "partial-sum-allreduce")
-    },
     "fat-tree:k=2,h=2,capacity=exponential plain total-exchange": "the mean time on the way has no law",
-    "torus:4x3,occupancy=1x2 grouped allreduce": "a cut of links and slots before the copies has no law",
-}  # fmt: skip
+}
 """The schedules whose largest bound is not certified, with the reasons."""
 
 

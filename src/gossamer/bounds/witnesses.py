@@ -27,6 +27,7 @@ from gossamer.bounds.proofs import (
     PortPrices,
     Prices,
     Proof,
+    QuickestFlow,
     Region,
     Separator,
     TimeCut,
@@ -128,6 +129,8 @@ class _Laws:
                 yield from self.load(proof)
             case TimeCut():
                 yield from self.time_cut(proof)
+            case QuickestFlow():
+                yield from self.quickest_flow(proof)
             case Growth() | ClosedForm() | LevelGrowth() | DegreeGrowth():
                 yield {"kind": "reach", "far": proof.distance}
             case DelayedGrowth():
@@ -247,6 +250,19 @@ class _Laws:
             for each in self.even(arrives < np.minimum(proof.since[links.target], proof.slots + 1)):
                 yield {**each, "groups": [{"serve": "distance", **ends}]}
 
+    def quickest_flow(self, proof: QuickestFlow) -> Iterator[Witness]:
+        """Yield a cut of links and times: how far each node is, if links count with their latencies and prices."""
+        links = self.links
+        length = links.latency * proof.worth + proof.packets * proof.toll[links.number]
+        away, before = np.full(links.node_count, proof.way), np.zeros(0)
+        away[proof.source] = 0
+        while not np.array_equal(away, before):
+            before = away.copy()
+            np.minimum.at(away, links.target, before[links.source] + length)
+        since = [str(Fraction(far, proof.worth)) for far in away.tolist()]
+        for each in self.even(np.ones(links.source.size, bool)):
+            yield {**each, "kind": "cut", "since": since, "from": [proof.source], "to": [proof.target]}
+
     def region(self, proof: Region) -> Iterator[Witness]:
         """Yield what must leave a set of nodes, as contributions or as results."""
         inside = np.zeros(self.case.network.node_count, np.bool_)
@@ -274,7 +290,7 @@ class _Laws:
                     for some in ({}, {"of": "sum"}, {"of": "copy"}):
                         if "groups" in law:
                             yield {**law, "groups": [{**group, **some} for group in law["groups"]]}
-                        elif law["kind"] == "reach":
+                        else:
                             yield {**law, **some}
             elif not isinstance(part, Fraction):
                 yield from self.of(part)

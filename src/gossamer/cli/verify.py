@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
@@ -147,13 +148,14 @@ def _certified(file: Path, json: bool) -> int:
 
     with guarded(file):
         content = file.read_bytes()
-    if not json:
-        return gossamer_check.main(str(file))
     try:
         told, refused = gossamer_check.check(content), ""
     except gossamer_check.Refused as error:
         told, refused = [], str(error)
-    print_json({"file": str(file), "accepted": not refused, "refused": refused, "lines": told})
+    if json:
+        print_json({"file": str(file), "accepted": not refused, "refused": refused, "lines": told})
+    else:
+        print(*told or [f"refused: {refused}"], sep="\n", file=sys.stderr if refused else sys.stdout)
     return int(bool(refused))
 
 

@@ -13,7 +13,6 @@ import math
 import os
 from collections.abc import Callable, Iterable
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -190,7 +189,7 @@ def everywhere_certificate(schedule: Schedule, degree: int, *, one_way: bool = F
     for whole, blocks in ((False, False), (True, False), (True, True)):
         law = {"kind": "everywhere", "whole": whole, "blocks": blocks, "degree": degree, "two_way": not one_way}
         try:
-            proved = _most(partial(gossamer_check.everywhere, net, found["task"], law), whole, took)
+            proved = _most(gossamer_check.Bound(net, found["task"], [], law).slack, whole, took)
         except gossamer_check.Refused as reason:
             raise ScheduleError(f"no bound on all networks of that size can be certified: {reason}") from reason
         if proved > best:
@@ -219,12 +218,13 @@ def _proved(
     """
     best: tuple[Fraction, str, dict[str, Any] | None] = Fraction(0), "", None
     orbits = (net.orbit, net.link_orbit) if net.order > 1 else None
-    for bound in sorted(known, key=lambda b: -b.value):
+    ordered = sorted(known, key=lambda b: -b.value)
+    for bound in ordered:
         for proposal in witnesses_of(case, bound, orbits) if bound.value > best[0] else ():
             value, witness = strongest(net, items, proposal, bound.value / slot)
             if value * slot > best[0]:
                 best = value * slot, bound.text, witness
-            if value * slot >= bound.value:
+            if best[0] >= ordered[0].value:
                 break
     return best
 
@@ -240,10 +240,12 @@ def strongest(
     if law.pop("back", False):  # the slots are counted from the end
         law["since"] = [max(0, math.ceil(most) - slot) for slot in law["since"]]
     try:
-        bound = gossamer_check.Bound(net, items, law["whole"], law["blocks"])
+        bound = gossamer_check.Bound(net, {}, items, law)
         if "groups" in law:
-            law["groups"] = [_weighted(bound, law, group) for group in law["groups"]]
-        return _most(lambda goal: bound.slack(law, goal), law["whole"], most), law
+            law["groups"] = [_weighted(bound, group) for group in law["groups"]]
+        if law["kind"] == "cut" and not law["whole"]:  # its times are those of one bound
+            return Fraction(most if bound.slack(most) <= 0 else 0), law
+        return _most(bound.slack, law["whole"], most), law
     except gossamer_check.Refused:
         return Fraction(0), law
 
@@ -271,12 +273,12 @@ def _most(slack: Callable[[Fraction], Fraction], whole: bool, most: Fraction) ->
     return Fraction(low)
 
 
-def _weighted(bound: gossamer_check.Bound, law: dict[str, Any], group: dict[str, Any]) -> dict[str, Any]:
+def _weighted(bound: gossamer_check.Bound, group: dict[str, Any]) -> dict[str, Any]:
     """Return a group whose sets, if they are disjoint, count as much as a packet pays at least that crosses them."""
     if group["serve"] != "sets" or "weights" in group:
         return group
     net, sets = bound.net, group["sets"]
-    bound.prices(law)
+    bound.prices()
     inside = np.full(net.nodes, -1)
     for k, nodes in enumerate(sets):
         inside[nodes] = k
