@@ -33,6 +33,7 @@ from gossamer.graphs.rank_placement import (
 )
 from gossamer.networks import as_network
 from gossamer.networks.cable_orbits import symmetries
+from gossamer.networks.finite_groups import divisors
 from gossamer.networks.grids import torus
 from gossamer.networks.network import Network, has_speeds
 from gossamer.planning.offer_search import Search, asked_case
@@ -405,7 +406,7 @@ def _repeated(
     if len(task.groups) * size != host.terminal_at.size:
         return None
     by_size: dict[int, tuple[int, ...]] = {}  # of each number of nodes the sides that are most alike
-    for sides in itertools.product(*(_divisors(side) for side in host.sides)):
+    for sides in itertools.product(*(divisors(side) for side in host.sides)):
         nodes = math.prod(sides)
         if nodes <= _SMALL and nodes % size == 0 and min(sides) > min(by_size.get(nodes, (_LEAST_SIDE - 1,))):
             by_size[nodes] = sides
@@ -455,10 +456,6 @@ def _compact(place: Ints, task: Grouped, network: Network) -> bool:
     at = np.stack(np.unravel_index(place[np.array(task.groups)], network.grid.sides), axis=-1)
     apart = np.abs((at[:, :, None] - at[:, None] + sides // 2) % sides - sides // 2)
     return bool(((apart < sides // 2).all(axis=(2, 3))).any(axis=1).all())
-
-
-def _divisors(side: int) -> list[int]:
-    return [piece for piece in range(1, side + 1) if side % piece == 0]
 
 
 _SHOWN_AS_GIVEN = 1024
