@@ -208,15 +208,17 @@ class Placement(Rows):
         ----------
         path : path
             ``rankfile`` or ``.rankfile``: lines ``rank 0=HOST slot=0`` for Open MPI; ``.hostfile``: a host a line in
-            the order of ranks, for SLURM_HOSTFILE with ``--distribution=arbitrary``; ``.txt``: the node of each rank by
-            name, a line each; ``.json``: all that is known, a device order among it; ``.ranks``: coordinates of each
-            rank, which is read back as a network. The host of a terminal is the first word of its name, of servers of
-            several accelerators ``hostK``, and its slot the place in the server.
+            the order of ranks, for SLURM_HOSTFILE with ``--distribution=arbitrary``, which counts the ranks of a host
+            as they come; ``.txt``: the node of each rank by name, a line each; ``.json``: all that is known, a device
+            order among it; ``.ranks``: coordinates of each rank, which is read back as a network. The host of a
+            terminal is the first word of its name, of servers of several accelerators ``hostK``, and its slot the place
+            in the server.
 
         Raises
         ------
         FileFormatError
-            If the suffix is another, the file cannot be written, or a map is asked of a network without coordinates.
+            If the suffix is another, the file cannot be written, a map is asked of a network without coordinates, or
+            Slurm would put ranks on other slots.
         """
         import json
 
@@ -227,6 +229,15 @@ class Placement(Rows):
             lines = [f"rank {r}={hosts[v][0]} slot={hosts[v][1]}" for r, v in enumerate(order)]
         elif suffix == ".hostfile":
             lines = [hosts[v][0] for v in order]
+            last: dict[str, tuple[int, int]] = {}
+            for r, v in enumerate(order):
+                host, slot = hosts[v]
+                if slot < last.get(host, (0, 0))[1]:
+                    of = f"rank {last[host][0]} is on slot {last[host][1]} of {host}, rank {r} on slot {slot}"
+                    raise FileFormatError(
+                        f"Slurm counts the ranks of a host as they come, and {of}; a rankfile has the slots"
+                    )
+                last[host] = r, slot
         elif suffix == ".txt":
             lines = [self.network.node_name(v) for v in order]
         elif suffix == ".json":
