@@ -77,7 +77,7 @@ def test_offsets_fit_32_bits(tmp_path):
     ("network", "task", "limit"),
     [
         ("complete:64", "alltoall", "rank 0 would have 127 threadblocks, which wait for each other; a GPU of 108"),
-        ("fat-tree:k=2,h=2", "broadcast", r"a switch channel is over switches .*; fat-tree:k=2,h=2,.* has others"),
+        ("fat-tree:k=2,h=2", "broadcast", r"a switch channel is over the switches .*; fat-tree:k=2,h=2,.* has others"),
     ],
 )
 def test_a_limit_that_is_broken_is_named(tmp_path, network, task, limit):

@@ -194,20 +194,22 @@ class Execution:
         self._slots = []
 
 
-def elements_of_messages(operations: Operations, parts: int, counts: Sequence[int], noun: str) -> int | None:
+def elements_of_messages(
+    operations: Operations, parts: int, counts: Sequence[int], names: Sequence[str], unit: str = "elements"
+) -> int | None:
     """Return how many elements a message has, from those of input and output; None where the rank has no messages.
 
-    Raises TaskError if they are not whole messages, or messages of two sizes; `noun` names what holds them.
+    Raises TaskError if they are not whole messages, or messages of two sizes; `names` are of what holds them.
     """
     found = set()
-    for count, places, name in zip(
-        counts, (operations.input_size, operations.output_size), ("given", "got"), strict=True
-    ):
+    for count, places, name in zip(counts, (operations.input_size, operations.output_size), names, strict=True):
         messages = places // parts
         if count % messages if messages else count:
-            raise TaskError(f"the {noun} that is {name} has {count} elements for {messages} messages")
+            raise TaskError(f"the {name} has {count} {unit} for {messages} messages")
         if messages:
             found.add(count // messages)
     if len(found) > 1:
-        raise TaskError(f"messages have {' and '.join(map(str, sorted(found)))} elements in the two {noun}s")
+        raise TaskError(
+            f"messages have {' and '.join(map(str, sorted(found)))} {unit} in the {' and the '.join(names)}"
+        )
     return found.pop() if found else None

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gossamer.errors import NotApplicableError
+from gossamer.errors import FileFormatError, NotApplicableError
+from gossamer.jit import user_cache
 from gossamer.version import __version__
 
 __all__ = ["OVERHEAD", "SIZES", "cache_folder", "plan_program", "prepare", "program_file"]
@@ -99,6 +100,10 @@ def prepare(
 
 def cache_folder(folder: str | os.PathLike[str] | None) -> Path:
     """Return the folder for programs; by default ``gossamer/programs`` in the user's cache."""
+    own = user_cache() if folder is None else None
     if folder is not None:
         return Path(folder)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gossamer" / "programs"
+    own = user_cache()
+    if own is None:
+        raise FileFormatError("nobody's home is known, in which programs are kept; name a folder for them")
+    return own / "programs"

@@ -212,7 +212,7 @@ class SocketCollective:
             told = " and ".join(sorted(map(str, kinds))) or "no type; a rank that passes messages on needs dtype"
             raise TaskError(f"all elements must be of one type, got {told}")
         counts = tuple(0 if b is None else b.size for b in (given, got))
-        found = elements_of_messages(self._mine, self._parts, counts, "array")
+        found = elements_of_messages(self._mine, self._parts, counts, ("array that is given", "array that is got"))
         size = elements if found is None else found
         if size is None:
             if not self._mine.count:

@@ -117,7 +117,9 @@ class TorchCollective:
                 wide[0][: back.numel()].copy_(buffers[0])
                 buffers = wide
         counts = [0 if buffer is None else buffer.numel() for buffer in buffers]
-        size = elements_of_messages(self._mine, self._parts, counts, "tensor") or 0
+        size = (
+            elements_of_messages(self._mine, self._parts, counts, ("tensor that is given", "tensor that is got")) or 0
+        )
         self._run(buffers, size, op)
         if back is not None:
             back.copy_(buffers[1][: back.numel()])

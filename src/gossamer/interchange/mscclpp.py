@@ -489,8 +489,8 @@ def _limits_of_switches(plan: Plan) -> Iterator[str]:
     network, task = plan.schedule.network, plan.schedule.task
     no = "plan with --no-replication and without --reduction"
     if not _joined_by_every_switch(network):
-        yield ("switches copy or add, and a switch channel is over switches to each of which all ranks are joined; "
-               f"{network.spec} has others; {no}")  # fmt: skip
+        yield ("switches copy or add, and a switch channel is over the switches of one machine, to each of which all "
+               f"ranks are joined; {network.spec} has others; {no}")  # fmt: skip
     elif plan.program.task.name not in _IN_SWITCHES:
         yield f"the executor has no operation in which a switch copies or adds for {task.describe()} alone; {no}"
 

@@ -16,9 +16,9 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from gossamer.jit.kernel import Kernel, often, seconds_compiled, seldom, telling, uninterpreted
+from gossamer.jit.kernel import Kernel, often, seconds_compiled, seldom, telling, uninterpreted, user_cache
 
-__all__ = ["Kernel", "njit", "often", "seconds_compiled", "seldom", "telling", "uninterpreted"]
+__all__ = ["Kernel", "njit", "often", "seconds_compiled", "seldom", "telling", "uninterpreted", "user_cache"]
 
 
 def njit(*, small: int = 0, cache: bool = True, **options: Any) -> Callable[[Callable[..., Any]], Any]:

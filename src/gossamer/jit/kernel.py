@@ -211,7 +211,7 @@ class Kernel:
         except OSError:
             return None
         given = os.environ.get("NUMBA_CACHE_DIR")
-        places = [Path(given)] if given else [own.parent / "__pycache__", *_user_cache()]
+        places = [Path(given)] if given else [own.parent / "__pycache__", *filter(None, [user_cache()])]
         name = f"{own.stem}-{_hash(str(own))}-"
         folder = f"{name}{_hash(repr((_numba().__version__, states)))}"
         for place in places:
@@ -319,11 +319,11 @@ def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def _user_cache() -> list[Path]:
-    """Return the folder for users who may not write beside the sources; none where nobody's home is known."""
+def user_cache() -> Path | None:
+    """Return the folder ``gossamer`` in the user's cache; None where nobody's home is known."""
     with suppress(RuntimeError):
-        return [Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gossamer"]
-    return []
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gossamer"
+    return None
 
 
 def often(kernel: object) -> None:

@@ -27,6 +27,7 @@ __all__ = [
     "PermutationGroup",
     "ProductGroup",
     "TableGroup",
+    "divisors",
 ]
 
 Elements = npt.NDArray[np.int64]
@@ -338,3 +339,13 @@ class TableGroup:
     def inverse(self, a: npt.ArrayLike) -> Elements:
         """Look up the inverses."""
         return np.asarray(self._inverses[np.asarray(a, np.int64)])
+
+
+def divisors(n: int) -> list[int]:
+    """Return the divisors of a number, ascending: the orders that subgroups of a group of n elements may have.
+
+    >>> divisors(12)
+    [1, 2, 3, 4, 6, 12]
+    """
+    low = [d for d in range(1, math.isqrt(n) + 1) if n % d == 0]
+    return low + [n // d for d in reversed(low) if d * d < n]

@@ -33,6 +33,7 @@ from gossamer.graphs.rank_placement import (
 )
 from gossamer.networks import as_network
 from gossamer.networks.cable_orbits import symmetries
+from gossamer.networks.finite_groups import divisors
 from gossamer.networks.grids import torus
 from gossamer.networks.network import Network, has_speeds
 from gossamer.planning.offer_search import Search, asked_case
@@ -207,15 +208,17 @@ class Placement(Rows):
         ----------
         path : path
             ``rankfile`` or ``.rankfile``: lines ``rank 0=HOST slot=0`` for Open MPI; ``.hostfile``: a host a line in
-            the order of ranks, for SLURM_HOSTFILE with ``--distribution=arbitrary``; ``.txt``: the node of each rank by
-            name, a line each; ``.json``: all that is known, a device order among it; ``.ranks``: coordinates of each
-            rank, which is read back as a network. The host of a terminal is the first word of its name, of servers of
-            several accelerators ``hostK``, and its slot the place in the server.
+            the order of ranks, for SLURM_HOSTFILE with ``--distribution=arbitrary``, which counts the ranks of a host
+            as they come; ``.txt``: the node of each rank by name, a line each; ``.json``: all that is known, a device
+            order among it; ``.ranks``: coordinates of each rank, which is read back as a network. The host of a
+            terminal is the first word of its name, of servers of several accelerators ``hostK``, and its slot the place
+            in the server.
 
         Raises
         ------
         FileFormatError
-            If the suffix is another, the file cannot be written, or a map is asked of a network without coordinates.
+            If the suffix is another, the file cannot be written, a map is asked of a network without coordinates, or
+            Slurm would put ranks on other slots.
         """
         import json
 
@@ -226,6 +229,15 @@ class Placement(Rows):
             lines = [f"rank {r}={hosts[v][0]} slot={hosts[v][1]}" for r, v in enumerate(order)]
         elif suffix == ".hostfile":
             lines = [hosts[v][0] for v in order]
+            last: dict[str, tuple[int, int]] = {}
+            for r, v in enumerate(order):
+                host, slot = hosts[v]
+                if slot < last.get(host, (0, 0))[1]:
+                    of = f"rank {last[host][0]} is on slot {last[host][1]} of {host}, rank {r} on slot {slot}"
+                    raise FileFormatError(
+                        f"Slurm counts the ranks of a host as they come, and {of}; a rankfile has the slots"
+                    )
+                last[host] = r, slot
         elif suffix == ".txt":
             lines = [self.network.node_name(v) for v in order]
         elif suffix == ".json":
@@ -405,7 +417,7 @@ def _repeated(
     if len(task.groups) * size != host.terminal_at.size:
         return None
     by_size: dict[int, tuple[int, ...]] = {}  # of each number of nodes the sides that are most alike
-    for sides in itertools.product(*(_divisors(side) for side in host.sides)):
+    for sides in itertools.product(*(divisors(side) for side in host.sides)):
         nodes = math.prod(sides)
         if nodes <= _SMALL and nodes % size == 0 and min(sides) > min(by_size.get(nodes, (_LEAST_SIDE - 1,))):
             by_size[nodes] = sides
@@ -455,10 +467,6 @@ def _compact(place: Ints, task: Grouped, network: Network) -> bool:
     at = np.stack(np.unravel_index(place[np.array(task.groups)], network.grid.sides), axis=-1)
     apart = np.abs((at[:, :, None] - at[:, None] + sides // 2) % sides - sides // 2)
     return bool(((apart < sides // 2).all(axis=(2, 3))).any(axis=1).all())
-
-
-def _divisors(side: int) -> list[int]:
-    return [piece for piece in range(1, side + 1) if side % piece == 0]
 
 
 _SHOWN_AS_GIVEN = 1024

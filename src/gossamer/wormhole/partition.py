@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import NotApplicableError
+from gossamer.networks.finite_groups import divisors
 from gossamer.reading import whole
 
 __all__ = ["TorusPartition", "common_divisors"]
@@ -31,8 +32,7 @@ def common_divisors(sides: tuple[int, ...]) -> tuple[int, ...]:
     >>> common_divisors((12, 8))
     (1, 2, 4)
     """
-    g = math.gcd(*sides)
-    return tuple(h for h in range(1, g + 1) if g % h == 0)
+    return tuple(divisors(math.gcd(*sides)))
 
 
 @dataclass(frozen=True)

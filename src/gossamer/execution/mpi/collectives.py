@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from gossamer import errors
 from gossamer.errors import FileFormatError, GossamerError, ModelError, NetworkError, TaskError, shown
-from gossamer.execution.executor import Execution
+from gossamer.execution.executor import Execution, elements_of_messages
 from gossamer.networks.network import Network
 from gossamer.programs import REDUCE
 from gossamer.reading.files import read_text
@@ -324,7 +324,7 @@ class MPICollective:
         tables, operator = self._tables, None
         none = np.zeros(0, np.uint8)
         wrong: tuple[str, str] | None = None  # told together with what the other ranks found
-        sizes: set[int] = set()
+        size: int | None = None
         kind: np.dtype[Any] | None = None
         buffers: tuple[Elements, Elements] = none, none
         before: list[tuple[Elements, Elements]] = []
@@ -341,10 +341,12 @@ class MPICollective:
             else:
                 given, got = given.view(np.uint8), got.view(np.uint8)
             buffers, before, after = self._fitted(given, got)
-            sizes = self._message_sizes(*buffers)
+            counts, unit = [buffer.size for buffer in buffers], "elements" if tables.reduces else "bytes"
+            names = ("send buffer", "receive buffer")
+            size = elements_of_messages(tables.operations, tables.parts, counts, names, unit)
         except GossamerError as error:
             wrong = type(error).__name__, str(error)
-        size, kind = _agreed(self._comm.allgather((wrong, sizes, kind)))
+        size, kind = _agreed(self._comm.allgather((wrong, size, kind)))
         buffers = buffers[0].view(kind), buffers[1].view(kind)
         backend = MPIBackend(self._comm, kind, operator)
         return Execution(tables.operations, tables.parts, size, buffers, backend, before, after)
@@ -354,21 +356,6 @@ class MPICollective:
     ) -> tuple[tuple[Elements, Elements], list[tuple[Elements, Elements]], list[tuple[Elements, Elements]]]:
         """Return the buffers to work on, and what is copied to what before and after."""
         return (given, got), [], []
-
-    def _message_sizes(self, given: Elements, got: Elements) -> set[int]:
-        """Return the elements of the messages in the buffers; TaskError if they are not whole, or of several sizes."""
-        sizes: set[int] = set()
-        for buffer, parts, name in ((given, self._tables.sizes[0], "send"), (got, self._tables.sizes[1], "receive")):
-            messages = parts // self._tables.parts
-            whole, rest = divmod(buffer.size, messages) if messages else (0, buffer.size)
-            if rest:
-                unit = "elements" if self._tables.reduces else "bytes"
-                raise TaskError(f"the {name} buffer has {buffer.size} {unit} for {messages} messages")
-            if messages:
-                sizes.add(whole)
-        if len(sizes) > 1:
-            raise TaskError(f"messages have {' and '.join(map(str, sorted(sizes)))} elements in the two buffers")
-        return sizes
 
     def free(self) -> None:
         """Give the communicator and the requests back."""
@@ -498,12 +485,12 @@ def _combined_type(given: Elements, got: Elements, operator: Any) -> np.dtype[An
     return types[0] if types else None
 
 
-def _agreed(told: Sequence[tuple[tuple[str, str] | None, set[int], Any]]) -> tuple[int, np.dtype[Any]]:
+def _agreed(told: Sequence[tuple[tuple[str, str] | None, int | None, Any]]) -> tuple[int, np.dtype[Any]]:
     """Return the elements of a message and their type, the same on all ranks; the error of one rank on all."""
     for rank, (wrong, _, _) in enumerate(told):
         if wrong is not None:
             raise getattr(errors, wrong[0])(f"rank {rank}: {wrong[1]}")
-    sizes = {size for _, some, _ in told for size in some}
+    sizes = {size for _, size, _ in told if size is not None}
     if len(sizes) > 1:
         raise TaskError(f"ranks have messages of {min(sizes)} and of {max(sizes)} elements")
     kinds = {kind for _, _, kind in told if kind is not None}

@@ -782,25 +782,31 @@ def _read_anynet(path: str | PathLike[str]) -> Network:
                 raise FileFormatError(f"{where}: a node is joined to a router, not to a node")
             if "node" in (kind, other):
                 node, router = (head, end) if kind == "node" else (end, head)
+                if weight:
+                    raise FileFormatError(f"{where}: channels of nodes have no latency, got {weight} for node {node}")
                 if nodes.setdefault(node, router) != router:
                     raise FileFormatError(f"{where}: node {node} is at router {nodes[node]} already")
                 routers.add(router)
                 continue
             if head == end:
                 raise FileFormatError(f"{where}: router {head} is joined to itself")
+            if weight and not int(weight):
+                raise FileFormatError(f"{where}: the latency of {head} to {end} is 1 or more")
             routers |= {head, end}
-            pair = (min(head, end), max(head, end))
-            if cycles.setdefault(pair, int(weight or 1)) != int(weight or 1) or not int(weight or 1):
-                raise FileFormatError(f"{where}: the latency of {head} to {end} is 1 or more, and the same both ways")
-            where_of.setdefault(pair, where)
+            cycles[head, end] = int(weight or 1)  # of the way back, one cycle where no line tells it
+            cycles.setdefault((end, head), 1)
+            where_of.setdefault((min(head, end), max(head, end)), where)
     if not nodes or sorted(nodes) != list(range(len(nodes))):
         raise FileFormatError(f"{name}: nodes must be 0, 1, 2, ..., and there are {len(nodes)} of them")
     direct = len(set(nodes.values())) == len(nodes) == len(routers)
     node_at = {router: node for node, router in nodes.items()} if direct else {}
     wiring = Wiring(name)
-    for (one, other), weight in cycles.items():
+    for (one, other), where in where_of.items():
         ends = (node_at.get(one, -one - 1), node_at.get(other, -other - 1))  # routers are numbers below 0
-        wiring.add(where_of[one, other], *ends, 1, LinkKind(None, None, 1, weight - 1))
+        there, back = (LinkKind(None, None, 1, cycles[pair] - 1) for pair in ((one, other), (other, one)))
+        wiring.add(where, *ends, 1, there, one_way=there != back)
+        if there != back:
+            wiring.add(where, *ends[::-1], 1, back, one_way=True)
     if not direct:
         for node, router in sorted(nodes.items()):
             wiring.add(name, node, -router - 1)

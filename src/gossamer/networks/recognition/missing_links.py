@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.atomic_files import quantity
+from gossamer.networks.finite_groups import divisors
 from gossamer.networks.grids import hypercube
 from gossamer.networks.network import Failed, Network
 from gossamer.networks.recognition import recognition
@@ -105,7 +106,7 @@ class AlmostTorus(NamedTuple):
         other = self.missing[:, ::-1].ravel()
         way = (self.place[other] - self.place[ends]) % self.sides
         draw = np.random.default_rng(0)
-        for order in sorted((d for d in _divisors(math.prod(self.sides)) if 1 < d <= most), reverse=True):
+        for order in sorted((d for d in divisors(math.prod(self.sides)) if 1 < d <= most), reverse=True):
             best: tuple[int, list[Numbers]] | None = None
             for turn, found in zip(range(_DRAWS), self._groups(order, draw), strict=False):
                 elements = _elements(found, self.sides)
@@ -128,7 +129,7 @@ class AlmostTorus(NamedTuple):
         for _ in range(8 * _DRAWS):
             found, size = list[Numbers](), 1
             for _ in range(2 * len(sides)):
-                want = [d for d in _divisors(order // size) if d > 1]
+                want = [d for d in divisors(order // size) if d > 1]
                 if not want:
                     break
                 possible = [d for d in want if math.lcm(*(math.gcd(d, k) for k in self.sides)) == d]
@@ -148,12 +149,6 @@ class AlmostTorus(NamedTuple):
     def _orbit_names(self, elements: Numbers, nodes: Numbers) -> Numbers:
         """Return the least number of a place in the orbit of each node."""
         return np.asarray(self.number(self.place[nodes][:, None] + elements[None]).min(axis=1))
-
-
-def _divisors(n: int) -> list[int]:
-    return [d for d in range(1, n + 1) if n % d == 0] if n <= 4096 else sorted(
-        {e for d in range(1, math.isqrt(n) + 1) if n % d == 0 for e in (d, n // d)}
-    )  # fmt: skip
 
 
 def _order(shift: Numbers, sides: tuple[int, ...]) -> int:

@@ -9,6 +9,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.networks.finite_groups import divisors
+
 Draw = np.random.Generator
 Ints = npt.NDArray[np.int64]
 
@@ -30,17 +32,13 @@ def random_group(kind: str, order: int, rng: Draw) -> str | None:
 def _abelian(order: int, rng: Draw) -> str:
     left, sides = order, list[int]()
     while left > 1:
-        side = int(rng.choice(_divisors(left)[1:]))
+        side = int(rng.choice(divisors(left)[1:]))
         sides.append(side)
         left //= side
     return f"abelian({','.join(map(str, sorted(sides or [1])))})"
 
 
 @lru_cache(maxsize=64)
-def _divisors(n: int) -> list[int]:
-    return [d for d in range(1, n + 1) if n % d == 0]
-
-
 @lru_cache(maxsize=512)
 def _multipliers(m: int, k: int) -> list[int]:
     """Return the numbers other than 1 whose k-th power is 1 modulo m."""
@@ -48,7 +46,7 @@ def _multipliers(m: int, k: int) -> list[int]:
 
 
 def _semidirect(order: int, rng: Draw) -> str | None:
-    choices = [(m, order // m) for m in _divisors(order) if 3 <= m < order and _multipliers(m, order // m)]
+    choices = [(m, order // m) for m in divisors(order) if 3 <= m < order and _multipliers(m, order // m)]
     if not choices:
         return None
     # long cycles with many turns have small balls as often as any; very uneven pairs are left to chance
@@ -234,7 +232,7 @@ def _tails(powers: list[list[int]], commutators: list[list[int]], n: int, rng: D
 
 def _product(order: int, rng: Draw) -> str | None:
     """Return the direct product of a small cyclic group and another."""
-    small = [d for d in _divisors(order) if 2 <= d <= 8 and order // d >= 6]
+    small = [d for d in divisors(order) if 2 <= d <= 8 and order // d >= 6]
     if not small:
         return None
     d = int(rng.choice(small))
