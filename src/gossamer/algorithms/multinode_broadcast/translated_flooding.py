@@ -361,49 +361,47 @@ def translated_allreduce(case: Case) -> Schedule:
         return then(translated_flooding(reduce.dual, True).reverse(), translated_flooding(gather, True))
     blocks = _Blocks(case, found)
     links, places, n = blocks.tail.size, blocks.places.size, case.network.node_count
-    columns = np.empty((3, places * (n - 1)), np.int32)
-    begin, end = 0, 0
-    rows, turns, last = list[slice](), list[int](), np.empty((3, 0), np.int32)
-    taken = None
+    sent, summed = np.empty((2, 3, places * (n - 1)), np.int32)
+    rows, turns, end, taken = list[slice](), list[tuple[int, int]](), 0, None
     for stage in range(stages):
         starts = np.arange(places) % stages == stage
         many = int(starts.sum()) * found.symmetry.order
         begin, end = end, end + places * many - int(starts.sum())
-        part = columns[:, begin:end]
-        free = np.full(links, n), n
-        if stage == stages - 1:  # with all links to itself it is sent out faster than it is added up beside others
-            known = blocks.has.copy(), blocks.will.copy()
-            last = np.empty((3, end - begin), np.int32)
-            finish = blocks.flood(starts, *free, tuple(last))
-            blocks.has, blocks.will = known
-        most = _limits(many, blocks.tail, blocks.head)
-        pace = ceil(2 * many * places / links * _OVER)
-        turns.append(blocks.flood(starts, *((most, pace) if stage else free), tuple(part), taken))
-        taken = blocks.opposite(part[0], part[1], turns[-1])
         rows.append(slice(begin, end))
+        paced = _limits(many, blocks.tail, blocks.head), ceil(2 * many * places / links * _OVER)
+        there = blocks.has.copy(), blocks.will.copy()
+        add, send = summed[:, begin:end], sent[:, begin:end]
+        if stage == 0:  # what has all links to itself is quicker in another way
+            early = blocks.flood(starts, np.full(links, n), n, tuple(add))
+            blocks.has, blocks.will = there
+            late = blocks.flood(starts, *paced, tuple(send))
+        else:
+            early = late = blocks.flood(starts, *paced, tuple(add), taken)
+            send[:] = add
+        if stage == stages - 1:
+            blocks.has, blocks.will = there
+            late = blocks.flood(starts, np.full(links, n), n, tuple(send))
+        taken = blocks.opposite(send[0], send[1], late)
+        turns.append((early, late))
     # windows: in each of them a stage is added up, and the one before is sent out; what ends first begins later
-    long = [turns[0], *(max(pair) for pair in itertools.pairwise(turns)), finish]
+    long = [
+        turns[0][0], *(max(stage[0], before[1]) for before, stage in itertools.pairwise(turns)), turns[-1][1]
+    ]  # fmt: skip
     first = np.cumsum([0, *(each * blocks.takes + blocks.wait for each in long)])
     slots = int(first[-1])
-    summed = np.empty((3, end), np.int32)  # as sent out, from the end back
-    at = 0
-    for stage in reversed(range(stages)):
-        turn, link, packet = columns[:, rows[stage]]
-        summed[:, at : at + turn.size] = (
-            slots - int(first[stage]) - blocks.wait - (long[stage] - turn) * blocks.takes, link, packet,
-        )  # fmt: skip
-        at += turn.size
-    columns[:, rows[-1]] = last
-    for stage in range(stages):
-        late = long[stage + 1] - turns[stage] if stage < stages - 1 else 0
-        columns[0, rows[stage]] += late
-        columns[0, rows[stage]] *= blocks.takes
-        columns[0, rows[stage]] += int(first[stage + 1])
+    for stage, mine in enumerate(rows):  # what is added up, as it would be sent out, from the end back
+        summed[0, mine] -= long[stage]
+        summed[0, mine] *= blocks.takes
+        summed[0, mine] += slots - int(first[stage]) - blocks.wait
+        sent[0, mine] += long[stage + 1] - turns[stage][1]
+        sent[0, mine] *= blocks.takes
+        sent[0, mine] += int(first[stage + 1])
+    summed = np.concatenate([summed[:, mine] for mine in reversed(rows)], axis=1)
     halves = [
         Schedule.of(each, *table, symmetry=found.symmetry, phases=[Phase(each.task.name, slots)])
-        for each, table in ((reduce.dual, summed), (gather, columns))
+        for each, table in ((reduce.dual, summed), (gather, sent))
     ]
-    del summed, columns, blocks, taken
+    del summed, sent, add, send, blocks, taken
     second = halves.pop()
     both = then(halves.pop().reverse(), second)
     del second
