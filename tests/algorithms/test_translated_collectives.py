@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import pytest
 
 import gossamer
+from gossamer.algorithms.any_network.sound_paths import sound_exchange
 from gossamer.algorithms.any_network.translated_paths import translated_exchange, translated_trees
+from gossamer.algorithms.multinode_broadcast import translated_flooding as flooding
 from gossamer.algorithms.multinode_broadcast.translated_flooding import (
     spared,
     translated_allreduce,
     translated_flooding,
 )
-from gossamer.errors import NetworkError
+from gossamer.errors import NetworkError, ScheduleError
 from gossamer.graphs import modulo_scheduling
 from gossamer.networks import Network, parse
 from gossamer.networks.derived import renumbered
 from gossamer.networks.recognition.missing_links import almost_torus
 from gossamer.networks.recognition.switch_shifts import switch_shift
 from gossamer.questions.cases import Case
+from gossamer.schedules import RepairedSchedule
+from gossamer.verification.repairs import follow_repairs
 
 DRAGONFLY = "dragonfly:a=4,h=2,p=2,arrangement=relative"
 
@@ -116,6 +122,67 @@ def test_an_allreduce_uses_links_of_damaged_nodes_less():
     load = np.bincount(schedule.expand().link, minlength=left.link_count)
     once = np.bincount(plain.expand().link, minlength=left.link_count)
     assert load.max() < (once + once[left.reverse_link]).max()
+
+
+@pytest.mark.parametrize("times", [(1, 0), (2, 5)])
+def test_an_allreduce_in_stages_overlaps(monkeypatch, times):
+    left = without("torus:16x16x4", (0, 1)).with_times(*times)
+    case = Case(left, gossamer.task("allreduce"))
+    before = translated_allreduce(case)
+    monkeypatch.setattr(flooding, "_FEW", 256)
+    schedule = translated_allreduce(case)
+    assert valid(schedule)
+    assert schedule.stored_hops == before.stored_hops
+    assert schedule.completion_time < before.completion_time
+
+
+@pytest.mark.parametrize(
+    ("spec", "gone", "times"),
+    [
+        ("torus:16x16", [(0, 1), (100, 116)], None),
+        ("torus:8x8", [(0, 1)], (50, 76)),
+        ("torus:7x6x5", [(0, 1)], (3, 1)),
+        ("hypercube:7", [(0, 1)], (2, 5)),
+    ],
+)
+def test_what_crosses_missing_links_is_sent_again(spec, gone, times):
+    left = scrambled(without(spec, *gone))
+    left = left.with_times(*times) if times else left
+    schedule = sound_exchange(Case(left, gossamer.task("alltoall")))
+    every = schedule.expand()
+    assert bool(gossamer.verify(schedule))
+    assert bool(gossamer.verify(every))
+    assert (schedule.hop_count, schedule.packet_count) == (every.hop_count, every.packet_count)
+    assert schedule.completion_time == every.completion_time
+    assert gossamer.verification.link_utilization(schedule) == gossamer.verification.link_utilization(every)
+    assert gossamer.verification.buffer_peak(schedule).packets >= gossamer.verification.buffer_peak(every).packets
+
+
+def test_wrong_repairs_are_not_accepted():
+    left = without("torus:8x8", (0, 1))
+    good = sound_exchange(Case(left, gossamer.task("alltoall")))
+    columns = {
+        "packet": good.again, "source": good.source, "hops": good.hops_again, "port": good.port, "turn": good.turn,
+    }  # fmt: skip
+    draw = np.random.default_rng(0)
+    for name, values in columns.items():
+        for _ in range(6):
+            changed = values.copy()
+            at, other = draw.choice(values.size, 2, replace=False)
+            if values[at] == values[other]:
+                continue
+            changed[at] = changed[other]
+            try:
+                bad = RepairedSchedule(good.sound, left, good.place, **{**columns, name: changed})
+            except ScheduleError:
+                continue
+            found, every = follow_repairs(bad)[0], False
+            with contextlib.suppress(ScheduleError, IndexError):
+                every = bool(gossamer.verify(bad.expand()))
+            assert found == every, name
+    few = {name: values[:-1] for name, values in columns.items() if name in ("packet", "source", "hops")}
+    rest = {name: columns[name][: int(few["hops"].sum())] for name in ("port", "turn")}
+    assert not follow_repairs(RepairedSchedule(good.sound, left, good.place, **few, **rest))[0]
 
 
 def test_one_orbit_is_repeated(monkeypatch):

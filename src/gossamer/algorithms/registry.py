@@ -143,6 +143,7 @@ _FORWARD: tuple[_Line, ...] = (
     _line("total_exchange.orbit_paths:ORBIT_PATHS", TotalExchange),
     _line("any_network.hierarchical_collectives:HIERARCHICAL_EXCHANGE", TotalExchange),
     _line("any_network.translated_paths:TRANSLATED_PATHS", TotalExchange),
+    _line("any_network.sound_paths:SOUND_PATHS", TotalExchange),
     _line("any_network.mpi_library_algorithms:EXCHANGES", TotalExchange, Chunked),
     _line("any_network.mpi_library_algorithms:HALVING_SCATTER", Scatter, Chunked),
     _line("any_network.mpi_library_algorithms:BROADCASTS", Broadcast, Chunked),

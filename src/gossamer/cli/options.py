@@ -545,26 +545,33 @@ class Question(NamedTuple):
 
         try:
             named = isinstance(self.network, str) and not reads_file(self.network)
-            links = network_size(self.network).links if named else 0
+            measured = network_size(self.network) if named else None
         except GossamerError:  # it is said where the network is read
             return
-        if links >= _LARGE:
+        if measured is not None and measured.links >= _LARGE:
             check_words(self.task, self.task_words)
-            self._check_room(links)
+            self._check_room(measured.links, measured.nodes)
 
-    def _check_room(self, links: int) -> None:
+    def _check_room(self, links: int, nodes: int) -> None:
         """Refuse a network on which no plan of the task fits into memory, before it is built."""
         from gossamer.atomic_files import memory_text
         from gossamer.errors import TooLargeError
         from gossamer.processes.memory import free_memory
         from gossamer.questions.cases.algorithm_offers import least_bytes
-        from gossamer.questions.tasks import Allreduce, Broadcast, MultinodeBroadcast, Reduce, ReduceScatter
+        from gossamer.questions.tasks import (
+            Allreduce,
+            Broadcast,
+            MultinodeBroadcast,
+            Reduce,
+            ReduceScatter,
+            TotalExchange,
+        )
         from gossamer.questions.tasks.parsing import kind_of
         from gossamer.reading.quantities import size
 
         free = free_memory() if self.memory is None else size(self.memory, "memory")
         copied = kind_of(self.task) in (Allreduce, Broadcast, MultinodeBroadcast, Reduce, ReduceScatter)
-        least = least_bytes(links, copied)
+        least = least_bytes(links, copied, nodes if kind_of(self.task) is TotalExchange else 0)
         if free is not None and least > free:
             there = "free" if self.memory is None else "allowed (--memory)"
             raise TooLargeError(

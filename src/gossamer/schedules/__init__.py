@@ -11,7 +11,7 @@ from __future__ import annotations
 from gossamer.schedules.files import save
 from gossamer.schedules.hop_descriptions import Hop
 from gossamer.schedules.packets import CONTROL, Packets, Phase, Repetition
-from gossamer.schedules.schedule import RunSchedule, Schedule, load
+from gossamer.schedules.schedule import RepairedSchedule, RunSchedule, Schedule, load
 from gossamer.schedules.symmetry import Symmetry
 from gossamer.schedules.timelines import Timeline, timeline
 from gossamer.schedules.torus_on_array import torus_on_array
@@ -22,6 +22,7 @@ __all__ = [
     "Hop",
     "Packets",
     "Phase",
+    "RepairedSchedule",
     "Repetition",
     "RunSchedule",
     "Schedule",

@@ -23,7 +23,17 @@ from gossamer.schedules.hop_table import MAX_HOPS, HopTable, hop_ends, too_many_
 from gossamer.schedules.packets import CONTROL, Packets, Phase, message_rows
 from gossamer.schedules.timelines import Timeline, hop_timeline
 
-__all__ = ["CONTROL", "MAX_HOPS", "Packets", "Phase", "RunSchedule", "Schedule", "load", "too_many_hops"]
+__all__ = [
+    "CONTROL",
+    "MAX_HOPS",
+    "Packets",
+    "Phase",
+    "RepairedSchedule",
+    "RunSchedule",
+    "Schedule",
+    "load",
+    "too_many_hops",
+]
 
 
 class Schedule(HopTable, Pictured):
@@ -251,6 +261,155 @@ class RunSchedule(Schedule):
     def nbytes(self) -> int:
         """Bytes held by the columns of the runs."""
         return self.runs.nbytes + int(self.length.nbytes)
+
+
+class RepairedSchedule(Schedule):
+    """An exchange that is the same at all nodes, less what crosses missing links, and then that on other paths.
+
+    Kept are one node's packets on the network with all links, and the packets that are sent again, with a link and a
+    turn for each hop; the columns are written out when they are read. A turn is as long as a packet occupies a link.
+
+    Parameters
+    ----------
+    sound : Schedule
+        Invariant, on the network with all links; all of it is over before anything is sent again.
+    network : Network
+        What is left of that network: all links take as long as those there.
+    place : array_like of int, shape (N,)
+        The node there of each node.
+    packet, source : array_like of int, shape (P,)
+        The packets that are sent again: the packet of `sound` of which each is a translate, and the node of `network`
+        at which it begins.
+    hops : array_like of int, shape (P,)
+        Hops of each.
+    port : array_like of int, shape (H,)
+        Of each hop, packet by packet: which of the links that leave its node it takes, the first being 0.
+    turn : array_like of int, shape (H,)
+        In which turn, after `sound`, each hop begins.
+
+    Raises
+    ------
+    ScheduleError
+        If the shapes do not fit, links take different times, or `sound` is cut into parts or repeats.
+
+    Notes
+    -----
+    3 bytes for each hop that is made again, where columns take 12.
+    """
+
+    def __init__(
+        self, sound: Schedule, network: Network, place: npt.ArrayLike, packet: npt.ArrayLike, source: npt.ArrayLike,
+        hops: npt.ArrayLike, port: npt.ArrayLike, turn: npt.ArrayLike,
+    ) -> None:  # fmt: skip
+        self.sound, self.place = sound, np.asarray(place, np.int64)
+        self.again, self.source = np.asarray(packet, np.int32), np.asarray(source, np.int32)
+        self.hops_again, self.port, self.turn = (np.asarray(values) for values in (hops, port, turn))
+        same = (self.again.shape, self.source.shape, self.hops_again.shape)
+        if len(set(same)) > 1 or self.port.shape != self.turn.shape != (int(self.hops_again.sum(dtype=np.int64)),):
+            raise ScheduleError("the packets that are sent again have columns of different lengths")
+        if self.place.shape != (network.node_count,) or sound.network.node_count != network.node_count:
+            raise ScheduleError("the network with all links has other nodes")
+        if sound.symmetry is None or sound.repetition is not None or sound.parts > 1 or CONTROL in sound.packet:
+            raise ScheduleError("what holds but for missing links is invariant, does not repeat and is not cut")
+        takes, waits = network.uniform_occupancy, network.uniform_latency
+        if takes is None or waits is None or not network.node_count:
+            raise ScheduleError("the links of a schedule with repairs take equal times")
+        if int(self.again.min(initial=0)) < 0 or int(self.again.max(initial=-1)) >= sound.packets.count:
+            raise ScheduleError("a packet that is sent again is none of those of the network with all links")
+        self.network, self.task, self.rules, self.cost = network, sound.task, sound.rules, sound.cost
+        self.parts, self.symmetry, self.repeats, self.repetition = 1, None, None, None
+        self.algorithm = sound.algorithm
+        slots = (int(self.turn.max(initial=0)) + 1) * takes + waits if self.turn.size else 0
+        self.phases = (*sound.phases, Phase("repairs", slots, first_slot=sound.slot_count))
+        if self.slot_count > MOST:
+            raise ScheduleError(f"slots must be 0..{MOST - 1}, got {self.slot_count}")
+
+    __getattr__ = RunSchedule.__getattr__
+
+    def expand(self) -> Schedule:
+        """Return the schedule with all hops, as any other is kept."""
+        reason = too_many_hops(self.hop_count)
+        if reason is not None:
+            raise ScheduleError(reason)
+        network, sound, n = self.network, self.sound.expand(), self.network.node_count
+        node = np.empty(n, np.int64)
+        node[self.place] = np.arange(n)
+        messages, there = self.task.messages(network), sound.messages
+        assert messages.targets is not None
+        assert there.targets is not None
+        packets = Packets.of(messages)
+        key = messages.origin.astype(np.int64) * n + messages.targets
+        row = message_rows(there, sound.packets)
+        sound_key = node[there.origin[row]] * n + node[there.targets[row]]
+        order = np.argsort(key)
+        number = order[np.searchsorted(key, sound_key, sorter=order)]
+        target = self.targets()
+        again = order[np.searchsorted(key, self.source * np.int64(n) + target, sorter=order)]
+        kept = ~np.isin(sound.packet, np.flatnonzero(np.isin(number, again)))
+        ends = (node[side[sound.link[kept]]] for side in (sound.network.link_source, sound.network.link_target))
+        link = np.empty(self.port.size, np.int64)
+        at, place = self.source.astype(np.int64), np.cumsum(self.hops_again, dtype=np.int64) - self.hops_again
+        for h in range(int(self.hops_again.max(initial=0))):
+            on = np.flatnonzero(self.hops_again > h)
+            link[place[on] + h] = network.first_link[at[on]] + self.port[place[on] + h]
+            at[on] = network.link_target[link[place[on] + h]]
+        slot = self.sound.slot_count + self.turn.astype(np.int64) * (network.uniform_occupancy or 1)
+        by_time = np.argsort(slot, kind="stable")
+        return Schedule(
+            network, self.task, self.rules, np.append(sound.slot[kept], slot[by_time]),
+            np.append(network.links_between(*ends), link[by_time]),
+            np.append(number[sound.packet[kept]], np.repeat(again, self.hops_again)[by_time]), cost=self.cost,
+            packets=packets, phases=self.phases, algorithm=self.algorithm,
+        )  # fmt: skip
+
+    def targets(self) -> npt.NDArray[np.int64]:
+        """Return where each packet that is sent again goes, int64[P]."""
+        sound, symmetry, node = self.sound, self.sound.symmetry, np.empty(self.place.size, np.int64)
+        node[self.place] = np.arange(self.place.size)
+        messages = sound.messages
+        assert messages.targets is not None
+        assert symmetry is not None
+        target = messages.targets[message_rows(messages, sound.packets)].astype(np.int64)
+        found = np.empty(self.again.size, np.int64)
+        for low in range(0, found.size, 2**20):  # in pieces, as there may be many
+            packet, begin = self.again[low : low + 2**20], self.place[self.source[low : low + 2**20]]
+            by = symmetry.taking(sound.packets.origin[packet], begin)
+            found[low : low + 2**20] = node[symmetry.translate(by, target[packet])]
+        return found
+
+    def replace(self, **changes: Any) -> Any:
+        """Return a schedule with some constructor arguments changed: with repairs if only its cost or name is."""
+        if changes.keys() <= {"algorithm", "cost"}:
+            columns = self.again, self.source, self.hops_again, self.port, self.turn
+            return RepairedSchedule(self.sound.replace(**changes), self.network, self.place, *columns)
+        return self.expand().replace(**changes)
+
+    @property
+    def stored_hops(self) -> int:
+        """Number of hops stored: of one node, and of what is sent again."""
+        return self.sound.stored_hops + int(self.turn.size)
+
+    @property
+    def hop_count(self) -> int:
+        """Number of hops that happen."""
+        each = np.bincount(self.sound.packet, minlength=self.sound.packets.count)
+        return self.sound.hop_count - int(each[self.again].sum()) + int(self.turn.size)
+
+    @property
+    def packet_count(self) -> int:
+        """Number of packets that travel."""
+        return self.sound.packet_count
+
+    @property
+    def control_hops(self) -> int:
+        """None are of control packets."""
+        return 0
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by the columns that are kept."""
+        kept = (self.place, self.again, self.source, self.hops_again, self.port, self.turn)
+        return self.sound.nbytes + int(sum(column.nbytes for column in kept))
 
 
 def load(path: str | os.PathLike[str]) -> Schedule:

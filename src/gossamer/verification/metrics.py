@@ -14,7 +14,8 @@ from gossamer.reading import choice, instance
 from gossamer.schedules.columns import MOST
 from gossamer.schedules.hop_table import hop_ends
 from gossamer.schedules.packets import CONTROL
-from gossamer.schedules.schedule import RunSchedule, Schedule
+from gossamer.schedules.schedule import RepairedSchedule, RunSchedule, Schedule
+from gossamer.verification.repairs import follow_repairs
 from gossamer.verification.replay_inputs import ReplayState, plain_schedule
 from gossamer.verification.timed_replay import by_packet, stays
 
@@ -91,6 +92,8 @@ def link_utilization(schedule: Schedule) -> Fraction:
         return Fraction(int((schedule.length[runs.packet] * network.link_occupancy[runs.link]).sum())) / (
             capacity * time
         )
+    if isinstance(schedule, RepairedSchedule):
+        return Fraction(schedule.hop_count * (same or 1)) / (capacity * time)
     data = schedule.packet != CONTROL
     if same is None:
         busy = int(network.link_occupancy[schedule.link[data]].sum(dtype=np.int64))
@@ -126,7 +129,8 @@ def buffer_peak(schedule: Schedule, counts: str = "transit") -> BufferPeak:
 
     One pass backwards in time, O(hops); another one forwards where packets in transit may come back to their origins.
     Where links take time, or switches have rules of their own, O(hops log hops). All packets of a run
-    (`gossamer.schedules.RunSchedule`) count from when the first of them is there until the last leaves.
+    (`gossamer.schedules.RunSchedule`) count from when the first of them is there until the last leaves. Where packets
+    are sent again (`gossamer.schedules.RepairedSchedule`), those that are not sent before count there as if they were.
 
     Examples
     --------
@@ -139,6 +143,8 @@ def buffer_peak(schedule: Schedule, counts: str = "transit") -> BufferPeak:
     count = choice(counts, "counts", ("transit", "all"))
     if isinstance(schedule, RunSchedule) and count == "transit":
         return _peak_of_runs(schedule)
+    if isinstance(schedule, RepairedSchedule) and count == "transit":
+        return _peak_with_repairs(schedule)
     schedule = schedule.unrolled(schedule.generations_at_once if count == "transit" else None)
     state = ReplayState(schedule)
     if bool((state.kind == COMBINE).any()):
@@ -235,6 +241,23 @@ def _peak_of_runs(schedule: RunSchedule) -> BufferPeak:
     left = slot[on + 1] + (many - 1) * network.link_occupancy[link[on + 1]]
     node = np.tile(network.link_target[link[on]].astype(np.int64), 2)
     return _highest(*_levels(node, np.concatenate([came, left + 1]), np.concatenate([many, -many])))
+
+
+def _peak_with_repairs(schedule: RepairedSchedule) -> BufferPeak:
+    """Return at most how many packets are in transit: on the network with all links, and of what is sent again."""
+    network, sound = schedule.network, buffer_peak(schedule.sound)
+    level = follow_repairs(schedule, levels=True)[1]
+    highest, node, turn = 0, 0, 0
+    for low in range(0, len(level), 256):
+        some = np.cumsum(level[low : low + 256], axis=1, dtype=np.int32)
+        if some.size and int(some.max()) > highest:
+            highest = int(some.max())
+            node, turn = (int(i) for i in np.unravel_index(int(some.argmax()), some.shape))
+            node += low
+    if highest <= sound.packets:
+        where = None if sound.node is None else int(np.flatnonzero(schedule.place == sound.node)[0])
+        return BufferPeak(sound.packets, where, sound.slot)
+    return BufferPeak(highest, node, schedule.sound.slot_count + turn * (network.uniform_occupancy or 1))
 
 
 def _highest(node: Counts, when: Counts, level: Counts) -> BufferPeak:

@@ -19,9 +19,10 @@ from gossamer.networks.network import Network
 from gossamer.questions.tasks import ALLCOMBINE, COMBINE, COPY, MOVE
 from gossamer.schedules.hop_table import HopTable, hop_ends
 from gossamer.schedules.packets import CONTROL
-from gossamer.schedules.schedule import RunSchedule, Schedule
+from gossamer.schedules.schedule import RepairedSchedule, RunSchedule, Schedule
 from gossamer.verification.metrics import measure_buffers
 from gossamer.verification.partial_sums import WASTED
+from gossamer.verification.repairs import follow_repairs
 from gossamer.verification.replay_inputs import PARTIAL_SUMS, ReplayState, plain_schedule
 from gossamer.verification.timed_replay import HOP_KINDS, carried_sums, message_spans, replay_timed
 from gossamer.verification.violations import KINDS, Verification, Violation, at_hop, named_count, unmet_goal
@@ -235,6 +236,10 @@ def verify(schedule: Schedule, limit: int = 20) -> Verification:
     if isinstance(schedule, RunSchedule):
         if _runs_are_valid(schedule):
             return Verification((), {}, schedule.stored_hops, time.process_time() - began, 0, every, alike)
+        schedule = schedule.expand()
+    if isinstance(schedule, RepairedSchedule):
+        if verify(schedule.sound, 0) and follow_repairs(schedule)[0]:
+            return Verification((), {}, schedule.stored_hops, time.process_time() - began, 0, every, "symmetry")
         schedule = schedule.expand()
     limited = schedule.rules.send_limited or schedule.rules.receive_limited or schedule.rules.buffer is not None
     if schedule.symmetry is not None and not schedule.symmetry.free and limited:

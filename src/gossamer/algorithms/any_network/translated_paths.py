@@ -28,6 +28,7 @@ __all__ = [
     "TRANSLATED_PATHS",
     "TRANSLATED_REDUCTION",
     "TRANSLATED_TREES",
+    "exchange_along",
     "translated_exchange",
     "translated_reduction",
     "translated_trees",
@@ -284,6 +285,11 @@ def translated_exchange(case: Case) -> Schedule:
     found = case.once(_symmetry, case.network)
     if found is None:
         raise NetworkError(f"no shifts of {case.network.spec} are known")
+    return exchange_along(case, found)
+
+
+def exchange_along(case: Case, found: tuple[Symmetry, Longs]) -> Schedule:
+    """Build the exchange of `translated_exchange` under given symmetries; links have lengths, int64[L]."""
     plane = _Quotient(case, found)
     messages = case.task.messages(case.network, plane.ranks)
     assert messages.targets is not None

@@ -6,6 +6,7 @@ which blocks a node has is told by where their owners are as seen from it: one b
 
 from __future__ import annotations
 
+from functools import cached_property
 from math import ceil
 from typing import NamedTuple
 
@@ -33,6 +34,8 @@ _LOOKS = 4
 """Blocks that a link compares."""
 _OVER = 1.03
 """What links may carry over the mean where they are used both ways."""
+_STAGES, _FEW = 8, 4096
+"""Stages of an allreduce, and nodes for each of them at least."""
 _MOST_SHIFTS, _MOST_HOPS = 64, 150_000_000
 
 
@@ -51,8 +54,8 @@ def _sum(a, b, sign, sides):
 
 @njit(cache=True, nogil=True)
 def _flood(
-    sides, orbit, places, tail, head, way, before, most, beside, turned, group, link_at, lag, looks, seed, has, will,
-    lacks, spread, turn, link, packet,
+    sides, orbit, places, tail, head, way, before, most, turns, beside, turned, group, link_at, lag, looks, seed,
+    starts, taken, has, will, lacks, spread, turn, link, packet,
 ):  # fmt: skip
     """Let every link of the quotient, turn by turn, carry a block that its target lacks; return hops and turns.
 
@@ -61,12 +64,15 @@ def _flood(
     * `sides`, int64[dimensions]. `orbit`, int32[N], `places`, int64[R]: the orbit of each place, and one of each.
     * `tail`, `head`, `way`, int64[K]: the orbits that each link leads from and to, and its direction.
     * `before`, int64[K]: the place from which each link leads to the one place of its target's orbit.
-    * `most`, int64[K]: hops that a link makes, evenly over the turns, as long as that is enough.
+    * `most`, int64[K]: hops that a link makes, evenly over so many `turns`, as long as that is enough.
     * `beside`, int64[D, rows], `turned`, int64[D]: the row at the tail for each at the head, and how words are turned.
     * `group`, int64[G + 1]: the links that go first in each turn, those that go next, and so on.
     * `link_at`, int32[N, D]: the link from each place in each direction.
     * `lag`: turns after which what was sent is passed on.
-    * `has`, `will`, uint64[R, rows]: zero. `lacks`, int64[R]. `spread`, int64[R]: zero.
+    * `starts`, bool[R]: whose blocks are sent out. `taken`, bool[K, turns]: turns in which links do something else;
+      there may be none.
+    * `has`, `will`, uint64[R, rows]: what is where, and is or comes there. `lacks`, int64[R]: blocks that each node
+      still needs. `spread`, int64[R]: zero.
     * `turn`, `link`, `packet`, int32[H]: written.
 
     Returns -1 hops if something cannot be brought anywhere any more.
@@ -77,13 +83,13 @@ def _flood(
     mask = np.uint64(2**64 - 1) >> np.uint64(64 - wide)
     one, top = np.uint64(1), np.uint64(wide - 1)
     order, used, limit = np.arange(tail.size), np.zeros(tail.size, np.int64), most.copy()
-    turns = most.max()
     ring = tail.size * lag
     sent_to, sent = np.empty(ring, np.int64), np.empty(ring, np.int64)
     left = np.int64(0)
     for r in range(places.size):
-        has[r, 0] |= one
-        will[r, 0] |= one
+        if starts[r]:
+            has[r, 0] |= one
+            will[r, 0] |= one
         left += lacks[r]
     made, came = 0, 0
     ends = np.zeros(lag, np.int64)  # hops made up to the end of the last turns
@@ -99,6 +105,8 @@ def _flood(
             k = order[i]
             v = head[k]
             if lacks[v] == 0 or used[k] >= limit[k] or used[k] * turns > most[k] * (t + 1):
+                continue
+            if t < taken.shape[1] and taken[k, t]:
                 continue
             u, d = tail[k], way[k]
             row = np.random.randint(0, rows)
@@ -218,60 +226,103 @@ def translated_flooding(case: Case, both_ways: bool = False) -> Schedule:
     found = case.once(spared, case.network)
     if found is None:
         raise NetworkError(f"{case.network.spec} is no torus with a few links missing")
-    torus, symmetry = found
-    network, n = case.network, case.network.node_count
-    # Step 0: coordinates of which the last is the longest that fits into a word
-    fits = [i for i, side in enumerate(torus.sides) if side <= _WIDE]
-    last = max(fits, key=lambda i: torus.sides[i])
-    dimensions = [*(i for i in range(len(torus.sides)) if i != last), last]
-    sides = np.array([torus.sides[i] for i in dimensions], np.int64)
-    place = np.ravel_multi_index(tuple(torus.place[:, dimensions].T), tuple(sides)).astype(np.int64)
-    node = np.empty(n, np.int64)
-    node[place] = np.arange(n)
-    # Step 1: the links in each direction, and those of one place of each orbit that have translates
-    at = np.stack(np.unravel_index(np.arange(n), tuple(sides)), axis=1)
-    steps = [(i, sign) for i, side in enumerate(sides.tolist()) for sign in (1, -1)[: min(side - 1, 2)]]
-    rows = n // int(sides[-1])
-    link_at = np.empty((n, len(steps)), np.int32)
-    beside, turned = np.empty((len(steps), rows), np.int64), np.zeros(len(steps), np.int64)
-    target = np.empty((n, len(steps)), np.int64)
-    for d, (i, sign) in enumerate(steps):
-        moved = at.copy()
-        moved[:, i] += sign
-        to = np.ravel_multi_index(tuple((moved % sides).T), tuple(sides))
-        target[:, d] = to
-        link = network.links_between(node, node[to])
-        broken = link < 0 if symmetry.broken is None else (link < 0) | symmetry.broken[link]
-        link_at[:, d] = np.where(broken, -1, link)
-        beside[d] = np.arange(rows) if i == len(sides) - 1 else to[:: int(sides[-1])] // int(sides[-1])
-        turned[d] = sign if i == len(sides) - 1 else 0
-    orbit = symmetry.orbit[node].astype(np.int32)
-    places = place[symmetry.representatives]
-    tail, way = np.nonzero(link_at[places] >= 0)
-    head = orbit[target[places[tail], way]].astype(np.int64)
-    # Step 2: links to nodes that have fewest go first, as these have none to spare
-    entering = np.bincount(head, minlength=places.size)
-    order = np.argsort(entering[head], kind="stable")
-    tail, way, head = tail[order], way[order], head[order]
-    group = np.append(np.flatnonzero(np.diff(entering[head], prepend=-1)), head.size)
-    back = 2 * at[places[head]] - at[target[places[head], way]]
-    before = np.ravel_multi_index(tuple((back % sides).T), tuple(sides))
-    # Step 3: flooding, in turns as long as a link is busy
-    takes, wait = int(network.link_occupancy[0]), int(network.link_latency[0])
-    hops = places.size * (n - 1)
-    columns = tuple(np.empty(hops, np.int32) for _ in range(3))
-    most = _limits(n - 1, tail, head) if both_ways else np.full(tail.size, n)
-    made, _ = _flood(
-        sides, orbit, places, tail, head, way, before, most, beside, turned, group, link_at, 1 + ceil(wait / takes),
-        _LOOKS, case.seed, *np.zeros((2, places.size, rows), np.uint64), np.full(places.size, n - 1),
-        np.zeros(places.size, np.int64), *columns,
-    )  # fmt: skip
-    if made < 0:
-        raise NetworkError(f"{network.spec}: without the links like the failed ones some node is out of reach")
+    blocks = _Blocks(case, found)
+    n, links = case.network.node_count, blocks.tail.size
+    most = _limits(n - 1, blocks.tail, blocks.head) if both_ways else np.full(links, n)
+    columns = tuple(np.empty(blocks.places.size * (n - 1), np.int32) for _ in range(3))
+    blocks.flood(np.ones(blocks.places.size, np.bool_), most, int(most.max()), columns)
     turn, link, packet = columns
-    turn *= takes
-    slots = int(turn[-1]) + takes + wait
-    return Schedule.of(case, turn, link, packet, symmetry=symmetry, phases=[Phase(case.task.name, slots)])
+    turn *= blocks.takes
+    slots = int(turn[-1]) + blocks.takes + blocks.wait
+    return Schedule.of(case, turn, link, packet, symmetry=found.symmetry, phases=[Phase(case.task.name, slots)])
+
+
+class _Blocks:
+    """The quotient of a damaged torus, and which blocks its nodes have: from one stage of a flooding to the next."""
+
+    def __init__(self, case: Case, found: _Spared) -> None:
+        torus, symmetry = found
+        network, n = case.network, case.network.node_count
+        self.network, self.seed = network, case.seed
+        # Step 0: coordinates of which the last is the longest that fits into a word
+        fits = [i for i, side in enumerate(torus.sides) if side <= _WIDE]
+        last = max(fits, key=lambda i: torus.sides[i])
+        dimensions = [*(i for i in range(len(torus.sides)) if i != last), last]
+        self.sides = sides = np.array([torus.sides[i] for i in dimensions], np.int64)
+        place = np.ravel_multi_index(tuple(torus.place[:, dimensions].T), tuple(sides)).astype(np.int64)
+        node = np.empty(n, np.int64)
+        node[place] = np.arange(n)
+        # Step 1: the links in each direction, and those of one place of each orbit that have translates
+        at = np.stack(np.unravel_index(np.arange(n), tuple(sides)), axis=1)
+        steps = [(i, sign) for i, side in enumerate(sides.tolist()) for sign in (1, -1)[: min(side - 1, 2)]]
+        self.rows = rows = n // int(sides[-1])
+        self.link_at = link_at = np.empty((n, len(steps)), np.int32)
+        self.beside, self.turned = np.empty((len(steps), rows), np.int64), np.zeros(len(steps), np.int64)
+        target = np.empty((n, len(steps)), np.int64)
+        for d, (i, sign) in enumerate(steps):
+            moved = at.copy()
+            moved[:, i] += sign
+            to = np.ravel_multi_index(tuple((moved % sides).T), tuple(sides))
+            target[:, d] = to
+            link = network.links_between(node, node[to])
+            broken = link < 0 if symmetry.broken is None else (link < 0) | symmetry.broken[link]
+            link_at[:, d] = np.where(broken, -1, link)
+            self.beside[d] = np.arange(rows) if i == len(sides) - 1 else to[:: int(sides[-1])] // int(sides[-1])
+            self.turned[d] = sign if i == len(sides) - 1 else 0
+        self.orbit = symmetry.orbit[node].astype(np.int32)
+        self.places = places = place[symmetry.representatives]
+        tail, way = np.nonzero(link_at[places] >= 0)
+        head = self.orbit[target[places[tail], way]].astype(np.int64)
+        # Step 2: links to nodes that have fewest go first, as these have none to spare
+        entering = np.bincount(head, minlength=places.size)
+        order = np.argsort(entering[head], kind="stable")
+        self.tail, self.way, self.head = tail[order], way[order], head[order]
+        self.group = np.append(np.flatnonzero(np.diff(entering[self.head], prepend=-1)), head.size)
+        back = 2 * at[places[self.head]] - at[target[places[self.head], self.way]]
+        self.before = np.ravel_multi_index(tuple((back % sides).T), tuple(sides))
+        # Step 3: how long a link is busy, which is a turn, and what else a hop takes
+        self.takes, self.wait = int(network.link_occupancy[0]), int(network.link_latency[0])
+        self.has, self.will = np.zeros((2, places.size, rows), np.uint64)
+        self.spread = np.zeros(places.size, np.int64)
+        self._symmetry = symmetry
+
+    def flood(
+        self, starts: npt.NDArray[np.bool_], most: Longs, turns: int, columns: tuple[Ints, ...],
+        taken: npt.NDArray[np.bool_] | None = None,
+    ) -> int:  # fmt: skip
+        """Bring the blocks of some orbits to all nodes, and return the turns that it takes; arguments as in `_flood`.
+
+        `columns`: turn, link and packet of each hop, written.
+        """
+        order = self._symmetry.order
+        lacks = int(starts.sum()) * order - starts.astype(np.int64)
+        taken = np.zeros((self.tail.size, 0), np.bool_) if taken is None else taken
+        made, done = _flood(
+            self.sides, self.orbit, self.places, self.tail, self.head, self.way, self.before, most, turns,
+            self.beside, self.turned, self.group, self.link_at, 1 + ceil(self.wait / self.takes), _LOOKS, self.seed,
+            starts, taken, self.has, self.will, lacks, self.spread, *columns,
+        )  # fmt: skip
+        if made < 0:
+            spec = self.network.spec
+            raise NetworkError(f"{spec}: without the links like the failed ones some node is out of reach")
+        return int(done if made == 0 else columns[0][made - 1] + 1)
+
+    @cached_property
+    def opposite(self) -> Longs:
+        """The opposite of each link, int64[K]."""
+        one = self.link_at[self.before, self.way]  # the translate that leads to the one place of its target's orbit
+        assert self.network.reverse_link is not None
+        return self.number(self.network.reverse_link[one])
+
+    @cached_property
+    def _numbers(self) -> Longs:
+        found = np.full(self._symmetry.link_orbit_count, -1, np.int64)
+        found[self._symmetry.link_orbit(self.link_at[self.before, self.way])] = np.arange(self.tail.size)
+        return np.asarray(found[self._symmetry.link_orbit(np.arange(self.network.link_count))])
+
+    def number(self, link: npt.NDArray[np.integer]) -> Longs:
+        """Return which links of the quotient links of the network are, int64."""
+        return np.asarray(self._numbers[link])
 
 
 def _limits(blocks: int, tail: Longs, head: Longs) -> Longs:
@@ -286,6 +337,9 @@ def _limits(blocks: int, tail: Longs, head: Longs) -> Longs:
 def translated_allreduce(case: Case) -> Schedule:
     """Build an allreduce that adds up each block along the reversal of an allgather, and then sends it out.
 
+    On large networks that is done with an eighth of the blocks after the other: while some are added up, those before
+    them are sent out, over what that leaves free of the links.
+
     Parameters
     ----------
     case : Case
@@ -294,7 +348,7 @@ def translated_allreduce(case: Case) -> Schedule:
     Returns
     -------
     Schedule
-        A reduce-scatter, then an allgather. Repeated, both overlap.
+        A reduce-scatter, then an allgather. Repeated, both overlap; of many blocks, they do so as they are.
 
     Raises
     ------
@@ -306,7 +360,66 @@ def translated_allreduce(case: Case) -> Schedule:
     Gossamer; reduce-scatter, then allgather: Chan, Heimlich, Purkayastha and van de Geijn 2007.
     """
     reduce, gather = (case.related(task=each) for each in (ReduceScatter(), MultinodeBroadcast()))
-    return then(translated_flooding(reduce.dual, True).reverse(), translated_flooding(gather, True))
+    found = case.once(spared, case.network)
+    if found is None:
+        raise NetworkError(f"{case.network.spec} is no torus with a few links missing")
+    stages = min(_STAGES, case.network.node_count // _FEW)
+    if stages < 2:
+        return then(translated_flooding(reduce.dual, True).reverse(), translated_flooding(gather, True))
+    blocks = _Blocks(case, found)
+    links, places, n = blocks.tail.size, blocks.places.size, case.network.node_count
+    sent, summed = np.empty((2, 3, places * (n - 1)), np.int32)
+    pass_on = ceil(blocks.wait / blocks.takes)
+    busy = np.zeros((links, 0), np.bool_)  # links by turns; a stage is added up until `until`, and then sent out
+    rows, end, until = list[slice](), 0, 0
+    for stage in range(stages):
+        starts = np.arange(places) % stages == stage
+        many = int(starts.sum()) * found.symmetry.order
+        begin, end = end, end + places * many - int(starts.sum())
+        rows.append(slice(begin, end))
+        pace = ceil(2 * many * places / links * _OVER)
+        paced, free = (_limits(many, blocks.tail, blocks.head), pace), (np.full(links, n), n)
+        there = blocks.has.copy(), blocks.will.copy()
+        add, send = summed[:, begin:end], sent[:, begin:end]
+        if stage == 0:  # what has all links to itself is quicker in another way
+            until = blocks.flood(starts, *free, tuple(add))
+            blocks.has, blocks.will = there
+            blocks.flood(starts, *paced, tuple(send))
+        else:
+            until += pass_on + pace
+            before, after = busy[:, until - 1 :: -1][blocks.opposite], busy[:, until + pass_on :]
+            before[:, : after.shape[1]] |= after[:, : before.shape[1]]
+            blocks.flood(starts, *paced, tuple(add), before)
+            send[:] = add
+        if stage == stages - 1:
+            blocks.has, blocks.will = there
+            blocks.flood(starts, *free, tuple(send), busy[:, until + pass_on :])
+        add[0], send[0] = until - 1 - add[0], send[0] + until + pass_on
+        busy = np.pad(busy, ((0, 0), (0, max(0, int(send[0].max()) + 1 + 2 * pace - busy.shape[1]))))
+        busy[blocks.opposite[blocks.number(add[1])], add[0]] = True
+        busy[blocks.number(send[1]), send[0]] = True
+    # what is added up, as it would be sent out, from the end back
+    first = int(summed[0].min())
+    slots = (int(sent[0].max()) + 1 - first) * blocks.takes + blocks.wait
+    for table in (summed, sent):
+        table[0] -= first
+        table[0] *= blocks.takes
+    summed[0] = slots - summed[0] - blocks.takes - blocks.wait
+    for table in (summed, sent):
+        table[:] = table[:, np.argsort(table[0], kind="stable")]
+    halves = [
+        Schedule.of(each, *table, symmetry=found.symmetry, phases=[Phase(each.task.name, slots)])
+        for each, table in ((reduce.dual, summed), (gather, sent))
+    ]
+    del summed, sent, add, send, table, blocks, busy, there
+    second = halves.pop()
+    both = then(halves.pop().reverse(), second)
+    del second
+    slot = np.where(both.slot < slots, both.slot, both.slot - slots)
+    order = np.argsort(slot, kind="stable")
+    return both.replace(
+        slot=slot[order], link=both.link[order], packet=both.packet[order], phases=[Phase(case.task.name, slots)]
+    )
 
 
 def _propose(case: Case) -> Offer[Schedule] | Refusal:

@@ -268,15 +268,25 @@ def _volume(case: Case, demand: Demand) -> tuple[int, int]:
     return round(max(hops, mean * demand.origin.size)), demand.origin.size
 
 
-def least_bytes(links: int, copied: bool) -> int:
+def least_bytes(links: int, copied: bool, exchanging: int = 0) -> int:
     """Return the bytes that a plan on a network of so many links takes at least, whatever is built.
 
-    `copied`: whether messages of the task are for several nodes.
+    `copied`: whether messages of the task are for several nodes. `exchanging`: nodes each of which sends a message to
+    every other, if the task has such; those of one node are kept at least, and make as many hops as nodes of that
+    degree are away at the least.
 
     >>> f"{least_bytes(200_000_000, True):.2g}", f"{least_bytes(200_000_000, False):.2g}"
     ('1.6e+10', '5.4e+09')
+    >>> f"{least_bytes(193_000_000, False, 2**23):.2g}"
+    '6.8e+09'
     """
-    return links * (_LINK_ITSELF + (_PER_LINK if copied else _PER_LINK_ALIKE)) + _AT_LEAST
+    hops, left, away, new = 0, max(exchanging - 1, 0), 1, max(links // max(exchanging, 1), 1)
+    grows = max(new - 1, 1)
+    while left:
+        hops, left = hops + away * min(new, left), left - min(new, left)
+        away, new = (away + 1, new * grows) if grows > 1 else (away, left)  # along a line: no further away
+    packets = max(exchanging - 1, 0) * _PER_PACKET + int(hops * Offer.hop_bytes)
+    return links * (_LINK_ITSELF + (_PER_LINK if copied else _PER_LINK_ALIKE)) + packets + _AT_LEAST
 
 
 def needs(case: Case, offer: Offer[Any]) -> Needs:
