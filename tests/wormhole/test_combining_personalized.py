@@ -17,7 +17,7 @@ from gossamer.wormhole.combining_personalized import COMBINING, neighbor_exchang
 from gossamer.wormhole.demand import NodeDemand
 from gossamer.wormhole.flooding import flooded
 
-TREE, NEIGHBORS = COMBINING
+TREE, NEIGHBORS, _ = COMBINING
 WITH_SWITCHES = ("fat-tree:2,2",)
 DIRECT = (
     "array:3x4", "torus:3x3", "torus:2x4", "ring:7", "array:2x3x2", "hypercube:3", "kautz:2,2", "star:3", "complete:5",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from gossamer.questions.tasks import COMBINE
+from gossamer.questions.tasks import ALLCOMBINE, COMBINE, COPY
 from gossamer.wormhole import WormholeSchedule
 
 
@@ -72,8 +72,19 @@ def verdict(schedule: WormholeSchedule) -> Counter[str]:
     if counts["wrong payload"]:
         return +counts
 
-    if any(kind == COMBINE for kind in messages.discipline.tolist()):
-        return +(counts + combined_verdict(schedule, sets))
+    kinds = set(messages.discipline.tolist())
+    if COMBINE in kinds:
+        once = combined_verdict(schedule, sets)
+        combined = [p for p, m in enumerate(table.message.tolist()) if messages.discipline[ids.index(m)] == COMBINE]
+        sent = [
+            (p, int(schedule.source[m]))
+            for m, k in enumerate(schedule.payload.tolist()) if k >= 0 for p in sorted(sets[k]) if p in combined
+        ]  # fmt: skip
+        again = len(set(sent)) < len(sent) or any(u == table.origin[p] for p, u in sent)
+        faults = any(once[kind] for kind in ("causality", "duplicate", "lost contribution", "delivery"))
+        return +(counts + (sums_verdict(schedule, sets) if faults and again else once))
+    if ALLCOMBINE in kinds:
+        return +(counts + sums_verdict(schedule, sets))
     holds = [{p for p, (origin, *_) in enumerate(pieces) if origin == v} for v in range(schedule.network.node_count)]
     for there in played(schedule, counts):
         arriving = []
@@ -159,4 +170,82 @@ def combined_verdict(schedule: WormholeSchedule, sets: list[set[int]]) -> Counte
             counts["delivery"] += not complete(p)
         else:
             counts["delivery"] += sum((p, v) not in copies for v in named[i])
+    return counts
+
+
+def arrive(held: set[int], brought: list[set[int]]) -> tuple[set[int], int, int]:
+    """What a node holds after sums came at the same time, how many counted twice, and how many were wasted."""
+    kept: list[set[int]] = []
+    for i, some in enumerate(brought):
+        inside = any(some < other or (some == other and j < i) for j, other in enumerate(brought) if j != i)
+        kept += [] if inside else [some]
+    wasted, union = len(brought) - len(kept), set().union(*kept)
+    if sum(map(len, kept)) == len(union) and (not union & held or union >= held or union <= held):
+        return held | union, 0, wasted + (len(kept) if union <= held else 0)
+    left = [some for some in brought if not some <= held]
+    new = [
+        some
+        for i, some in enumerate(left)
+        if not any(some < other or (some == other and j < i) for j, other in enumerate(left) if j != i)
+    ]
+    wasted, twice, total = len(brought) - len(new), 0, set(held)
+    for some in reversed(new):  # those that came last are looked at first
+        if some & total:
+            twice += 1
+        else:
+            total |= some
+    return total, twice, wasted
+
+
+def sums_verdict(schedule: WormholeSchedule, sets: list[set[int]]) -> Counter[str]:
+    """The same under the general rule of partial sums: nodes may send a sum and go on adding to it."""
+    counts: Counter[str] = Counter()
+    messages, table, net = schedule.messages, schedule.packets, schedule.network
+    ids = messages.ids.tolist()
+    row = [ids.index(m) for m in table.message.tolist()]
+    everybody = set(range(net.terminal_count))
+    start = messages.target_start
+    named = [
+        everybody if start is None else set(messages.targets[start[i] : start[i + 1]].tolist()) for i in range(len(ids))
+    ]
+    kind = messages.discipline[row]
+    has = {
+        (p, v): {v} if kind[p] != COPY and v in named[i] else set() for p, i in enumerate(row) for v in everybody
+    }  # fmt: skip
+    copies = {(p, int(table.origin[p])) for p in range(len(row)) if kind[p] == COPY}
+    place = [sum(int(table.size[q]) for q, j in enumerate(row) if j == i and table.piece[q] < table.piece[p])
+             for p, i in enumerate(row)]  # fmt: skip
+    bytes_of = [set(range(a, a + int(size))) for a, size in zip(place, table.size, strict=True)]
+    after = [-1] * len(ids) if messages.after is None else messages.after.tolist()
+
+    def early(p: int) -> bool:
+        needs = [q for q, j in enumerate(row) if j == after[row[p]] and bytes_of[p] & bytes_of[q]]
+        return any(has[q, int(table.origin[q])] != named[row[q]] for q in needs)
+
+    for there in played(schedule, counts):
+        brought: dict[tuple[int, int], list[set[int]]] = {}
+        copied = set()
+        for m, v in there:
+            u = int(schedule.source[m])
+            carried = sets[schedule.payload[m]] if schedule.payload[m] >= 0 else set()
+            held = {p for p in carried if kind[p] == COPY}
+            for p in carried - held:
+                if has[p, u]:
+                    brought.setdefault((p, v), []).append(set(has[p, u]))
+                counts["causality"] += not has[p, u]
+            counts["causality"] += sum(u == table.origin[p] and early(p) for p in held)
+            if all((p, u) in copies for p in held):
+                copied |= {(p, v) for p in held}
+            else:
+                counts["causality"] += 1
+        copies |= copied
+        for (p, v), some in brought.items():
+            has[p, v], twice, _ = arrive(has[p, v], some)
+            counts["duplicate"] += twice
+    for p, i in enumerate(row):
+        if kind[p] == COPY:
+            counts["delivery"] += sum((p, v) not in copies for v in named[i])
+        else:
+            ends = {int(table.origin[p])} if kind[p] == COMBINE else named[i]
+            counts["delivery"] += sum(has[p, v] != named[i] for v in ends)
     return counts

@@ -10,8 +10,11 @@ import numpy.typing as npt
 
 from gossamer.jit import njit
 from gossamer.networks.network import Network
-from gossamer.questions.tasks import COMBINE, Messages
+from gossamer.questions.tasks import ALLCOMBINE, COMBINE, Messages
+from gossamer.questions.tasks.composite_tasks import target_table
+from gossamer.schedules.wormhole.payloads import Payloads
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
+from gossamer.verification.partial_sums import COUNTED_TWICE, WASTED, add_member, settle
 from gossamer.verification.violations import Verification, Violation, named_count
 
 __all__ = ["KINDS", "verify"]
@@ -196,14 +199,16 @@ def _replay_kernel(
 
 
 @njit(cache=True, nogil=True, small=_SMALL)
-def _unmet(held, row_of, target_start, targets, to_all, nodes, limit, found_piece, found_node):
-    """Find the pieces that a target of their message does not hold at the end.
+def _unmet(held, row_of, copied, target_start, targets, to_all, nodes, limit, found_piece, found_node):
+    """Find the copied pieces that a target of their message does not hold at the end.
 
     Write up to `limit` of them, by piece and node. Return the number written and the number of all.
     """
     written = 0
     total = 0
     for p in range(row_of.size):
+        if not copied[p]:
+            continue
         w = p >> 6
         bit = np.uint64(p & 63)
         row = row_of[p]
@@ -312,6 +317,83 @@ def _combine_kernel(
     return written
 
 
+@njit(cache=True, nogil=True, small=_SMALL)
+def _sum_kernel(
+    entry_first, entry, step, source, displacement, sides, wraps, strides, way, terminals, contributes, root,
+    limit, found_kind, found_message, found_sum, counts, done, got,
+):  # fmt: skip
+    """Follow partial sums, one piece after the other; return the violations written and the arrivals wasted.
+
+    Piece s is in the messages ``entry[entry_first[s]:entry_first[s+1]]``, ascending; ``contributes``, bool[S, N], says
+    who contributes to it. Writes ``done``, int64[S]: the step after which ``root[s]`` holds all, -1 if it does at once
+    and the most that there is if never; and ``got``, int64[S, N]: the contributions in each sum at the end.
+    """
+    nodes = contributes.shape[1]
+    words = (nodes + 63) >> 6
+    held = np.zeros((nodes, words), np.uint64)
+    total, one, room = np.zeros(words, np.uint64), np.uint64(1), 1
+    for s in range(entry_first.size - 1):
+        room = max(room, entry_first[s + 1] - entry_first[s])
+    carried, after, fate = np.zeros((room, words), np.uint64), np.zeros(room, np.int64), np.zeros(room, np.int64)
+    goes, first = np.zeros(room, np.int64), np.full(nodes, -1)
+    written, wasted = 0, 0
+    for s in range(entry_first.size - 1):
+        held[:] = 0
+        for v in range(nodes):
+            if contributes[s, v]:
+                add_member(held, v, v)
+        a = entry_first[s]
+        while True:
+            if done[s] > step.size and root[s] >= 0:  # complete as soon as nothing is missing
+                missing = False
+                for v in range(nodes):
+                    bit = (held[root[s], v >> 6] >> np.uint64(v & 63)) & one
+                    missing |= contributes[s, v] and not bit
+                if not missing:
+                    done[s] = -1 if a == entry_first[s] else step[entry[a - 1]]
+            if a == entry_first[s + 1]:
+                break
+            b = a
+            while b < entry_first[s + 1] and step[entry[b]] == step[entry[a]]:
+                b += 1
+            for i in range(b - a):
+                m = entry[a + i]
+                u = np.int64(source[m])
+                v = _walk(u, displacement[m], sides, wraps, strides)
+                goes[i] = -1
+                if v < 0 or v >= terminals or u >= terminals or (way.size and way[u, v] < 0):
+                    continue
+                if not held[u].any():
+                    counts[_CAUSALITY] += 1
+                    if written < limit:
+                        found_kind[written], found_message[written], found_sum[written] = _CAUSALITY, m, s
+                        written += 1
+                    continue
+                carried[i] = held[u]
+                goes[i], after[i], first[v] = v, first[v], i
+            for i in range(b - a):
+                v = goes[i]
+                if v < 0 or first[v] < 0:
+                    continue
+                settle(first[v], after, fate, carried, held[v], total)
+                first[v] = -1
+            for i in range(b - a):
+                if goes[i] < 0:
+                    continue
+                wasted += fate[i] == WASTED
+                if fate[i] == COUNTED_TWICE:
+                    counts[_DUPLICATE] += 1
+                    if written < limit:
+                        found_kind[written], found_message[written], found_sum[written] = _DUPLICATE, entry[a + i], s
+                        written += 1
+            a = b
+        for v in range(nodes):
+            got[s, v] = 0
+            for w in range(nodes):
+                got[s, v] += (held[v, w >> 6] >> np.uint64(w & 63)) & one
+    return written, wasted
+
+
 KINDS = (
     *("channel", "causality", "displacement", "delivery", "duplicate", "lost contribution"),
     *("wrong payload", "ports"),
@@ -355,6 +437,12 @@ def verify(schedule: WormholeSchedule, limit: int = 20) -> Verification:
     is a *lost contribution*; in the end the root must have all (*delivery*). What comes after a reduction, as in an
     allreduce, leaves once all contributions to its bytes are there (*causality*).
 
+    Where that is broken and a node sends a piece of a reduction twice, or the root does, and of messages that all
+    contribute to and all must have, the general rule of partial sums judges instead (``docs/decisions/0017``). A
+    message brings the sum of its source as it stands when the step begins; one without any breaks *causality*. At its
+    target disjoint sums are combined, a result takes the place of what went into it, and what brings nothing new is
+    counted in `wasted`; anything else would count a contribution twice (*duplicate*).
+
     *ports*: with limited ports a node sends, or receives, two messages in a step. All ports need no check: a node sends
     and receives at most one message on each of its channels, and messages that pass through do not use its ports.
     Dimension order needs none, because a displacement has no other order.
@@ -383,10 +471,11 @@ def verify(schedule: WormholeSchedule, limit: int = 20) -> Verification:
     row_of = _check_pieces(schedule, messages, limit, found, counts)
     _check_payloads(schedule, limit, found, counts)
     _check_ports(schedule, limit, found, counts)
+    wasted = 0
     if counts["wrong payload"] == 0:
-        _replay(schedule, messages, row_of, limit, found, counts)
+        wasted = _replay(schedule, messages, row_of, limit, found, counts)
     counts = {k: n for k, n in counts.items() if n}
-    return Verification(tuple(found[:limit]), counts, int(schedule.hops.sum()), time.process_time() - began)
+    return Verification(tuple(found[:limit]), counts, int(schedule.hops.sum()), time.process_time() - began, wasted)
 
 
 def _replay(
@@ -396,51 +485,131 @@ def _replay(
     limit: int,
     found: list[Violation],
     counts: dict[str, int],
-) -> None:
-
+) -> int:
+    """Replay all messages; return how many arrivals of partial sums bring nothing new."""
     network, channels, sets = schedule.network, schedule.channels, schedule.payloads
-    combining = bool((messages.discipline == COMBINE).any())
-    pieces = 0 if combining else schedule.packets.count
-    held = np.zeros((network.node_count, (pieces + 63) // 64), np.uint64)
-    number = np.arange(pieces)
+    kind = messages.discipline[row_of]
+    once, wasted = bool((kind == COMBINE).any()) and not bool((kind == ALLCOMBINE).any()), 0
+    way = _ways(network)
+    walk = (np.array(channels.sides, np.int64), np.array(channels.wraps), np.array(channels.strides, np.int64), way)
+    kinds, at, other, where = (np.zeros(limit, np.int64) for _ in range(4))
+    totals = np.zeros(_COUNTED, np.int64)
+    named: list[Violation] = []
+    if once:
+        _combine(schedule, messages, row_of, walk, limit, named, totals)
+        if totals.any() and _sent_again(schedule, kind == COMBINE):  # nodes may go on adding to what they sent
+            once, named = False, []
+            totals[:] = 0
+    copied = np.zeros(kind.size, np.bool_) if once else ~np.isin(kind, (COMBINE, ALLCOMBINE))
+    if not once and not copied.all():
+        wasted = _sums(schedule, messages, row_of, walk, limit, named, totals)
+        of = np.concatenate([[0], np.cumsum(copied[sets.packet])])
+        sets = Payloads(of[sets.first], sets.packet[copied[sets.packet]])
+    number = np.flatnonzero(copied)
+    held = np.zeros((network.node_count, 0 if once else (kind.size + 63) // 64), np.uint64)
     np.bitwise_or.at(
-        held, (schedule.packets.origin[:pieces], number >> 6), np.uint64(1) << (number & 63).astype(np.uint64)
+        held, (schedule.packets.origin[number], number >> 6), np.uint64(1) << (number & 63).astype(np.uint64)
     )
     word_first = np.zeros(sets.count + 1, np.int64)
     word, mask = np.zeros(sets.packet.size, np.int32), np.zeros(sets.packet.size, np.uint64)
     entries = _payload_words(sets.first, sets.packet, word_first, word, mask)
-    kinds, at, other, where = (np.zeros(limit, np.int64) for _ in range(4))
-    totals = np.zeros(_COUNTED, np.int64)
-    way = _ways(network)
-    walk = (np.array(channels.sides, np.int64), np.array(channels.wraps), np.array(channels.strides, np.int64), way)
     written = _replay_kernel(
         schedule.step, schedule.source, schedule.displacement,
-        np.full_like(schedule.payload, -1) if combining else schedule.payload,
+        np.full_like(schedule.payload, -1) if once else schedule.payload,
         *walk, network.link_target, network.terminal_count, word_first, word[:entries], mask[:entries], held,
         np.full(channels.count, -1, np.int32), np.zeros(channels.count, np.int32),
         limit, kinds, at, other, where, totals,
     )  # fmt: skip
     rows = zip(kinds[:written].tolist(), at.tolist(), other.tolist(), where.tolist(), strict=False)
     found += [_named(schedule, KINDS[k], m, o, c) for k, m, o, c in rows]
-    if combining:
-        _combine(schedule, messages, row_of, walk, limit, found, totals)
-    else:
-        _compare(schedule, messages, row_of, held, limit, found, totals)
+    found += named
+    if not once:
+        _compare(schedule, messages, row_of, copied, held, limit, found, totals)
     for k, n in enumerate(totals):
         counts[KINDS[k]] += int(n)
+    return wasted
+
+
+def _sent_again(schedule: WormholeSchedule, combined: npt.NDArray[np.bool_]) -> bool:
+    """Return whether a node sends a piece of a reduction twice, or the root of one sends it."""
+    row, piece = schedule.payloads.carried(schedule.payload)
+    row, piece = row[combined[piece]], piece[combined[piece]]
+    source = schedule.source[row].astype(np.int64)
+    again = np.unique(piece * schedule.network.node_count + source).size < piece.size
+    return again or bool((schedule.packets.origin[piece] == source).any())
+
+
+def _sums(
+    schedule: WormholeSchedule, messages: Messages, row_of: npt.NDArray[np.int64], walk: tuple[npt.NDArray[Any], ...],
+    limit: int, found: list[Violation], totals: npt.NDArray[np.int64],
+) -> int:  # fmt: skip
+    """Follow the partial sums of all reductions, and what comes after them; return how many arrivals are wasted."""
+    table, nodes, kind = schedule.packets, schedule.network.node_count, messages.discipline[row_of]
+    added = np.isin(kind, (COMBINE, ALLCOMBINE))
+    summed = np.flatnonzero(added)
+    goal = target_table(messages, schedule.network.terminal_count)
+    contributes = np.zeros((summed.size, nodes), np.bool_)
+    contributes[:, : goal.shape[1]] = goal[row_of[summed]]
+    row, piece = schedule.payloads.carried(schedule.payload)
+    order = np.lexsort((row, piece))
+    order = order[added[piece[order]]]
+    ends = np.append(np.searchsorted(piece[order], summed), order.size).astype(np.int64)
+    root = np.where(kind[summed] == COMBINE, table.origin[summed], -1).astype(np.int64)
+    done, got = np.full(summed.size, np.iinfo(np.int64).max), np.zeros((summed.size, nodes), np.int64)
+    kinds, at, of = (np.zeros(limit, np.int64) for _ in range(3))
+    written, wasted = _sum_kernel(
+        ends, row[order], schedule.step, schedule.source, schedule.displacement, *walk,
+        schedule.network.terminal_count, contributes, root, limit, kinds, at, of, totals, done, got,
+    )  # fmt: skip
+    for k, m, s in zip(kinds[:written].tolist(), at.tolist(), of.tolist(), strict=False):
+        found.append(_wrong_sum(schedule, KINDS[k], m, int(summed[s])))
+    needed = contributes.sum(axis=1)
+    awaits = np.where((root >= 0)[:, None], np.arange(nodes) == root[:, None], contributes)
+    short = np.argwhere(awaits & (got < needed[:, None]))
+    totals[_DELIVERY] += len(short)
+    found += [_too_few(schedule, int(summed[s]), int(v), int(got[s, v]), int(needed[s])) for s, v in short[:limit]]
+    first, share = _shared_bytes(schedule, messages, row_of)
+    begun = np.full(table.count, -1, np.int64)  # the step after which a piece may leave its origin
+    place = np.zeros(table.count, np.int64)
+    place[summed] = np.arange(summed.size)
+    np.maximum.at(begun, np.repeat(np.arange(table.count), np.diff(first)), done[place[share]])
+    early = (schedule.source[row] == table.origin[piece]) & (schedule.step[row] <= begun[piece]) & ~added[piece]
+    totals[_CAUSALITY] += int(early.sum())
+    for i in np.flatnonzero(early)[:limit].tolist():
+        found.append(_named(schedule, "causality", int(row[i]), int(piece[i]), -1))
+    return int(wasted)
+
+
+def _wrong_sum(schedule: WormholeSchedule, kind: str, message: int, piece: int) -> Violation:
+    """Name a violation that was found where a message brings a partial sum."""
+    step, nodes = int(schedule.step[message]), (int(schedule.source[message]), int(schedule.target[message]))
+    names = [schedule.network.node_name(node) for node in nodes]
+    text = f"step {step}: {_path(schedule, message)} carries {_piece(schedule, piece)}, "
+    if kind == "causality":
+        text += f"of which node {names[0]} has nothing to send on"
+    else:
+        text += f"with a contribution that would count twice in the sum of node {names[1]}"
+    return Violation(kind, text, step, nodes, packets=(piece,))
+
+
+def _too_few(schedule: WormholeSchedule, piece: int, node: int, got: int, needed: int) -> Violation:
+    """Name a node that has not all contributions to a piece at the end."""
+    name = schedule.network.node_name(node)
+    text = f"node {name} gets {got} of {needed} contributions to {_piece(schedule, piece)}"
+    return Violation("delivery", text, nodes=(node,), packets=(piece,))
 
 
 def _compare(
-    schedule: WormholeSchedule, messages: Messages, row_of: npt.NDArray[np.int64], held: npt.NDArray[np.uint64],
-    limit: int, found: list[Violation], totals: npt.NDArray[np.int64],
+    schedule: WormholeSchedule, messages: Messages, row_of: npt.NDArray[np.int64], copied: npt.NDArray[np.bool_],
+    held: npt.NDArray[np.uint64], limit: int, found: list[Violation], totals: npt.NDArray[np.int64],
 ) -> None:  # fmt: skip
-    """Report the targets that lack a piece at the end."""
+    """Report the targets that lack a copied piece at the end."""
     to_all = messages.targets is None
     start = np.zeros(1, np.int64) if messages.target_start is None else messages.target_start
     targets = np.zeros(1, np.int32) if messages.targets is None else messages.targets
     piece, node = np.zeros(limit, np.int64), np.zeros(limit, np.int64)
     terminals = schedule.network.terminal_count
-    written, total = _unmet(held, row_of, start, targets, to_all, terminals, limit, piece, node)
+    written, total = _unmet(held, row_of, copied, start, targets, to_all, terminals, limit, piece, node)
     totals[_DELIVERY] += total
     found += [_missing(schedule, p, v) for p, v in zip(piece[:written].tolist(), node.tolist(), strict=False)]
 
@@ -477,10 +646,8 @@ def _combine(
     totals[_DELIVERY] += int(missing.sum()) + int(short.sum())
     found += [_missing(schedule, int(p), int(v)) for p, v in np.argwhere(missing)[:limit]]
     for p in np.flatnonzero(short)[:limit].tolist():
-        root, got = int(table.origin[p]), int(parts[p, table.origin[p]])
-        name = schedule.network.node_name(root)
-        text = f"node {name} gets {got} of {int(needed[p])} contributions to {_piece(schedule, p)}"
-        found.append(Violation("delivery", text, nodes=(root,), packets=(p,)))
+        root = int(table.origin[p])
+        found.append(_too_few(schedule, p, root, int(parts[p, root]), int(needed[p])))
 
 
 def _shared_bytes(

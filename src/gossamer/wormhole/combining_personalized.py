@@ -1,26 +1,29 @@
-"""Personalized messages that travel together, so that start-ups are few: for short messages and dear start-ups.
+"""Messages that travel together or as one sum, so that start-ups are few: for short messages and dear start-ups.
 
 Scatters and gathers follow the tree of one flooded broadcast: a wormhole message carries all that the nodes behind it
-get or give. In a total exchange every node hands on, to each neighbor, all that goes that way, step by step.
+get or give. In a total exchange every node hands on, to each neighbor, all that goes that way, step by step. Partial
+sums of an allreduce are exchanged in pairs of nodes, over longer and longer paths, or meet at one node.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from gossamer.jit import njit
 from gossamer.questions.cases import Offer, Refusal
-from gossamer.questions.tasks import Broadcast, Gather, Reduce, Scatter, TotalExchange
+from gossamer.questions.tasks import Broadcast, Gather, PartialSumAllreduce, Reduce, Scatter, TotalExchange
 from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.payloads import Pieces
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.algorithm import Steps, WormholeAlgorithm, too_many_messages
-from gossamer.wormhole.flooding import flooded, flooding_offers
+from gossamer.wormhole.flooding import flooded, flooding_offers, middle
 from gossamer.wormhole.time_reversal import backwards, only_first_copies
 
-__all__ = ["COMBINING", "neighbor_exchange", "scatter_or_gather_on_tree"]
+__all__ = ["COMBINING", "exchange_of_sums", "neighbor_exchange", "reduce_then_broadcast", "scatter_or_gather_on_tree"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -171,6 +174,134 @@ def _choose_kernel(at, to, distance, first_out, target, load, chosen):
             load[best] += 1
 
 
+def reduce_then_broadcast(case: WormholeCase, root: int, pieces: int = 1) -> WormholeSchedule:
+    """Add all contributions up at one node, which sends the result to all.
+
+    Parameters
+    ----------
+    case : WormholeCase
+        An allreduce by partial sums.
+    root : int
+        Where the contributions meet.
+    pieces : int
+        Pieces that the buffer is cut into, each flooded by itself.
+
+    Notes
+    -----
+    Twice the steps of a flooded broadcast, about ``2 log_(k+1) N`` where nodes have k channels.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> from gossamer.questions.tasks import PartialSumAllreduce
+    >>> s = reduce_then_broadcast(WormholeCase(gossamer.network("torus:5x5"), PartialSumAllreduce()), 0)
+    >>> s.step_count, bool(gossamer.verify(s))
+    (6, True)
+    """
+    turned = flooded(case.varied(Broadcast(root)), pieces, turned=True)
+    inwards = backwards(turned, case.varied(Reduce(root)), mirrored=False)
+    steps = Steps(case.channels.dimensions)
+    for name, half in (
+        ("reduction", inwards),
+        ("broadcast", only_first_copies(flooded(case.varied(Broadcast(root)), pieces))),
+    ):
+        rows = [steps.table.row(np.sort(half.packets.piece[half.pieces_of(m)])) for m in range(half.message_count)]
+        steps.add(half.step, half.source, half.displacement, np.array(rows, np.int64))
+        steps.end_phase(name, half.step_count)
+    return steps.schedule(case, Pieces.of(case.messages, case.cost.message_bytes, pieces))
+
+
+def _stages(case: WormholeCase) -> list[list[list[int]]]:
+    """Return groups of nodes that tell each other their sums, stage after stage.
+
+    Along the sides of an array or torus these are groups of 2, and of 3 around a side where nodes use all
+    ports; elsewhere pairs of nodes whose
+    numbers differ in one bit, among as many nodes as the largest power of two.
+    """
+    channels, nodes, all_ports = case.channels, case.network.terminal_count, case.rules.ports == "all"
+    radices = []
+    for side, wraps, stride in zip(channels.sides, channels.wraps, channels.strides, strict=True):
+        while side % 2 == 0:
+            radices.append((2, stride))
+            side, stride = side // 2, stride * 2
+        around = side == 3 and wraps and all_ports
+        radices += [(3, stride)] if around else []
+        if side > 1 and not around:
+            radices = []
+            break
+    if not channels.on_grid or not radices:
+        most = 1 << nodes.bit_length() - 1
+        radices = [(2, 1 << bit) for bit in range(most.bit_length() - 1)]
+        nodes = most
+    found = []
+    for radix, stride in radices:
+        first = [v for v in range(nodes) if v // stride % radix == 0]
+        found.append([[v + stride * digit for digit in range(radix)] for v in first])
+    return found
+
+
+def exchange_of_sums(case: WormholeCase, parts: int = 1) -> WormholeSchedule:
+    """Exchange partial sums: after each stage, twice as many nodes or three times as many have the same sum.
+
+    Parameters
+    ----------
+    case : WormholeCase
+        An allreduce by partial sums.
+    parts : int
+        Parts that the buffer is cut into; each goes through the stages in an order rotated by one. Only 1 where the
+        nodes are no product of the groups.
+
+    Notes
+    -----
+    Of nodes in excess of the largest power of two each gives its contribution to another first, and gets the result
+    from it. The groups of a stage whose paths share a channel take turns. A node sends a sum and goes on adding to it,
+    so that there is no reverse. O(stages x channels on all paths).
+
+    References
+    ----------
+    Thakur, Rabenseifner and Gropp 2005: recursive doubling.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> from gossamer.questions.tasks import PartialSumAllreduce
+    >>> case = WormholeCase(gossamer.network("hypercube:4"), PartialSumAllreduce())
+    >>> [(s.step_count, bool(gossamer.verify(s))) for s in (exchange_of_sums(case), exchange_of_sums(case, 4))]
+    [(4, True), (4, True)]
+    """
+    nodes, stages, steps = case.network.terminal_count, _stages(case), Steps(case.channels.dimensions)
+    whole = steps.table.row(range(parts))
+    pieces = [steps.table.row([part]) if parts > 1 else whole for part in range(parts)]
+    members = 1 + max((max(group) for group in stages[0]), default=0) if stages else 1
+    rest = nodes - members  # node number 2i + 1 stands for 2i, too
+    names = [2 * i + 1 if i < rest else i + rest for i in range(members)]
+    folded = [([(2 * i, 2 * i + 1)], whole) for i in range(rest)]
+    _in_turns(case, steps, "fold", folded)
+    for turn in range(len(stages)):
+        groups = []
+        for part in range(parts):
+            for group in stages[(turn + part) % len(stages)]:
+                some = [names[v] for v in group]
+                groups.append(([(u, v) for u in some for v in some if u != v], pieces[part]))
+        _in_turns(case, steps, f"exchange {turn + 1}", groups)
+    _in_turns(case, steps, "unfold", [([(v, u)], row) for [(u, v)], row in folded])
+    return steps.schedule(case, Pieces.of(case.messages, case.cost.message_bytes, parts))
+
+
+def _in_turns(case: WormholeCase, steps: Steps, name: str, groups: list[tuple[list[tuple[int, int]], int]]) -> None:
+    """Add a phase in which groups of messages, with what they carry, go in the first step that has their channels."""
+    busy: list[set[int]] = []
+    for pairs, row in groups:
+        source, target = (np.array(ends, np.int64) for ends in zip(*pairs, strict=True))
+        move = case.channels.shortest(source, target)
+        mine = case.channels.paths(source, move)[1].tolist()
+        step = next((t for t, taken in enumerate(busy) if taken.isdisjoint(mine)), len(busy))
+        busy += [set()] if step == len(busy) else []
+        busy[step] |= set(mine)
+        steps.add(step, source, move, row)
+    steps.end_phase(name, len(busy))
+
+
 _MOST = 4_000_000
 
 
@@ -199,6 +330,37 @@ def _exchange(case: WormholeCase) -> Offer[WormholeSchedule] | Refusal:
     return Offer(lambda: neighbor_exchange(case), least=least, effort="search", hop_seconds=2e-6)
 
 
+_MOST_PIECES = 32
+
+
+def _sums(case: WormholeCase) -> list[Offer[WormholeSchedule]] | Refusal:
+    if case.network.terminal_count < 2:
+        return Refusal("needs two nodes or more")
+    stages, cost, size = _stages(case), case.cost, case.cost.message_bytes
+    members = 1 + max(max(group) for group in stages[0])
+    length = case.channels.hops(np.zeros(1, np.int64), case.channels.shortest([0], [case.network.terminal_count - 1]))
+    refusal = too_many_messages(members * len(stages) * (1 + int(length[0])), _MOST)
+    if refusal:
+        return refusal
+    startup, all_bytes = Fraction(cost.startup), size * Fraction(cost.per_byte)
+    fold = 0 if members == case.network.terminal_count else 2
+    each = (len(stages) + fold) * (startup + all_bytes)
+    offers = [Offer(partial(exchange_of_sums, case), least=each, effort="search", options={"parts": 1})]
+    if case.rules.ports == "all" and not fold and 1 < len(stages) <= size:
+        least, parts = len(stages) * startup + all_bytes, len(stages)
+        offers.append(
+            Offer(partial(exchange_of_sums, case, parts), least=least, effort="search", options={"parts": parts})
+        )
+    floods = flooding_offers(case.varied(Broadcast(0)))
+    if not isinstance(floods, Refusal):
+        root, cuts = middle(case), sorted({int(offer.options["pieces"]) for offer in floods})
+        for pieces in (n for n in cuts if n <= _MOST_PIECES):
+            build = partial(reduce_then_broadcast, case, root, pieces)
+            options = {"root": root, "pieces": pieces}
+            offers.append(Offer(build, least=2 * startup, effort="search", options=options))
+    return offers
+
+
 COMBINING = (
     WormholeAlgorithm(
         name="combining-tree",
@@ -219,5 +381,15 @@ COMBINING = (
         summary="all that goes the same way goes to the next node as one message: as many steps as the diameter",
         anywhere=True,
     ),
+    WormholeAlgorithm(
+        name="exchange-of-sums",
+        tasks=(PartialSumAllreduce,),
+        propose=_sums,
+        networks="any network",
+        source="Thakur, Rabenseifner and Gropp 2005: recursive doubling, over paths that take turns",
+        summary="pairs of nodes, ever further apart, tell each other their partial sums; or all meet at one node",
+        anywhere=True,
+        limited=True,
+    ),
 )
-"""Scatter, gather and total exchange by messages that travel together."""
+"""Scatter, gather, total exchange and allreduce by messages that travel together."""

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gossamer.errors import ScheduleError
 from gossamer.jit import njit
 from gossamer.networks.network import IntArray
-from gossamer.questions.tasks import COMBINE
+from gossamer.questions.tasks import ALLCOMBINE, COMBINE
 from gossamer.schedules.wormhole.schedule import CONTROL, WormholeSchedule
 from gossamer.simulation.flits.fabric import Fabric
 
@@ -128,7 +128,8 @@ def dependencies(schedule: WormholeSchedule, port: npt.NDArray[np.integer]) -> D
     first_event = np.searchsorted(node, np.arange(n + 1))
     control = schedule.payload == CONTROL
     table = schedule.payloads, schedule.packets
-    combined = schedule.messages.discipline[np.searchsorted(schedule.messages.ids, table[1].message)] == COMBINE
+    kind = schedule.messages.discipline[np.searchsorted(schedule.messages.ids, table[1].message)]
+    combined = np.isin(kind, (COMBINE, ALLCOMBINE))
     fixed = (first_event, event, schedule.payload, table[0].first, table[0].packet, table[1].origin, combined, control)
     first, into = np.zeros(m + 1, np.int64), np.zeros(0, np.int64)
     for fill in (False, True):
