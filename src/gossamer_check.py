@@ -551,7 +551,7 @@ class Bound:
             near, far, of = (flow.leaves, flow.root, min) if flow.back else (flow.root, flow.leaves, max)
             begin, last = (of(since[v] for v in nodes) for nodes in (near, far))
             needed += least * flow.packets * (begin <= flow.after and last >= end - flow.before)
-        return self.worth(since, [max(Fraction(0), end - slot) for slot in since]) - needed
+        return self.worth(since, [max(Fraction(0), end - slot) for slot in since]) - needed if needed else end
 
 
 def everywhere(net: Net, task: dict[str, Any], law: dict[str, Any], goal: Fraction) -> Fraction:
