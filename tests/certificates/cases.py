@@ -1328,6 +1328,7 @@ def of_calls() -> Iterator[tuple[str, Data]]:
         ("a cut of one link", network("0-1"), [copied(0, [1], 3)], {}, whole | cut | {"since": [0, 9]}, 3),
         ("a cut of two paths", paths, [copied(0, [1], 4)], {}, parts | cut | {"since": ["0", *["7/2"] * 3]},
          Fraction(7, 2)),
+        ("a cut that nothing crosses", paths, [copied(0, [1], 4)], {}, parts | cut | {"since": 9}, 2),
         ("a cut of sums of blocks", pair, everywhere(4), {}, blocks | cut | {"since": [2, 0]}, 3),
         ("a cut of copies of blocks", pair, everywhere(4), {}, blocks | cut | {"since": [3, 1]}, 3),
     ):  # fmt: skip

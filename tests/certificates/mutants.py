@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import os
 import resource
-import signal
 import sys
 import types
 from collections.abc import Iterator
@@ -21,7 +20,8 @@ if __name__ == "__main__":
 import gossamer_check
 from certificates.cases import CASES
 
-SECONDS = 20
+SECONDS = 8
+"""Of the processor, not of the clock: a busy machine must not look like a program that never ends."""
 OPERATORS: dict[type[ast.AST], tuple[type[ast.AST], ...]] = {
     ast.Lt: (ast.LtE, ast.GtE), ast.LtE: (ast.Lt, ast.Gt), ast.Gt: (ast.GtE, ast.LtE), ast.GtE: (ast.Gt, ast.Lt),
     ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.Is: (ast.IsNot,), ast.IsNot: (ast.Is,),
@@ -84,7 +84,7 @@ def noticed(code: types.CodeType, expected: dict[str, str]) -> str | None:
     here, there = os.pipe()
     child = os.fork()
     if child == 0:
-        signal.alarm(SECONDS)
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
         resource.setrlimit(resource.RLIMIT_AS, (4 * 2**30, 4 * 2**30))
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         name = ""
@@ -144,7 +144,7 @@ def alive(first: int = 0, last: int = 10**9) -> Iterator[str]:
 
 EQUIVALENT = {
     # generations come as often one after the other if time runs backwards
-    "time + self.period * g   ->   time - self.period * g",
+    "t + period * g   ->   t - period * g",
     # more than enough is enough
     "told < wanted   ->   told <= wanted",
     # where slack is negative, what is counted later only makes it smaller

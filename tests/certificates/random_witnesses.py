@@ -77,7 +77,8 @@ def random_witness(rng: random.Random, net: Net, whole: bool, blocks: bool) -> W
     elif kind == "cut":
         slots = rng.randint(0, 8)
         since = [rng.choice([0, 0, slots + 1, slots + 1, rng.randint(0, slots + 1)]) for _ in range(net.nodes)]
-        found.update(price=_price(rng, net), since=since)
+        unit = rng.choice([1, 1, 2, 3])
+        found.update(price=_price(rng, net), since=since if unit == 1 else [f"{slot}/{unit}" for slot in since])
         _ends(rng, net, found)
     else:
         _ends(rng, net, found)
