@@ -510,8 +510,8 @@ class Bound:
         need(net.order == 1, "a cut is of items without a symmetry")
         need(not (self.whole and any(net.passes)), "a cut is of packets that no switch cuts through")
         self.prices()
-        links, needed = zip(net.source, net.target, self.takes[0], self.pays), 0
-        least = min((pay for u, v, takes, pay in links if since[u] + takes < min(end, since[v])), default=FAR)
+        links, needed = zip(net.source, net.target, *self.takes, self.pays), 0
+        least = min((pay for u, v, takes, _, pay in links if since[u] + takes < min(end, since[v])), default=FAR)
         for flow in self.flows(self.law):
             near, far, of = (flow.leaves, flow.root, min) if flow.back else (flow.root, flow.leaves, max)
             begin, last = (of(since[v] for v in nodes) for nodes in (near, far))
