@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.bounds.placements import needs_of, placement_bounds, terminal_distances
+from gossamer.bounds.placements import _least_along, _least_spread, needs_of, placement_bounds, terminal_distances
 from gossamer.planning.placement import placed
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import Grouped, UnevenExchange
@@ -96,3 +96,41 @@ def test_what_can_be_worked_out_by_hand() -> None:
 def test_a_job_of_nothing_is_bounded_by_nothing() -> None:
     nothing = UnevenExchange(((0,) * 4,) * 4)
     assert max(b.slots for b in placement_bounds(Case(gossamer.network("ring:4"), nothing, gossamer.Rules()))) == 0
+
+
+@pytest.mark.parametrize(
+    ("sides", "wraps"), [((4, 4), (True, True)), ((3, 5), (False, True)), ((2, 3, 3), (True,) * 3)]
+)
+def test_no_set_of_nodes_is_closer_together_than_shapes_can_be(sides, wraps) -> None:
+    at = np.array(list(np.ndindex(sides)))
+    far = np.zeros((len(at), len(at)), np.int64)
+    for d, (side, closed) in enumerate(zip(sides, wraps, strict=True)):
+        apart = np.abs(at[:, None, d] - at[:, d])
+        far += np.minimum(apart, side - apart) if closed else apart
+    for size in range(1, 7):
+        least = min(int(far[np.ix_(some, some)].sum()) for some in itertools.combinations(range(len(at)), size))
+        assert _least_spread(size, sides, wraps) <= least
+        if size <= 4:
+            assert _least_spread(size, sides, wraps) == least
+
+
+@pytest.mark.parametrize(("side", "closed"), [(5, True), (6, True), (7, False)])
+def test_along_a_dimension_the_largest_numbers_next_to_each_other_are_least(side, closed) -> None:
+    apart = np.abs(np.arange(side)[:, None] - np.arange(side))
+    apart = np.minimum(apart, side - apart) if closed else apart
+    for most in (1, 2, 3):
+        least: dict[tuple[int, int], int] = {}
+        for counts in itertools.product(range(most + 1), repeat=side):
+            key = sum(counts), np.count_nonzero(counts)
+            least[key] = min(least.get(key, 10**9), int(np.array(counts) @ apart @ counts))
+        for (size, taken), value in least.items():
+            if taken:
+                assert _least_along(size, taken, most, side, closed) == value
+
+
+def test_alltoalls_in_groups_are_bounded_by_the_shapes_of_groups() -> None:
+    for size, hops in ((8, 832), (16, 2320)):
+        groups = Grouped(gossamer.task("alltoall"), [range(i, i + size) for i in range(0, 64, size)])
+        found = {b.method: b for b in placement_bounds(Case(gossamer.network("torus:8x8"), groups, gossamer.Rules()))}
+        assert found["shapes"].slots == -(-hops // 256)
+        assert found["shapes"].slots > found["hops"].slots

@@ -10,6 +10,13 @@ The bounds of a case are about the nodes on which its ranks are. These hold howe
   sorted rows); which rank is on which node is then an assignment, whose least sum no placement beats (Gilmore 1962,
   Lawler 1963). What is copied to k nodes, or combined from them, makes at least k hops. All links together carry only
   so much in a slot.
+* **shapes**: where all ranks of a group exchange the same amount, on an array or torus, their messages make the sum of
+  the distances between the k nodes of the group, wherever these are. It is the sum over the dimensions of what depends
+  on how many nodes of the group have each coordinate alone. Let a_i coordinates be taken in dimension i: each is that
+  of 1 node or more, and of at most the product of the others a_j. Distances on a path or ring are of negative type, so
+  that their sum is a concave function of these numbers: it is least where all but one of them are as small or as large
+  as they may be, and where the largest stand next to each other (Riesz; Hardy, Littlewood and Polya 1934, theorem 371).
+  The least over all a_1, a_2, ... is what no shape beats.
 * **eigenvalues**: where every rank has as much to send as to all in all, and every node the same sum of distances, let
   V be an orthonormal basis of the vectors that sum to 0. A placement is a permutation matrix X, and V^T X V is
   orthogonal, so that the hops are at least (sum of amounts) (sum of distances) / n^2 plus the least scalar product of
@@ -28,6 +35,10 @@ The bounds of a case are about the nodes on which its ranks are. These hold howe
 
 from __future__ import annotations
 
+import functools
+import itertools
+import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -39,6 +50,7 @@ from gossamer.graphs.rank_placement import PARTIAL, embedded
 from gossamer.networks.bottleneck import bottleneck
 from gossamer.networks.cable_orbits import symmetries
 from gossamer.networks.network import Network
+from gossamer.networks.structures import Grid
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import ALLCOMBINE, COMBINE, MOVE, Messages
 from gossamer.questions.tasks.composite_tasks import with_targets
@@ -50,6 +62,8 @@ Ints = npt.NDArray[np.int64]
 _MOST_ASSIGNED = 1500
 """Kinds of ranks and of nodes up to which the assignment is solved; beyond, each rank takes its best kind of node."""
 _MOST_EIGEN = 1200
+_SHAPES = 20_000
+"""Numbers of coordinates that a group takes in each dimension, up to which all are looked at."""
 _MOST_CLOSE = 3_000_000
 """Pairs of terminals that are close, up to which triangles are counted."""
 _CLIQUES = 20_000
@@ -70,7 +84,7 @@ class PlacementBound(NamedTuple):
     slots : Fraction
         In slots of the case.
     method : str
-        ``ports``, ``hops``, ``eigenvalues``, ``distance`` or ``cut``.
+        ``ports``, ``hops``, ``shapes``, ``eigenvalues``, ``distance`` or ``cut``.
     text : str
         Why, with the numbers.
     """
@@ -194,6 +208,11 @@ def placement_bounds(case: Case, distances: npt.NDArray[np.int16] | None = None)
         total = Fraction(moved + needs.hops) / room
         text = f"the messages make at least {moved + needs.hops:,} hops wherever ranks are, and all links {room} a slot"
         found.append(PlacementBound(total, "hops", text))
+        apart = _by_shapes(needs.pair, network.grid) if t == network.node_count else None
+        if apart is not None:
+            text = f"the nodes of groups are so far apart, whatever shapes they have, that messages make {apart:,} hops"
+            text += f" or more, and all links {room} a slot"
+            found.append(PlacementBound(Fraction(apart + needs.hops) / room, "shapes", text))
         if t <= _MOST_EIGEN and needs.pair.nnz:
             found += _by_eigenvalues(network, needs, far, room)
     if case.whole:
@@ -247,6 +266,56 @@ def _nearest_rows(pair: Any, far: npt.NDArray[np.int16]) -> int:
         full = cost[kind_of_rank][:, kind_of_node.reshape(-1)]
         return int(full[linear_sum_assignment(full)].sum())
     return int(cost.min(axis=1)[kind_of_rank].sum())
+
+
+def _by_shapes(pair: Any, grid: Grid | None) -> int | None:
+    """Return the least hops of groups, all ranks of each of which exchange one amount, on a grid; None of others."""
+    from scipy.sparse.csgraph import connected_components
+
+    if grid is None or not pair.nnz:
+        return None
+    part = connected_components(pair, directed=False)[1]
+    sizes, row = np.bincount(part), part[pair.tocoo().row]
+    low, high = np.full(sizes.size, np.iinfo(np.int64).max), np.zeros(sizes.size, np.int64)
+    np.minimum.at(low, row, pair.data)
+    np.maximum.at(high, row, pair.data)
+    if (np.bincount(row, minlength=sizes.size) != sizes * (sizes - 1)).any() or (low < high).any():
+        return None
+    amounts = np.bincount(sizes, high, minlength=0).astype(np.int64)  # of the groups of each size together
+    total = 0
+    for size in np.flatnonzero(amounts).tolist():
+        sides = tuple(min(side, size) for side in grid.sides)
+        if np.prod(sides, dtype=np.float64) > _SHAPES:
+            return None
+        total += int(amounts[size]) * _least_spread(size, grid.sides, grid.wraps)
+    return total
+
+
+def _least_spread(size: int, sides: Sequence[int], wraps: Sequence[bool]) -> int:
+    """Return a sum of distances, both ways, that the nodes of no set of `size` on a grid are below."""
+    kinds = list(zip(sides, wraps, strict=True))
+    along = functools.cache(_least_along)
+    boxes = itertools.product(*(range(1, min(side, size) + 1) for side in sides))
+    return min(
+        sum(along(size, a, math.prod(box) // a, *kind) for a, kind in zip(box, kinds, strict=True))
+        for box in boxes
+        if math.prod(box) >= size
+    )
+
+
+def _least_along(size: int, taken: int, most: int, side: int, closed: bool) -> int:
+    """Return the least sum of distances along a dimension, `taken` of whose coordinates have 1 to `most` of the nodes.
+
+    >>> _least_along(8, 3, 3, 8, True)  # 2, 3 and 3 nodes
+    54
+    """
+    full, rest = divmod(size - taken, max(1, most - 1))
+    counts = np.ones(taken, np.int64)
+    counts[:full] = most
+    counts[full : full + 1] += rest
+    place = (np.arange(taken) + 1) // 2 * np.where(np.arange(taken) % 2, 1, -1)  # 0, 1, -1, 2, ...
+    apart = np.abs(place[:, None] - place)
+    return int(counts @ (np.minimum(apart, side - apart) if closed else apart) @ counts)
 
 
 def _by_eigenvalues(network: Network, needs: Needs, far: npt.NDArray[np.int16], room: Fraction) -> list[PlacementBound]:

@@ -392,6 +392,8 @@ def routed(case: Case) -> Schedule:
     costs: tuple[float, ...] = (0.03, 0.3) if moved else (0.03, 0.3, 2.0)
     effort = max(1, demand.origin.size) * max(1, roads.source.size)
     tries = costs if effort * _ROUNDS < _WORK else costs[:1]
+    if moved and least <= _CLOSE:  # a detour around links that are loaded takes longer than they do
+        tries = (8.0, 2.0, 1.0, *costs)
     for _, found in case.tries.in_order(_tried, ((case, moved, depth_cost, least) for depth_cost in tries)):
         if best is None or found.starts.slots < best.starts.slots:
             best = found
@@ -498,6 +500,9 @@ def routed_by_origins(case: Case) -> Schedule:
 
 
 _DEPTH_COST = 0.03
+_CLOSE = 4
+"""Slots that a bound asks for, up to which short paths come first: of messages whose targets are near, so few at each
+node that searches for paths are short, however many they are together."""
 
 
 def forests(
