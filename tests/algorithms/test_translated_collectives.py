@@ -21,7 +21,7 @@ from gossamer.graphs import modulo_scheduling
 from gossamer.networks import Network, parse
 from gossamer.networks.derived import renumbered
 from gossamer.networks.recognition.missing_links import almost_torus
-from gossamer.networks.recognition.switch_shifts import switch_shift
+from gossamer.networks.recognition.switch_shifts import switch_groups, switch_shift
 from gossamer.questions.cases import Case
 from gossamer.schedules import RepairedSchedule
 from gossamer.verification.repairs import follow_repairs
@@ -204,6 +204,22 @@ def test_exchanges_go_round_what_failed(spec):
     assert valid(schedule)
     least = max(bound.value for bound in gossamer.lower_bounds(left, "alltoall"))
     assert schedule.completion_time <= 1.25 * float(least)
+
+
+@pytest.mark.parametrize("h", [2, 3])
+def test_dragonflies_in_the_absolute_arrangement_are_turned_round(h):
+    net = scrambled(parse(f"dragonfly:a={2 * h},h={h},p={h},arrangement=absolute"))
+    found = switch_groups(net)
+    groups = 2 * h * h + 1
+    assert (found.groups, found.routers, found.terminals, found.order) == (groups, 2 * h, h, 2)
+    assert np.count_nonzero(found.lengths == 2) == groups * (groups - 1)
+    assert gossamer.describe(net).structure.startswith(f"dragonfly of {groups} groups of {2 * h} switches")
+    if h == 2:
+        schedule = translated_trees(Case(net, gossamer.task("allgather")))
+        assert schedule.symmetry.order == 2
+        assert valid(schedule)
+        least = max(bound.value for bound in gossamer.lower_bounds(net, "allgather"))
+        assert schedule.completion_time <= 1.1 * float(least)
 
 
 def test_a_dragonfly_is_found_under_any_numbering():

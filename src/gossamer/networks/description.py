@@ -18,7 +18,7 @@ from gossamer.networks.networkx_conversion import port_attributes
 from gossamer.networks.recognition import recognition
 from gossamer.networks.recognition.free_groups import graph_of
 from gossamer.networks.recognition.missing_links import AlmostTorus, almost_torus
-from gossamer.networks.recognition.switch_shifts import SwitchShift, switch_shift
+from gossamer.networks.recognition.switch_shifts import SwitchShift, switch_groups, switch_shift
 from gossamer.networks.shared_ports import SharedPorts
 from gossamer.networks.spec import as_network
 from gossamer.networks.structures import Assumptions, RatedLinks, Speeds, SwitchAbilities
@@ -297,7 +297,7 @@ def describe(network: Network | Any) -> Description:
     told = recognition(net)
     shape: Hierarchy | AlmostTorus | SwitchShift | None = None
     if told.original is None:
-        shape = hierarchy(net) or almost_torus(net) or (switch_shift(net) if net.links_only else None)
+        shape = hierarchy(net) or almost_torus(net) or (switch_groups(net) if net.links_only else None)
     words = told.words if shape is None else shape.words
     if isinstance(shape, Hierarchy) and not net.links_only:
         words = f"{told.words}: {words}"

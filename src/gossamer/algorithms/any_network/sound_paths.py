@@ -45,8 +45,8 @@ def _send_again(sides, step, port, start, which, shift, tries, detours, gap, see
     * `used`, uint64[2 N D, words]: zero; a bit for each turn of each link.
     * `hops`, uint8[P], `ports`, uint8[H], `turns`, uint16[H]: written.
 
-    Returns the number of hops; -1 if there are too few turns, -2 if there is too little room, -3 if a packet found no
-    path.
+    Returns the number of hops; -1 if there are too few turns, -2 if there is too little room, -3 - p if packet
+    p found no path.
     """
     np.random.seed(seed)
     dims, ways = sides.size, 2 * sides.size
@@ -100,7 +100,7 @@ def _send_again(sides, step, port, start, which, shift, tries, detours, gap, see
                 chosen, least, long = True, cost, size
                 best[:size] = path[:size]
         if not chosen:
-            return -3
+            return -3 - p
         if made + long > turns.size:
             return -2
         ready = 0
@@ -233,7 +233,7 @@ def sound_exchange(case: Case) -> Schedule:
         )
         if made >= 0:
             break
-        if made == -3:
+        if made <= -3:
             raise NetworkError(f"{network.spec}: without the missing links some node is out of reach")
         room, turns = (2 * room, turns) if made == -2 else (room, 2 * turns)
         if turns >= 2**16:

@@ -19,7 +19,7 @@ from gossamer.errors import NetworkError
 from gossamer.graphs.precedence_scheduling import HopGraph, scheduled
 from gossamer.jit import njit
 from gossamer.networks.network import IntArray, Network
-from gossamer.networks.recognition.switch_shifts import switch_shift
+from gossamer.networks.recognition.switch_shifts import switch_groups, switch_shift
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import Allreduce, MultinodeBroadcast, ReduceScatter, TotalExchange
 from gossamer.schedules import Packets, Phase, Schedule, Symmetry, then
@@ -397,7 +397,13 @@ def _refusal(case: Case, hops_each: int) -> tuple[Refusal | None, int]:
         return refusal, 1
     found = case.once(_symmetry, case.network)
     if found is None:
-        return Refusal("needs a dragonfly whose groups can be shifted, or a torus of which a few links failed"), 1
+        known = case.network.terminal_count < case.network.node_count and switch_groups(case.network)
+        told = (
+            ": no shift of the groups of this one is known, so that one group does not stand for all" if known else ""
+        )
+        return Refusal(
+            f"needs a dragonfly whose groups can be shifted, or a torus of which a few links failed{told}"
+        ), 1
     order, ranks = found[0].order, case.network.terminal_count
     hops = ranks // order * ranks * hops_each
     if hops > _MOST_HOPS or ranks // order * case.network.node_count > _MOST_ROWS:

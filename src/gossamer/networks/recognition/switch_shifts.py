@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -11,12 +12,12 @@ from gossamer.networks.cable_orbits import pattern_of
 from gossamer.networks.hierarchy import link_kinds
 from gossamer.networks.network import Network
 
-__all__ = ["SwitchShift", "switch_shift"]
+__all__ = ["SwitchShift", "switch_groups", "switch_shift"]
 
 Numbers = npt.NDArray[np.int64]
 
-_MOST_SWITCHES, _TRIES = 20_000, 400
-"""Switches that are looked at, and images of one of them that are tried."""
+_MOST_SWITCHES, _TRIES, _MOST_TRIES = 20_000, 400, 2_000
+"""Switches that are looked at, and images of one of them that are tried; and so many if none of these is one."""
 
 
 class SwitchShift(NamedTuple):
@@ -29,7 +30,7 @@ class SwitchShift(NamedTuple):
     routers, terminals : int
         Switches of each group, and terminals at each of them.
     order : int
-        After how many times all nodes are back.
+        After how many times all nodes are back; 1 if no shift was found, and none is in place.
     moved : int64[N]
         Where each node goes.
     lengths : int64[L]
@@ -47,9 +48,10 @@ class SwitchShift(NamedTuple):
     @property
     def words(self) -> str:
         """What it is, for people."""
+        told = "" if self.order > 1 else "; no shift of the groups is known that moves all of them"
         return (
             f"dragonfly of {self.groups:,} groups of {self.routers} switches, all adjacent, with {self.terminals} "
-            f"terminals at each"
+            f"terminals at each{told}"
         )
 
 
@@ -78,6 +80,23 @@ def switch_shift(network: Network) -> SwitchShift | None:
     >>> found = switch_shift(parse("dragonfly:a=4,h=2,p=2,arrangement=relative"))
     >>> found.order, found.words
     (9, 'dragonfly of 9 groups of 4 switches, all adjacent, with 2 terminals at each')
+    """
+    known = switch_groups(network)
+    return None if known is None or known.order == 1 else known
+
+
+def switch_groups(network: Network) -> SwitchShift | None:
+    """Return the groups of a dragonfly, whether or not a shift of them is found; None if the network is none.
+
+    Where global links are in the absolute arrangement, the k-th of a group leads to the k-th other group; then nothing
+    moves all groups but the reversal of their order.
+
+    Examples
+    --------
+    >>> from gossamer.networks import parse
+    >>> found = switch_groups(parse("dragonfly:a=4,h=2,p=2,arrangement=absolute"))
+    >>> found.groups, found.routers, found.order
+    (9, 4, 2)
     """
     if "_switch_shift" not in vars(network):
         vars(network)["_switch_shift"] = _found(network)
@@ -109,16 +128,16 @@ def _found(network: Network) -> SwitchShift | None:
     if any(np.unique(each).size > 1 for each in sorts):
         return None
     shift, order = _shift(switches, *ends, inside, group)
+    lengths = np.ones(network.link_count, np.int64)
+    lengths[between[~inside]] = 2
+    count = int(group.max()) + 1
     if shift is None:
-        return None
+        return SwitchShift(count, switches // count, terminals // switches, 1, np.arange(n), lengths)
     # the terminals of a switch go to those of its image, in the order of their numbers
     by_switch = np.argsort(own, kind="stable").reshape(switches, -1)
     moved = np.empty(n, np.int64)
     moved[by_switch] = by_switch[shift]
     moved[terminals:] = terminals + shift
-    lengths = np.ones(network.link_count, np.int64)
-    lengths[between[~inside]] = 2
-    count = int(group.max()) + 1
     return SwitchShift(count, switches // count, terminals // switches, order, moved, lengths)
 
 
@@ -129,14 +148,17 @@ def _groups(count: int, source: Numbers, target: Numbers) -> tuple[Numbers | Non
 
     near = csr_array((np.ones(source.size, np.int64), (source, target)), shape=(count, count))
     common = np.asarray((near @ near)[source, target]).ravel()
-    inside = common > (int(common.max()) - 1) // 2
-    part = csr_array((inside[inside].astype(np.int8), (source[inside], target[inside])), shape=(count, count))
-    groups, group = connected_components(part, directed=False)
-    size = count // groups
-    whole = groups > 1 and size > 2 and bool((np.bincount(group) == size).all())
-    if not whole or int(inside.sum()) != groups * size * (size - 1):
-        return None, inside
-    return group.astype(np.int64), inside
+    half = (int(common.max()) - 1) // 2
+    # switches that are first in their groups may all be adjacent, too: with fewer in common
+    for least in [half, *(v for v in np.unique(common).tolist() if v > half)]:
+        inside = common > least
+        part = csr_array((inside[inside].astype(np.int8), (source[inside], target[inside])), shape=(count, count))
+        groups, group = connected_components(part, directed=False)
+        size = count // groups
+        whole = groups > 1 and size > 2 and bool((np.bincount(group) == size).all())
+        if whole and int(inside.sum()) == groups * size * (size - 1):
+            return group.astype(np.int64), inside
+    return None, inside
 
 
 def _shift(
@@ -154,7 +176,9 @@ def _shift(
     by_group = np.argsort(group, kind="stable")
     rank[by_group] = np.arange(count) % (count // groups)
     candidates = np.lexsort((group, rank != rank[0]))
-    for other in candidates[:_TRIES].tolist():
+    for tried, other in enumerate(candidates[:_MOST_TRIES].tolist()):
+        if tried >= _TRIES and best[0] is not None:
+            break
         if group[other] == group[0]:
             continue
         there = pattern.told_apart(pattern.start, [other])
@@ -168,7 +192,51 @@ def _shift(
             best = p, cycles
         if best[1] == groups:
             break
+    if best[0] is None:
+        turned = _turned_round(source[~inside], target[~inside], group)
+        if turned is not None and _cycles(turned) == 2:
+            return turned, 2
     return best
+
+
+def _turned_round(source: Numbers, target: Numbers, group: Numbers) -> Numbers | None:
+    """Return the symmetry of a dragonfly in the absolute arrangement that reverses the order of its groups, or None.
+
+    In this arrangement the groups that are not the first are, from the first group, in blocks that begin at 1, h + 1,
+    ...; those that are not the last are, from the last group, in blocks that begin at 0, h, ...: so each block of one
+    kind, less its first group, is in the next of the other kind, and what that has besides begins the next.
+
+    `source`, `target`, int64[]: the links between groups. `group`, int64[switches].
+    """
+    groups = int(group.max()) + 1
+    beyond = [set[int]() for _ in range(group.size)]
+    for u, v in zip(source.tolist(), group[target].tolist(), strict=True):
+        beyond[u].add(v)
+    if source.size != groups * (groups - 1) or sum(map(len, beyond)) != source.size:
+        return None  # one link for each two groups
+    switch: list[dict[frozenset[int], int]] = [{} for _ in range(groups)]
+    block: list[dict[int, frozenset[int]]] = [{} for _ in range(groups)]
+    for u, (i, others) in enumerate(zip(group.tolist(), map(frozenset, beyond), strict=True)):
+        switch[i][others] = u
+        block[i].update(dict.fromkeys(others, others))
+    for first, last in itertools.permutations(range(groups), 2):
+        order, at = list[int](), first
+        while at != last and len(order) < groups:
+            rest = block[last][at] - {at}
+            around = block[first].get(next(iter(rest), -1), frozenset())
+            new = around - rest
+            if not rest < around or len(new) != 1:
+                break
+            order += [at, *rest]
+            (at,) = new
+        if at != last or len(order) != groups - 1:
+            continue
+        order.append(last)
+        image = dict(zip(order, reversed(order), strict=True))
+        found = [switch[image[i]].get(frozenset(image[j] for j in beyond[u]), -1) for u, i in enumerate(group.tolist())]
+        if len(set(found)) == group.size and min(found) >= 0:
+            return np.array(found, np.int64)
+    return None
 
 
 def _cycles(p: Numbers) -> int | None:
