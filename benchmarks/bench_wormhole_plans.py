@@ -1,6 +1,6 @@
-"""Wormhole plans beside their bounds: the 10x10 cases, broadcasts on meshes, and personalized messages.
+"""Wormhole plans beside their bounds: the 10x10 cases, broadcasts on meshes, personalized and short messages.
 
-    python benchmarks/bench_wormhole_plans.py [cases] [meshes] [personalized]
+    python benchmarks/bench_wormhole_plans.py [cases] [meshes] [personalized] [short]
 
 Prints time, bound and their ratio for every case, with the CPU seconds of the plan, and the median and the largest
 ratio of each part.
@@ -68,14 +68,24 @@ def personalized() -> Iterator[Asked]:
                 yield spec, name, gossamer.task(name, **some), LinearCost(startup=Fraction(startup), message_bytes=256)
 
 
-PARTS = {"cases": cases, "meshes": meshes, "personalized": personalized}
+def short() -> Iterator[Asked]:
+    """All collectives of 64 bytes where a start-up takes as long as 1,000."""
+    for spec in ("torus:10x10", "array:10x10", "ring:30", "hypercube:7"):
+        for name in (
+            *("broadcast", "reduce", "scatter", "gather", "allgather", "reduce-scatter", "allreduce", "alltoall"),
+            "partial-sum-allreduce",
+        ):
+            yield spec, name, gossamer.task(name), LinearCost(startup=Fraction(1000), message_bytes=64)
+
+
+PARTS = {"cases": cases, "meshes": meshes, "personalized": personalized, "short": short}
 
 
 def main(names: list[str]) -> None:
     """Print the parts."""
     for name in names:
         print(
-            f"{name}\n{'network':<14} {'task':<18} {'start-up':>8} {'time':>12} {'bound':>12} {'ratio':>6} {'CPU s':>6}"
+            f"{name}\n{'network':<14} {'task':<21} {'start-up':>8} {'time':>12} {'bound':>12} {'ratio':>6} {'CPU s':>6}"
         )
         ratios = []
         for spec, label, task, cost in PARTS[name]():
@@ -83,12 +93,12 @@ def main(names: list[str]) -> None:
             try:
                 plan = gossamer.plan(spec, task, switching="wormhole", cost=cost)
             except GossamerError as error:
-                print(f"{spec:<14} {label:<18} {error}")
+                print(f"{spec:<14} {label:<21} {error}")
                 continue
             took, ratio = time.process_time() - began, float(plan.ratio or 1)
             ratios.append(ratio)
             print(
-                f"{spec:<14} {label:<18} {cost.startup!s:>8} {float(plan.completion_time):>12,.0f} "
+                f"{spec:<14} {label:<21} {cost.startup!s:>8} {float(plan.completion_time):>12,.0f} "
                 f"{float(plan.bound or 0):>12,.0f} {ratio:>6.3f} {took:>6.1f}  {plan.algorithm}",
                 flush=True,
             )

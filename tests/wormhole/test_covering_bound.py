@@ -13,7 +13,7 @@ import gossamer
 from gossamer import LinearCost, Rules
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.wormhole.bounds import bounds
-from gossamer.wormhole.covering_bound import Covering, late_sets, least_length, least_length_both_ways
+from gossamer.wormhole.covering_bound import Covering, crowded, late_sets, least_length, least_length_both_ways
 from gossamer.wormhole.direct_messages import direct_messages
 from gossamer.wormhole.ring_all_gather import RINGS
 from wormhole.oracle import UndecidedError, least_allreduce_time, least_time
@@ -129,3 +129,29 @@ def test_the_nodes_that_a_message_opens_are_counted_one_by_one():
         for far in range(1, 6):
             inside = {x for x in range(11) if apart[far, x] <= reach and apart[0, x] > reach + 1}
             assert all(hop * (far - 1) + itself >= len(inside) for hop, itself in of.opened(reach))
+
+
+@pytest.mark.parametrize(
+    ("spec", "startup"), [("ring:5", 9), ("ring:9", 50), ("torus:3x3", 9), ("torus:4x4", 50), ("torus:5x5", 90)]
+)
+def test_broadcasts_that_share_few_steps_take_many_channels(spec, startup):
+    """All messages, and half of them, take at least what the line says of as many steps as the plan has."""
+    cost = LinearCost(startup=startup, message_bytes=6)
+    schedule = gossamer.plan(spec, "allgather", switching="wormhole", cost=cost).schedule
+    line = crowded(schedule.channels.sides, schedule.startups)
+    assert line is not None
+    row, piece = schedule.payloads.carried(schedule.payload)
+    of = schedule.packets.message[piece]
+    bytes_by_hops = schedule.hops[row] * schedule.packets.size[piece]
+    nodes = schedule.network.node_count
+    for some in (range(nodes), range(0, nodes, 2), range(nodes // 3)):
+        used = Fraction(int(bytes_by_hops[np.isin(of, some)].sum()), 6 * nodes)
+        assert used >= line[0] + line[1] * Fraction(len(some), nodes)
+
+
+def test_three_steps_are_not_enough_for_half_of_the_bytes_on_a_torus():
+    """On a 10 x 10 torus half of all messages take 73 channels each; the other half needs no fewer than one a node."""
+    line = crowded((10, 10), 3)
+    assert line is not None
+    assert 73 < line[0] + line[1] / 2 < 74
+    assert value("torus:10x10", "allreduce", 1000) > 11_090

@@ -163,8 +163,10 @@ def test_a_reduction_takes_what_its_broadcast_takes_and_has_its_bound(spec, name
         assert {swap.get(k, k): v for k, v in limits[0].items()} == limits[1]
 
 
-@pytest.mark.parametrize("name", ["reduce", "reduce-scatter", "allreduce", "broadcast", "alltoall", "scatter"])
-@pytest.mark.parametrize("spec", ELSEWHERE)
+@pytest.mark.parametrize(
+    "name", ["reduce", "reduce-scatter", "allreduce", "broadcast", "alltoall", "scatter", "partial-sum-allreduce"]
+)
+@pytest.mark.parametrize("spec", [*ELSEWHERE, "array:2x4"])
 def test_groups_on_any_network(spec, name):
     network = gossamer.network(spec)
     nodes = list(range(network.terminal_count))

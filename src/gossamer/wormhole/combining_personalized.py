@@ -7,6 +7,8 @@ sums of an allreduce are exchanged in pairs of nodes, over longer and longer pat
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 
@@ -15,7 +17,7 @@ import numpy.typing as npt
 
 from gossamer.jit import njit
 from gossamer.questions.cases import Offer, Refusal
-from gossamer.questions.tasks import Broadcast, Gather, PartialSumAllreduce, Reduce, Scatter, TotalExchange
+from gossamer.questions.tasks import Broadcast, Gather, Grouped, PartialSumAllreduce, Reduce, Scatter, TotalExchange
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.payloads import Pieces
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
@@ -229,15 +231,20 @@ def _stages(case: WormholeCase) -> list[list[list[int]]]:
         if side > 1 and not around:
             radices = []
             break
-    if not channels.on_grid or not radices:
-        most = 1 << nodes.bit_length() - 1
-        radices = [(2, 1 << bit) for bit in range(most.bit_length() - 1)]
-        nodes = most
-    found = []
-    for radix, stride in radices:
-        first = [v for v in range(nodes) if v // stride % radix == 0]
-        found.append([[v + stride * digit for digit in range(radix)] for v in first])
-    return found
+    return _groups(nodes, radices) if channels.on_grid and radices else _by_bits(nodes)
+
+
+def _by_bits(nodes: int) -> list[list[list[int]]]:
+    """Return the pairs of each bit, among as many nodes as the largest power of two."""
+    bits = nodes.bit_length() - 1
+    return _groups(1 << bits, [(2, 1 << bit) for bit in range(bits)])
+
+
+def _groups(nodes: int, radices: Sequence[tuple[int, int]]) -> list[list[list[int]]]:
+    return [
+        [[v + stride * digit for digit in range(radix)] for v in range(nodes) if v // stride % radix == 0]
+        for radix, stride in radices
+    ]
 
 
 def exchange_of_sums(case: WormholeCase, parts: int = 1) -> WormholeSchedule:
@@ -246,10 +253,10 @@ def exchange_of_sums(case: WormholeCase, parts: int = 1) -> WormholeSchedule:
     Parameters
     ----------
     case : WormholeCase
-        An allreduce by partial sums.
+        An allreduce by partial sums, of all nodes or in groups.
     parts : int
-        Parts that the buffer is cut into; each goes through the stages in an order rotated by one. Only 1 where the
-        nodes are no product of the groups.
+        Parts that the buffer is cut into; each goes through the stages in an order rotated by one. Only 1 in groups,
+        and where the nodes are no product of those that tell each other their sums.
 
     Notes
     -----
@@ -269,20 +276,26 @@ def exchange_of_sums(case: WormholeCase, parts: int = 1) -> WormholeSchedule:
     >>> [(s.step_count, bool(gossamer.verify(s))) for s in (exchange_of_sums(case), exchange_of_sums(case, 4))]
     [(4, True), (4, True)]
     """
-    nodes, stages, steps = case.network.terminal_count, _stages(case), Steps(case.channels.dimensions)
-    whole = steps.table.row(range(parts))
-    pieces = [steps.table.row([part]) if parts > 1 else whole for part in range(parts)]
-    members = 1 + max((max(group) for group in stages[0]), default=0) if stages else 1
-    rest = nodes - members  # node number 2i + 1 stands for 2i, too
-    names = [2 * i + 1 if i < rest else i + rest for i in range(members)]
-    folded = [([(2 * i, 2 * i + 1)], whole) for i in range(rest)]
-    _in_turns(case, steps, "fold", folded)
-    for turn in range(len(stages)):
-        groups = []
-        for part in range(parts):
-            for group in stages[(turn + part) % len(stages)]:
+    steps = Steps(case.channels.dimensions)
+    among: list[Sequence[int]] = [range(case.network.terminal_count)]
+    stages = [_stages(case)]
+    if isinstance(case.task, Grouped):
+        among, stages = [*case.task.groups], [_by_bits(len(group)) for group in case.task.groups]
+    folded = []
+    turns: list[list[tuple[list[tuple[int, int]], int]]] = [[] for _ in range(max(map(len, stages)))]
+    for number, (nodes, own) in enumerate(zip(among, stages, strict=True)):
+        pieces = range(number * parts, (number + 1) * parts)
+        members = 1 + max((max(group) for group in own[0]), default=0) if own else 1
+        rest = len(nodes) - members  # the one with the odd number stands for the one before it, too
+        names = [nodes[2 * i + 1 if i < rest else i + rest] for i in range(members)]
+        folded += [([(nodes[2 * i], nodes[2 * i + 1])], steps.table.row(pieces)) for i in range(rest)]
+        for turn, part in itertools.product(range(len(own)), range(parts)):
+            row = steps.table.row(pieces[part : part + 1])
+            for group in own[(turn + part) % len(own)]:
                 some = [names[v] for v in group]
-                groups.append(([(u, v) for u in some for v in some if u != v], pieces[part]))
+                turns[turn].append(([(u, v) for u in some for v in some if u != v], row))
+    _in_turns(case, steps, "fold", folded)
+    for turn, groups in enumerate(turns):
         _in_turns(case, steps, f"exchange {turn + 1}", groups)
     _in_turns(case, steps, "unfold", [([(v, u)], row) for [(u, v)], row in folded])
     return steps.schedule(case, Pieces.of(case.messages, case.cost.message_bytes, parts))

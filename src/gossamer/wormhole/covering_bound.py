@@ -7,15 +7,18 @@ messages of several hops, each of which occupies as many channels, and opens onl
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-_GRID, _SIMPLE = 10**9, 10**4
+_GRID, _SIMPLE, _FINE = 10**9, 10**4, 1 << 30
+_MOST_PAIRS = 2000
 _MOST_STEPS, _MOST_MORE = 24, 10
 _DEAR = 1000
 """What the slack costs; any price is right, and a high one shows that so few steps are not enough."""
@@ -33,6 +36,7 @@ class Covering(NamedTuple):
     * `least`: the part of all bytes that the steps last together at least.
     * `late`: of some sets of nodes: the number of last steps in which it is too late for a message to begin to enter,
       channels into the set, and the part of all bytes that must enter.
+    * `around`: the sides of a torus each of whose nodes is the origin of one message; else none.
     """
 
     distance: npt.NDArray[np.int64]
@@ -44,6 +48,7 @@ class Covering(NamedTuple):
     fewest: int
     least: Fraction
     late: tuple[tuple[int, int, Fraction], ...]
+    around: tuple[int, ...] = ()
 
     def opened(self, reach: int) -> list[tuple[Fraction, Fraction]]:
         """Return prices of the nodes that a message opens: for each hop beyond its first, and for itself.
@@ -106,6 +111,27 @@ class _Program:
 
     def proved(self) -> Fraction | None:
         """Return a proved lower bound on the goal; None if none is found."""
+        exact = self._solved()
+        if exact is None:
+            return None
+        return max(
+            self._proved([Fraction(round(y * _GRID), _GRID) for y in exact]),
+            self._proved([y.limit_denominator(_SIMPLE) for y in exact]),
+        )
+
+    def tangent(self, column: int, where: Fraction) -> tuple[Fraction, Fraction] | None:
+        """Return (v, s) such that the goal is proved to be at least v + s x where a column is x, best at `where`."""
+        self.put(where, (column, 1))
+        self.put(-where, (column, -1))
+        exact = self._solved()
+        if exact is None:
+            return None
+        dual = [Fraction(round(y * _FINE), _FINE) for y in exact]
+        slope = dual[-2] - dual[-1]
+        return self._proved(dual) - slope * where, slope
+
+    def _solved(self) -> list[Fraction] | None:
+        """Return the variables of the dual; None if no optimum is found."""
         from scipy.optimize import linprog
         from scipy.sparse import coo_array
 
@@ -118,11 +144,7 @@ class _Program:
         )  # fmt: skip
         if found.status != 0:
             return None
-        exact = [max(Fraction(0), Fraction(-float(y))) for y in found.ineqlin.marginals]
-        return max(
-            self._proved([Fraction(round(y * _GRID), _GRID) for y in exact]),
-            self._proved([y.limit_denominator(_SIMPLE) for y in exact]),
-        )
+        return [max(Fraction(0), Fraction(-float(y))) for y in found.ineqlin.marginals]
 
     def _proved(self, dual: list[Fraction]) -> Fraction:
         left, value = list(self.goal), Fraction(0)
@@ -171,6 +193,82 @@ def _carried(program: _Program, of: Covering, length: Sequence[int], slack: int)
     for late, channels, outside in of.late:
         program.put(outside, (slack, 1), *((m[t], channels) for t in range(len(length) - late)))
     return m
+
+
+@lru_cache(maxsize=32)
+def crowded(sides: tuple[int, ...], steps: int) -> tuple[Fraction, Fraction] | None:
+    """Return (v, s): broadcasts of a part x of all bytes in so few steps take v + s x channels for all bytes, at least.
+
+    `sides`: of a torus; every node is the origin of one message. None if nothing is proved, or that is too much work.
+
+    In a step the messages of all bytes share the channels. Means over all nodes m as origins, of the bytes that are
+    counted: ``h_t(a)`` of them are at m + a after step t, ``y_t(a, d)`` come from there to m + a + d for the first time
+    in step t, and ``p_t(d)`` of the nodes send a message by d. Then ``y_t(a, d)`` is at most ``p_t(d)`` and
+    ``h_(t-1)(a)``, the sum over d at most the channels of a node times ``h_(t-1)(a)``, and the sum of ``|d| p_t(d)`` at
+    most the channels of a node. Where b is more than k hops further than there are steps, the first arrivals on the way
+    to it must catch up: for each k those are x at least, before which b is more than k hops too far for the steps that
+    are left, and after which it is not. Reflections and exchanges of equal sides leave all of this as it is, so that
+    one of each orbit of (a, d) is enough. The program is solved for x = 1/2; its dual proves the line for every x.
+
+    >>> crowded((3, 3), 1) is None
+    True
+    """
+    places = np.array(list(itertools.product(*map(range, sides))))
+    count, width = len(places), np.array(sides)
+    near = np.minimum(places, width - places).sum(axis=1)
+    strides = np.cumprod([1, *sides[:0:-1]])[::-1]
+    images = np.stack([
+        ((places[:, list(order)] * signs) % width) @ strides
+        for order in itertools.permutations(range(len(sides))) if all(sides[i] == sides[j] for i, j in enumerate(order))
+        for signs in itertools.product((1, -1), repeat=len(sides))
+    ])  # fmt: skip
+    start, move = np.divmod(np.arange(count * count), count)
+    end = ((places[start] + places[move]) % width) @ strides
+    some = (move > 0) & (end > 0)
+    start, move, end = start[some], move[some], end[some]
+    key = (images[:, start] * count + images[:, move]).min(axis=0)
+    _, chosen, pair, many = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+    if chosen.size > _MOST_PAIRS or steps < 2:
+        return None
+    orbits, orbit, size = np.unique(images.min(axis=0), return_inverse=True, return_counts=True)
+    ports, program = 2 * len(sides), _Program()
+    part = program.columns(1, 1)[0]
+    y, first, last, moved = [], orbit[start[chosen]], orbit[end[chosen]], orbit[move[chosen]]
+    share = [Fraction(int(n), int(size[o])) for n, o in zip(many, last, strict=True)]
+    # what is at each orbit: a sum of columns
+    here: list[dict[int, Fraction]] = [{part: Fraction(1)}, *({} for _ in orbits[1:])]
+    for t in range(steps):
+        pattern = program.columns(orbits.size, 1)
+        y.append(program.columns(chosen.size, 1))
+        after = program.columns(orbits.size, 1) if t + 1 < steps else None
+        sends: list[dict[int, Fraction]] = [{} for _ in orbits]
+        comes: list[dict[int, Fraction]] = [dict(each) for each in here]
+        for i, column in enumerate(y[t]):
+            program.goal[column] = Fraction(int(near[move[chosen[i]]] * many[i]))
+            program.put(0, (pattern[moved[i]], 1), (column, -1))
+            program.put(0, *here[first[i]].items(), (column, -1))
+            sends[first[i]][column] = Fraction(int(many[i]), int(size[first[i]]))
+            comes[last[i]][column] = share[i]
+        for o in range(orbits.size):
+            program.put(0, *((c, ports * x) for c, x in here[o].items()), *((c, -x) for c, x in sends[o].items()))
+            goal = part if after is None else after[o]
+            program.put(0, *comes[o].items(), (goal, -1))
+            if after is not None:
+                program.put(0, (part, 1), (after[o], -1))
+        program.put(-ports, *((pattern[o], -int(near[v] * size[o])) for o, v in enumerate(orbits.tolist())))
+        if after is not None:
+            here = [{column: Fraction(1)} for column in after]
+    for v in orbits[1:].tolist():
+        apart = np.abs(places - places[v])
+        apart = np.minimum(apart, width - apart).sum(axis=1)
+        for late in range(int(near[v]) - steps):
+            row = []
+            for t in range(steps):
+                catches = (apart[start] > steps - t + late) & (apart[end] <= steps - t - 1 + late)
+                used = np.bincount(pair[catches], minlength=chosen.size)
+                row += [(y[t][i], int(used[i])) for i in np.flatnonzero(used).tolist()]
+            program.put(0, *row, (part, -1))
+    return program.tangent(part, Fraction(1, 2))
 
 
 def least_length(of: Covering, steps: int, *, told: bool = True) -> Fraction:
@@ -250,6 +348,10 @@ def least_length_both_ways(first: Covering, second: Covering, starts: npt.NDArra
             )
             for i, t in enumerate(mine):  # the columns n and e of the step
                 both[t] += [(begin + i, -1), (begin + len(mine) + i, -1)]
+            few = crowded(of.around, len(mine)) if of.around and len(mine) == of.fewest else None
+            if few is not None:
+                used_by_some = [(begin + i, 1) for i in range(2 * len(mine))]
+                program.put(few[0], (slack, 1), *used_by_some, *((part[0], -few[1]) for part in some))
         for t in when:
             program.put(0, (carried[t], of.channels), *both[t])
             used[t] += both[t]

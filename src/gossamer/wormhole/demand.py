@@ -551,6 +551,7 @@ class NodeDemand:
         if not (length >= 0).all():
             return None
         joined, found = _joined(self.channels), []
+        everywhere, every = self.channels.on_grid and all(self.channels.wraps), np.arange(nodes)
         for part in self.parts:
             whole = part.origin.size * size
             own = int(np.bincount(part.origin).max()) * size
@@ -560,6 +561,7 @@ class NodeDemand:
             found.append(Covering(
                 far, part.origin, Fraction(own, whole), int(self.channels.exists.sum()),
                 out, into, int(part.starts().max()), Fraction(volume, whole), late,
+                tuple(self.channels.sides) if everywhere and np.array_equal(np.sort(part.origin), every) else (),
             ))  # fmt: skip
         all_bytes = Fraction(self.parts[-1].origin.size * size) * cost.per_byte
         if len(found) == 1:

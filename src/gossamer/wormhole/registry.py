@@ -13,7 +13,7 @@ from gossamer.errors import NotApplicableError
 from gossamer.networks import array, torus
 from gossamer.networks.network import Network
 from gossamer.questions.cases import Case, Offer, Refusal
-from gossamer.questions.tasks import Grouped
+from gossamer.questions.tasks import Grouped, PartialSumAllreduce
 from gossamer.schedules import Schedule
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.channels import Channels
@@ -21,7 +21,7 @@ from gossamer.schedules.wormhole.payloads import CONTROL, Payloads, Pieces
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.aggregation_distribution import ATD
 from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
-from gossamer.wormhole.combining_personalized import COMBINING
+from gossamer.wormhole.combining_personalized import COMBINING, exchange_of_sums
 from gossamer.wormhole.direct_messages import DIRECT, direct_messages
 from gossamer.wormhole.flooding import FLOODING, TWO_STEP, flooding_offers
 from gossamer.wormhole.multinode_broadcast_on_disjoint_trees import EDST
@@ -141,7 +141,9 @@ def _offers(case: WormholeCase, algorithms: Sequence[WormholeAlgorithm]) -> list
     refusal = too_many_messages(messages.count * reach, _MOST)
     if refusal:
         return refusal
-    offers = [Offer(partial(direct_messages, case), effort="search", options={"by": "direct messages"})]
+    sums = isinstance(case.task.task, PartialSumAllreduce)
+    straight, by = (exchange_of_sums, "exchange-of-sums") if sums else (direct_messages, "direct messages")
+    offers = [Offer(partial(straight, case), effort="search", options={"by": by})]
     dimensions = group_dimensions(case.task.groups, case.channels)
     sub = None if dimensions is None else _alone(case.channels, dimensions)
     if dimensions is not None and sub is not None:
@@ -156,6 +158,8 @@ def _offers(case: WormholeCase, algorithms: Sequence[WormholeAlgorithm]) -> list
                     for offer in found
                     if offer.effort != "solver"
                 ]  # fmt: skip
+    if sums:
+        return offers
     floods = flooding_offers(case)
     if not isinstance(floods, Refusal):
         offers += [replace(offer, options={"by": "wormhole-flooding", **offer.options}) for offer in floods]

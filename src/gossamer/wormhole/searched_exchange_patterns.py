@@ -228,7 +228,8 @@ class _Patterns:
     def levels(self) -> list[tuple[_Way, ...]]:
         """Return patterns to begin with: every few nodes gather, exchange further, and hand out again.
 
-        In one dimension also such in which they exchange by turns, or hand out to all before the next of them.
+        In one dimension also such in which they exchange by turns, or hand out to all before the next of them; on a
+        torus of two one in which by turns the two colors of a checkerboard send over several hops.
         """
         if not self.channels.on_grid:
             return []
@@ -242,6 +243,11 @@ class _Patterns:
                 for turn in (0, stride) if line and times > 1 else (0,):
                     far = [("lines", 2 * stride, 1, turn * (i % 2)) for i in range(times)]
                     found += [(near, one, *far, last, near) for last in ((one, away) if line else (one,))]
+        if len(self.channels.sides) == 2 and min(self.channels.sides) > 5 and all(self.channels.wraps):
+            turns = [(-2, 0), (2, 0), (1, 0), (-1, 0), (0, 1), (0, -1), (0, 2), (0, -2)]
+            corners = [(2, -2), (-2, 2), (2, 2), (-2, -2), *turns[4:6], *turns[:5:-1], *turns[:4]]
+            colors = (turns, 1), ([(-2, 1), (2, -1), (-2, 0), (2, 0)], 0), (corners, 1), ([(-2, 0), (2, 0)], 1)
+            found.append((*(("class", 2, 1, offset, tuple(moves), False) for moves, offset in colors), near, near))
         return found
 
     def _moves(self, stride: int, random: np.random.Generator) -> tuple[tuple[int, ...], ...]:
