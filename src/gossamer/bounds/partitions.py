@@ -595,10 +595,9 @@ def timed_divisions(gossip: Gossip) -> Iterator[Counts]:
     for joined in some:
         ends = links.source[joined], links.target[joined]
         graph = coo_array((np.ones(int(joined.sum())), ends), shape=(n, n))
-        _, part = connected_components(graph, directed=False)
-        part = part.astype(np.int64)
+        part: Counts = np.asarray(connected_components(graph, directed=False)[1], np.int64)
         if gossip.copies:
-            part = np.where(np.isin(part, part[gossip.members]), part, np.int64(-1))
+            part[~np.isin(part, part[gossip.members])] = -1
         if part.tobytes() not in known and np.unique(part[gossip.members]).size > 1:
             known.add(part.tobytes())
             yield part
