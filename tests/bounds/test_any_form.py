@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 import random
+from dataclasses import replace
 from fractions import Fraction
 
 import networkx as nx
@@ -18,8 +20,10 @@ from bounds.sums_oracle import sums_within
 from gossamer import Rules, Schedule, TimeCost
 from gossamer.bounds import bounds
 from gossamer.bounds.allreduce_any_form import ANY_FORM, any_form_bounds, quickest_flow
+from gossamer.bounds.partitions import Gossip, parts_over_time
 from gossamer.networks import from_networkx
 from gossamer.networks.network import Network
+from gossamer.planning.allreduce_variants import exact_bounds
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import Grouped, PartialSumAllreduce, Reduce, ReduceScatter, chunked
 
@@ -347,3 +351,67 @@ def test_no_bound_is_above_an_optimum_over_switches(seed):
     pytest.importorskip("ortools")
     for each in range(seed, seed + 4):
         judge(each, with_switches, exact=False)
+
+
+def far_apart(seed):
+    """Return a small network with latencies, packets that are reduced or summed for all, and what switches can do."""
+    rng = random.Random(seed)
+    ranks = rng.choice([3, 4, 4])
+    n = ranks + rng.choice([0, 0, 1, 2])
+    while True:
+        pairs = [p for p in itertools.combinations(range(n), 2) if rng.random() < 0.6]
+        graph = nx.Graph(pairs)
+        if len(graph) == n and nx.is_connected(graph):
+            break
+    links = sorted(way for u, v in pairs for way in ((u, v), (v, u)))
+    source, target = zip(*links, strict=True)
+    late = [rng.choice([0, 1, 2]) for _ in links]
+    network = Network("far", n, source, target, link_latency=late, terminal_count=ranks, links_only=True)
+    task = chunked(rng.choice([Reduce(rng.randrange(ranks)), ONE]), rng.choice([2, 3]))
+    return network, task, Rules(replication=rng.random() < 0.5)
+
+
+def parts_bound(network, task, rules):
+    """Return the largest bound by parts over time, of all divisions of the nodes."""
+    links = Case(network, task, replace(rules, segmented=True)).links
+    ranks, some = np.arange(network.terminal_count), network.node_count > network.terminal_count
+    gossip = Gossip(links, ranks, None, some and rules.replication, False, task.packets)
+    if isinstance(task.task, Reduce):
+        gossip = gossip._replace(links=links.turned, root=task.task.root, copies=False)
+    divisions = (np.array(part) for part in divided(network.node_count))
+    found = (parts_over_time(gossip, part) for part in divisions if np.unique(part[ranks]).size > 1)
+    return max(each.value for each in found if each is not None)
+
+
+def divided(count):
+    """Yield the divisions of so many nodes, each once: the part of each node."""
+    rows = [[0]]
+    for _ in range(count - 1):
+        rows = [[*row, k] for row in rows for k in range(max(row) + 2)]
+    return rows
+
+
+@pytest.mark.exhaustive(always=3)
+@pytest.mark.solver
+@pytest.mark.parametrize("seed", range(0, 200, 4))
+def test_no_bound_by_parts_over_time_is_above_an_exact_optimum(seed):
+    pytest.importorskip("ortools")
+    for each in range(seed, seed + 4):
+        network, task, rules = far_apart(each)
+        before = math.ceil(parts_bound(network, task, rules)) - 1
+        with contextlib.suppress(UndecidedError):
+            assert sums_within(network, task, rules, before) is None
+
+
+def test_parts_over_time_count_what_gathers_and_spreads_in_servers():
+    """Four servers of eight, 25 GB/s a NIC: 1.5 MiB a NIC, 3 us on the way and in, and 7/8 us of no use each way."""
+    graph = nx.DiGraph()
+    for i, j in itertools.product(range(4), range(8)):
+        for switch, speed, wait in ((f"server{i}", 300, 5e-7), ("fabric", 25, 1e-6)):
+            graph.add_node(switch, terminal=False)
+            for u, v in ((f"{i}.{j}", switch), (switch, f"{i}.{j}")):
+                graph.add_edge(u, v, bandwidth=speed * 1e9, latency=wait)
+    found = exact_bounds(from_networkx(graph), gossamer.task("allreduce"), None, TimeCost("1MiB"))
+    best = max(found, key=lambda bound: bound.value)
+    assert best.name == "parts over time"
+    assert float(best.value) == pytest.approx(2 * 3 * 2**20 / (32 * 25e9) + (2 + 7 / 4) * 1e-6, rel=1e-5)

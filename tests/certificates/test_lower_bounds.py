@@ -226,7 +226,7 @@ NOT_COUNTED = {
     "tree broadcast", "routing node sends", "routing node receives", "reduce, then broadcast",
     "reduce, then multinode broadcast", "reduce-scatter, then broadcast", "one after the other", "prices of slots",
     "idle leaves", "time on the way", "cut node sends", "cut node receives", "doubling with few neighbors",
-    "between parts", "late copies", "few neighbors",
+    "between parts", "parts over time", "late copies", "few neighbors",
 }  # fmt: skip
 """Bounds for some of which no law of the checker proves as much."""
 

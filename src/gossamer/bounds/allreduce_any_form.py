@@ -24,6 +24,7 @@ from gossamer.bounds.bound import Bound
 from gossamer.bounds.concurrent_flow import ROUNDINGS, Flows, Resources, paid, priced_text, resources_of, room_used
 from gossamer.bounds.earliest_arrivals import searches, spread
 from gossamer.bounds.grid_cuts import Floats
+from gossamer.bounds.partitions import gossip_bound
 from gossamer.bounds.proofs import CallPrices, Load, Mask, Partition, QuickestFlow, served
 from gossamer.networks.network import Network
 from gossamer.questions.cases import Case
@@ -34,7 +35,7 @@ from gossamer.questions.tasks import Allreduce, Chunked, Grouped, PartialSumAllr
 __all__ = ["ANY_FORM", "Sum", "any_form_bounds", "quickest_flow", "spanning_length", "sums_of"]
 
 
-ANY_FORM = ("calls in any form", "parts in any form", "quickest flow")
+ANY_FORM = ("calls in any form", "parts in any form", "quickest flow", "parts over time")
 """The names of these bounds."""
 
 
@@ -93,7 +94,8 @@ def any_form_bounds(case: Case, *, quick: bool = False) -> Iterator[Bound]:
     sums = sums_of(case.network, case.task)
     if not sums:
         return
-    inner = Allreduce() if _everybody(case.network, sums) else Grouped(Allreduce(), tuple(map(_row, sums)))
+    everybody = _everybody(case.network, sums)
+    inner = Allreduce() if everybody else Grouped(Allreduce(), tuple(map(_row, sums)))
     fluid = case.related(task=inner, rules=replace(case.rules, segmented=True))
     asked = _Asked.of(fluid, sums)
     prices = _searched(asked, quick)
@@ -102,6 +104,7 @@ def any_form_bounds(case: Case, *, quick: bool = False) -> Iterator[Bound]:
         _call_bound(asked, prices, parts, quick),
         _part_bound(asked, parts),
         _flow_bound(asked, parts, quick),
+        None if asked.helpers or not everybody else gossip_bound(fluid, sums[0].packets, parts),
     ):
         if found is not None:
             yield found

@@ -9,6 +9,7 @@ counts one of these alone: what a reduction brings into its root's part, say, bu
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from fractions import Fraction
@@ -21,12 +22,25 @@ from gossamer.bounds.bound import Bound
 from gossamer.bounds.earliest_arrivals import takes_time
 from gossamer.bounds.grid_cuts import MAX_POSITIONS, SOURCE, across_text
 from gossamer.bounds.ports import axis_capacity
-from gossamer.bounds.proofs import Cut, Load, Partition, served
+from gossamer.bounds.proofs import Cut, Load, Partition, PartsOverTime, served
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand
 from gossamer.questions.cases.distances import Axis, axes_of
+from gossamer.questions.cases.links import FAR, Links
 
-__all__ = ["MAX_BOXES", "Moves", "box_bounds", "moves_between", "part_bounds", "time_between"]
+__all__ = [
+    "MAX_BOXES",
+    "Gossip",
+    "Moves",
+    "box_bounds",
+    "gossip_bound",
+    "moves_between",
+    "part_bounds",
+    "parts_over_time",
+    "rooted_gossip_bounds",
+    "time_between",
+    "timed_divisions",
+]
 
 # Bounds from cuts around boxes of an array or torus, for exchanges of a part of the nodes.
 #
@@ -330,3 +344,260 @@ def _joined(case: Case, some: np.ndarray) -> Iterator[Counts]:
         place = np.full(int(part.max()) + 1, -1, np.int64)
         place[used] = np.arange(used.size)
         yield place[part]
+
+
+# Parts over time: what must get from part to part, where what is sent too early does not know enough yet, and what
+# arrives too late cannot get to enough ranks.
+#
+# Draw a rank of each part at random, and let only what the drawn ranks contribute, and only that they learn the result,
+# count. A transfer is of use if it carries the contribution of a drawn rank and can get to a drawn rank in time. What
+# a rank sends at time t is made of contributions of ranks at most t away. So it is of use with a probability of at
+# most the sum, over the parts, of the share of each part that is so near; backwards in time the same holds. Transfers
+# of use lead from every part to every other, however the ranks were drawn, so that there are at least 2 (k - 1) of them
+# between k parts (k - 1 from one part to all others). On the average over the draws they are no more than what links
+# pass, each transfer counted with its probability.
+
+
+class Gossip(NamedTuple):
+    """What is to be known: all ranks what all know, or what a root knows; which nodes copy and combine.
+
+    `links`: the way on which what is known moves. `members` int64[k]: the ranks. `root`: None where all have a share.
+    `copies`, `combines`: whether switches do by themselves. `packets`: of each rank, or of the root.
+    """
+
+    links: Links
+    members: Counts
+    root: int | None
+    copies: bool
+    combines: bool
+    packets: int
+
+    def reversed(self) -> Gossip:
+        """Return the same backwards in time."""
+        return self._replace(links=self.links.turned, copies=self.combines, combines=self.copies)
+
+
+_SHARE = 5040
+"""Shares of a step in which times without use are counted, at most."""
+_EARLIER = (1, Fraction(3, 4), Fraction(1, 2), Fraction(1, 4), Fraction(1, 8))
+"""Shares of the longest time without full use after which, at last, all is taken to be of use."""
+_RANKS, _PAIRS = 256, 20_000_000
+"""Ranks at most, and pairs of them times switches."""
+
+
+class _Use(NamedTuple):
+    """How much of what is at a node is of use as time passes, of `whole`: `value` from each `time` on, in slots."""
+
+    time: Counts
+    value: Counts
+    whole: int
+
+    def lost(self, most: int) -> int:
+        """Return the time without use up to a time, after which all is taken to be of use; in shares of a slot."""
+        ends = np.minimum(np.append(self.time, FAR), most)
+        return int(np.diff(ends, prepend=0) @ (self.whole - np.append(0, self.value)))
+
+    @property
+    def full(self) -> int:
+        """From when on all is of use."""
+        some = np.flatnonzero(self.value >= self.whole)
+        return int(self.time[some[0]]) if some.size else FAR
+
+
+def _uses(gossip: Gossip, part: Counts, merged: bool, whole: int) -> list[_Use]:
+    """Return of each node how much of what can be there is of use; `merged`: whether switches combine."""
+    links, n = gossip.links, gossip.links.node_count
+    if gossip.root is not None:
+        away = links.travel(np.array([gossip.root])).usable
+        return [_Use(away[[v]], np.array([whole]), whole) for v in range(n)]
+    members = gossip.members[part[gossip.members] >= 0]
+    away = np.stack([links.travel(np.array([u])).usable for u in members.tolist()])
+    share = -(-whole // np.bincount(part[members])[part[members]])
+    order = np.argsort(away, axis=0, kind="stable")
+    time = np.take_along_axis(away, order, axis=0)
+    value = np.minimum(np.cumsum(share[order], axis=0), whole)
+    found = [_Use(time[:, v], value[:, v], whole) for v in range(n)]
+    if not merged:  # what one rank put together passes switches
+        ranks = np.arange(links.terminal_count)
+        ways = np.stack([links.travel(np.array([u])).usable for u in ranks.tolist()])
+        for v in range(links.terminal_count, n):
+            times = (time[:, ranks] + ways[:, v]).ravel()
+            first = np.argsort(times, kind="stable")
+            found[v] = _Use(times[first], np.maximum.accumulate(value[:, ranks].ravel()[first]), whole)
+    return found
+
+
+def parts_over_time(gossip: Gossip, part: Counts) -> PartsOverTime | None:
+    """Return how long it takes at least until all is known that must be, by what gets from part to part; or None.
+
+    Parameters
+    ----------
+    gossip : Gossip
+        All terminals are members; switches do not combine (for those that do, see `Gossip.reversed`).
+    part : int64[N]
+        The part of each node, from 0; -1 of a switch in none, where switches copy.
+
+    Notes
+    -----
+    Where switches copy, a hop into a part counts as one transfer. Where they do not, a transfer between ranks of
+    different parts leaves one part and enters another, or passes so many links between parts at least.
+
+    Examples
+    --------
+    Four ranks in a row, 3 slots from one to the next. In the first 3 slots half of what leaves the first two is of use,
+    and in the last 3 half of what enters the last two.
+
+    >>> import gossamer
+    >>> network, rules = gossamer.network("array:4").with_times(1, 3), gossamer.Rules(segmented=True)
+    >>> links = Case(network, gossamer.task("allreduce"), rules).links
+    >>> all_know = Gossip(links, np.arange(4), None, False, False, 16)
+    >>> parts_over_time(all_know, np.array([0, 0, 1, 1])).value  # 16 slots of packets, 3 on the way, 3/2 + 3/2
+    Fraction(22, 1)
+    """
+    links, members = gossip.links, gossip.members
+    if gossip.combines or links.send_limited or links.receive_limited or links.ports is not None:
+        return None
+    if members.size > _RANKS or members.size**2 * max(links.node_count - links.terminal_count, 1) > _PAIRS:
+        return None
+    own = -1 if gossip.root is None else int(part[gossip.root])
+    having = np.unique(part[members])
+    held = having[having != own]
+    many = held.size if gossip.root is not None else 2 * (held.size - 1)
+    here, there = part[links.source], part[links.target]
+    entering, leaving = np.isin(there, held) & (here != there), np.isin(here, having) & (here != there)
+    if many < 1 or not entering.any():
+        return None
+    others = part if own < 0 else np.where(part == own, -1, part)
+    whole = min(math.lcm(*np.bincount(part[members])[having].tolist()), _SHARE)
+    heads = _uses(gossip, part, False, whole)
+    tails = _uses(gossip.reversed()._replace(root=None), others, gossip.copies, whole)
+    ways = [(entering, 1)]
+    if not gossip.copies:
+        ways += [(leaving, 1), (here != there, _fewest_between(links, part, members))]
+    best: PartsOverTime | None = None
+    for across, pays in ways:
+        some = np.flatnonzero(across)
+        load = _useful(links, some, heads, tails, many * pays * gossip.packets, whole)
+        if load is not None and (best is None or load.value > best.load.value):
+            length = np.zeros(int(links.number.max()) + 1, np.int64)
+            length[links.number[some]] = 1
+            best = PartsOverTime(load, whole, part, length)
+    return best
+
+
+def _useful(
+    links: Links, some: Counts, heads: list[_Use], tails: list[_Use], needed: int, whole: int
+) -> Load | None:  # fmt: skip
+    """Return the load of some links, each without the time for which it is of no use, in so many shares of a slot."""
+    before = [heads[u] for u in links.source[some].tolist()]
+    after = [tails[v] for v in links.target[some].tolist()]
+    latency, longest = links.latency[some], max(use.full for use in (*before, *after))
+    best: Load | None = None
+    for share in _EARLIER:
+        most = int(longest * share)
+        lost = np.array([a.lost(most) + b.lost(most) for a, b in zip(before, after, strict=True)])
+        load = Load(needed, links.capacity[some], links.occupancy[some] * whole, lost + latency * whole, False)
+        full = np.array([min(a.full, most) + min(b.full, most) for a, b in zip(before, after, strict=True)])
+        # in a shorter time what is too early may be too late as well, and would be counted twice
+        if load.time is not None and load.time >= whole * int((full + latency).max()):
+            best = load if best is None or load.value > best.value else best
+    return best
+
+
+def _over_time(case: Case, gossip: Gossip, parts: Iterator[Counts], what: str) -> Bound | None:
+    """Return the best bound of divisions over time, with what must get from part to part in words."""
+    best: PartsOverTime | None = None
+    for part in parts:
+        found = parts_over_time(gossip, part)
+        if found is not None and (best is None or found.value > best.value):
+            best = found
+    if best is None:
+        return None
+    count = np.unique(best.part[gossip.members]).size
+    parts_text = "the ranks" if count == gossip.members.size else f"{quantity(count, 'part')} of ranks"
+    text = (
+        f"{what} between {parts_text} over {case.links_text(np.flatnonzero(best.length))}, on which what leaves early "
+        "does not know enough, and what arrives late cannot get to all"
+    )
+    return Bound.of("parts over time", best, text, "cut", "gossamer: calls between parts, averaged over their ranks")
+
+
+def gossip_bound(case: Case, packets: int, parts: list[Counts]) -> Bound | None:
+    """Return the bound of an allreduce among all, in any form, by what gets from part to part over time; or None.
+
+    Parameters
+    ----------
+    case : Case
+        With parts of messages as small as one likes.
+    packets : int
+        Of the buffer.
+    parts : list of int64[N]
+        Divisions that are tried besides those that `timed_divisions` makes.
+    """
+    some = case.network.terminal_count < case.network.node_count
+    copies, combines = some and case.rules.replication, some and case.rules.reduction
+    if case.invariant or (copies and combines) or not takes_time(case):
+        return None
+    known = Gossip(case.links, np.arange(case.network.terminal_count), None, copies, combines, packets)
+    gossip = known.reversed() if combines else known
+    fit = (part for part in parts if gossip.copies or bool((part >= 0).all()))
+    text = f"in any form, {case.units.amount_text(packets)} must get there and back"
+    return _over_time(case, gossip, itertools.chain(timed_divisions(gossip), fit), text)
+
+
+def rooted_gossip_bounds(case: Case) -> Iterator[Bound]:
+    """Yield the bound of a broadcast or reduction of any parts, by what gets from part to part over time."""
+    demand = case.demands[0] if len(case.demands) == 1 else None
+    if not isinstance(demand, HubDemand) or not demand.shared or case.whole or not takes_time(case):
+        return
+    hub, terminals = int(demand.hubs[0]), case.network.terminal_count
+    if bool((demand.hubs != hub).any()) or demand.terminal_count != terminals or case.invariant:
+        return
+    some = terminals < case.network.node_count
+    links, copies = (
+        (case.links, some and case.rules.replication)
+        if demand.outward
+        else (case.links.turned, some and case.rules.reduction)
+    )
+    gossip = Gossip(links, np.arange(terminals), hub, copies, False, demand.hubs.size)
+    text = f"{case.packets_text(demand.hubs.size)} must get"
+    found = _over_time(case, gossip, timed_divisions(gossip), text)
+    if found is not None:
+        yield found
+
+
+def _fewest_between(links: Links, part: Counts, members: Counts) -> int:
+    """Return how many links lead from part to part on the way between ranks of different parts, at least."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import shortest_path
+
+    count = int(part.max()) + 1
+    ends = part[links.source], part[links.target]
+    graph = coo_array((np.ones(links.source.size), ends), shape=(count, count))
+    held = np.unique(part[members])
+    far = shortest_path(graph.tocsr(), unweighted=True, indices=held)[:, held]
+    return int(far[~np.eye(held.size, dtype=bool)].min())
+
+
+def timed_divisions(gossip: Gossip) -> Iterator[Counts]:
+    """Yield divisions for `parts_over_time`: what fast links, links of low latency, or first switches join."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    links = gossip.links
+    n, terminals = links.node_count, links.terminal_count
+    some = [np.zeros(links.source.size, bool)]
+    for measure in (links.occupancy / links.capacity, links.latency):
+        some += [measure <= value for value in np.unique(measure)[:-1][:_DIVISIONS].tolist()]
+    if terminals < n:
+        some.append(np.minimum(links.source, links.target) < terminals)
+    known = set[bytes]()
+    for joined in some:
+        ends = links.source[joined], links.target[joined]
+        graph = coo_array((np.ones(int(joined.sum())), ends), shape=(n, n))
+        part: Counts = np.asarray(connected_components(graph, directed=False)[1], np.int64)
+        if gossip.copies:
+            part[~np.isin(part, part[gossip.members])] = -1
+        if part.tobytes() not in known and np.unique(part[gossip.members]).size > 1:
+            known.add(part.tobytes())
+            yield part

@@ -35,6 +35,7 @@ __all__ = [
     "Mask",
     "OfTask",
     "Partition",
+    "PartsOverTime",
     "PortPrices",
     "Prices",
     "Proof",
@@ -179,6 +180,33 @@ class Partition(Load):
     part: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
     leaves: Counts | None = None
     enters: Counts | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class PartsOverTime:
+    """Transfers between parts of a network, each over links on which transfers too early or too late are of less use.
+
+    Attributes
+    ----------
+    load : Load
+        What the transfers pay for links, and for how long each link can be of no use: in shares of a step.
+    scale : int
+        So many of them are a step.
+    part : int64[N]
+        The part of each node, -1 of a switch that is in none.
+    length : int64[L]
+        What a packet pays on each link of the network.
+    """
+
+    load: Load
+    scale: int
+    part: Counts
+    length: Counts
+
+    @property
+    def value(self) -> Fraction:
+        """The time in steps."""
+        return self.load.value / self.scale
 
 
 @dataclass(frozen=True, eq=False)

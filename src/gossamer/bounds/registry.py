@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -25,7 +26,7 @@ from gossamer.bounds.dependency_chains import chain_bounds, sequence_bounds
 from gossamer.bounds.earliest_arrivals import arrival_bounds, searches, spread, takes_time
 from gossamer.bounds.fat_trees import branch_bounds, leaf_bounds, routing_node_bounds
 from gossamer.bounds.grid_cuts import cut_bounds
-from gossamer.bounds.partitions import box_bounds, part_bounds
+from gossamer.bounds.partitions import box_bounds, part_bounds, rooted_gossip_bounds
 from gossamer.bounds.ports import distance_bounds, load_bounds, port_bounds, shared_port_bounds
 from gossamer.bounds.proofs import Chain, Mask, OfTask
 from gossamer.bounds.set_cuts import best_cut, port_set_bounds, set_cut_bounds
@@ -330,7 +331,8 @@ def _found(case: Case, quick: bool) -> list[Bound]:
     found = [bound for family in (families if quick else FAMILIES) for bound in family(case)]
     if not quick:  # for other bounds certificates have laws
         least = largest(found) * _MORE if found else Fraction(0)
-        found += [bound for bound in root_flow_bounds(case) if bound.value > least]
+        more = itertools.chain(root_flow_bounds(case), rooted_gossip_bounds(case))
+        found += [bound for bound in more if bound.value > least]
     if takes_time(case):  # what is counted with and without times is told once
         known = {bound.name: bound for bound in reversed(largest_first(found))}
         found = list(known.values())[::-1]

@@ -158,7 +158,7 @@ def forms_of(network: Network, task: Task, rules: Rules | None, cost: TimeCost) 
         yield AllreduceVariant("gather", "allgather and reduce locally", case.task, whole)
     if cost.form in ("best", "sums"):
         seen = set[int]()
-        for chunks in _likely(timed, case.rules, groups):
+        for chunks in (1,) if cost.whole else _likely(timed, case.rules, groups):
             if chunks <= most and chunks not in seen:
                 seen.add(chunks)
                 words = "partial sums" + (f" in {chunks} chunks" if chunks > 1 else "")

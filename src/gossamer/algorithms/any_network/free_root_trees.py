@@ -35,8 +35,14 @@ _ROUNDS, _CLOSE, _KEPT = 60, 2e-3, 4
 """Rounds at the most, how near to the least time the program ends, and pairs of trees a group that a round adds."""
 _SOLVED = 1_500_000
 """Entries of the matrices of all rounds at the most."""
+_ALIKE = 1e-3
+"""Share of what a buffer is worth up to which costs of trees are alike."""
 _DEPTH_COST = 0.02
 """What a slot on the way costs, in prices of a slot of an average link."""
+_DEPTH_COSTS = 0.1, 0.02, 2.0
+"""The same, in slots of a most loaded link, where trees of chunks are grown; the last one if there are few hops."""
+_FEW_HOPS = 40_000
+"""Hops of all chunks up to which roots in the middle are tried, too."""
 _EVEN, _NEAR = 1.02, 1.01
 """Times the least load, and the least time, that are near enough for fewer chunks."""
 _FEW, _MOST_CHUNKS, _MOST_HOPS = 32, 1024, 50_000
@@ -110,10 +116,11 @@ class _Packing(NamedTuple):
     def time(self, chunks: int, delay: float) -> _Time:
         """Return what so many chunks take, in slots of a buffer, over links with a latency of about `delay`."""
         counts = self.counts(chunks)
-        used = counts > 0
         busiest = float((self.load @ counts).max(initial=0.0)) / chunks
-        wait = float(self.hops[used].max(initial=0.0)) * delay
-        return _Time(busiest, busiest + wait, busiest + wait + float(self.slots[used].max(initial=0.0)) / chunks)
+        wait = (
+            float(self.hops @ counts) / chunks * delay
+        )  # trees are grown again for the chunks, and none is much deeper
+        return _Time(busiest, busiest + wait, busiest + wait + float(self.slots @ counts) / chunks**2)
 
 
 class _Time(NamedTuple):
@@ -241,7 +248,7 @@ def _packing(network: Network, rules: Rules, groups: Groups) -> _Packing:
             np.minimum.at(least, trees.group, tried @ pairs.load)
             if float(least.sum()) > proved:
                 proved, best = float(least.sum()), tried
-            chosen = _cheapest(trees.group, dual @ pairs.load, worth)
+            chosen = _cheapest(trees.group, dual @ pairs.load, pairs.hops, worth)
             if chosen.size:
                 break
         if not chosen.size or value <= proved * (1 + _CLOSE) or solved > _SOLVED:
@@ -250,12 +257,18 @@ def _packing(network: Network, rules: Rules, groups: Groups) -> _Packing:
     return known.some(np.flatnonzero(known.weight > 1e-9))
 
 
-def _cheapest(group: Longs, cost: Floats, worth: Floats) -> Longs:
-    """Return the pairs of each group that cost least, of those that cost less than what its buffer is worth."""
+def _cheapest(group: Longs, cost: Floats, hops: Floats, worth: Floats) -> Longs:
+    """Return the pairs of each group that cost least, of those that cost less than what its buffer is worth.
+
+    Of those that cost about the same, those with the shortest ways; not where groups have the choice to help others.
+    """
     found = []
     for g, most in enumerate(worth.tolist()):
         own = np.flatnonzero((group == g) & (cost < most * (1 - 1e-6)))
-        found.append(own[np.argsort(cost[own], kind="stable")[:_KEPT]])
+        order = np.argsort(cost[own], kind="stable")
+        if worth.size == 1:
+            order = np.lexsort((hops[own], np.floor(cost[own] / (abs(most) * _ALIKE + 1e-300))))
+        found.append(own[order[:_KEPT]])
     return np.concatenate(found)
 
 
@@ -306,26 +319,38 @@ def free_root_trees(case: Case, parts: int = 1) -> Schedule:
     # Step 1: a linear program over trees: which share of the buffer is summed at which node (column generation)
     packing = _packing(_plain(case.network), case.rules, groups)
     sizes = np.diff(case.messages.first_packet()) * parts
-    own, roots = [], []
-    # Step 2: round the shares to chunks, each with its root
+    shares, central = list[int](), list[int]()
+    # Step 2: round the shares to chunks, each with its root; beside that, roots from which no rank is far
     for g, size in enumerate(sizes.tolist()):
         counts = packing.counts(size)
         mine = np.flatnonzero(packing.group == g)
-        order = np.repeat(packing.root[mine], counts[mine])
-        own += [g] * size
-        roots += order.tolist()
-    rooted = case.related(task=_RootedSums(groups, tuple(own), tuple(roots)), rules=case.rules)
-    roads, halves = LinkResources.of(case.network, case.rules, parts), halves_of(rooted)
+        shares += np.repeat(packing.root[mine], counts[mine]).tolist()
+        central += sorted(_central(case, groups[g], size))
+    own = tuple(np.repeat(np.arange(len(groups)), sizes).tolist())
+    few = 2 * len(own) * max(map(len, groups)) <= _FEW_HOPS
+    roads = LinkResources.of(case.network, case.rules, parts)
     best: tuple[StartTimes, HopGraph, IntArray] | None = None
-    for depth_cost in (0.1, 0.02):
-        # Step 3: grow a tree to each root and one from it at common prices
-        graph, packet = joined(rooted, grown_halves(rooted, roads, halves, depth_cost))
-        # Step 4: every hop begins as soon as what it waits for is there and its link is free
-        starts = scheduled(graph, roads, tries=6, rounds=4, seed=case.seed)
-        if best is None or starts.slots < best[0].slots:
-            best = starts, graph, packet % len(roots)
+    for roots in dict.fromkeys((tuple(shares), tuple(central)) if few else (tuple(shares),)):
+        rooted = case.related(task=_RootedSums(groups, own, roots), rules=case.rules)
+        halves = halves_of(rooted)
+        for depth_cost in _DEPTH_COSTS[: None if few else 2]:
+            # Step 3: grow a tree to each root and one from it at common prices
+            graph, packet = joined(rooted, grown_halves(rooted, roads, halves, depth_cost))
+            # Step 4: every hop begins as soon as what it waits for is there and its link is free
+            starts = scheduled(graph, roads, tries=6, rounds=4, seed=case.seed)
+            if best is None or starts.slots < best[0].slots:
+                best = starts, graph, packet % len(roots)
     assert best is not None
     return _as_schedule(case, *best, parts)
+
+
+def _central(case: Case, ranks: tuple[int, ...], count: int) -> list[int]:
+    """Return the ranks from which the furthest other is nearest, there and back: in turns, as many as are asked for."""
+    members = np.array(ranks, np.int64)
+    far = np.zeros(members.size, np.int64)
+    for links in (case.links, case.links.turned):
+        far += [int(links.travel(members[[i]]).usable[members].max()) for i in range(members.size)]
+    return np.resize(members[np.argsort(far, kind="stable")], count).tolist()
 
 
 def sums_along(case: Case, outward: Forest, inward: Forest) -> Schedule:
@@ -370,7 +395,7 @@ def tree_chunks(network: Network, rules: Rules, groups: Groups, packets: int = 1
 
     >>> import gossamer
     >>> tree_chunks(gossamer.network("complete:8"), gossamer.Rules(), ((0, 1, 2, 3), (4, 5, 6, 7)))
-    [8, 448]
+    [8, 640]
     """
     if max(map(len, groups)) < 2 or _looks(network, groups) > _WORK:
         return []

@@ -25,6 +25,7 @@ from gossamer.bounds.proofs import (
     LateCopies,
     OfTask,
     Partition,
+    PartsOverTime,
     PortPrices,
     Prices,
     Proof,
@@ -190,8 +191,8 @@ def _witness(network: Network, bound: Bound) -> _Witness:
             return _Witness("ports", np.flatnonzero(proof.price[own] > 0))
         case Separator():
             return _Witness("ports", np.flatnonzero(side(proof.nodes)))
-        case Prices() | CallPrices() | QuickestFlow():
-            price = {Prices: "price", CallPrices: "length", QuickestFlow: "toll"}[type(proof)]
+        case Prices() | CallPrices() | QuickestFlow() | PartsOverTime():
+            price = {Prices: "price", QuickestFlow: "toll"}.get(type(proof), "length")
             toll = _own_links(network, known, getattr(proof, price))
             ends = side(np.array([proof.source, proof.target])) if isinstance(proof, QuickestFlow) else np.zeros(0)
             if toll is not None and toll.any():
