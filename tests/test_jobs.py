@@ -113,3 +113,21 @@ def test_a_collective_among_no_others_takes_as_long_as_alone(tmp_path, task):
     (collective,) = found.collectives
     assert collective.bound <= collective.alone <= collective.end
     assert collective.end <= 1.1 * collective.alone
+
+
+@pytest.mark.parametrize(
+    ("spec", "collectives", "most"),
+    [
+        ("ring:4", (("reduce", "1GiB"), ("broadcast", "1GiB")), 1.02),  # each takes all links, none shares them
+        ("complete:4", (("reduce-scatter", "1GiB"), ("allgather", "1GiB")), 1.01),
+        ("torus:3x3", (("allgather", "1GiB"), ("alltoall", "64MiB")), 1.02),
+    ],
+)
+def test_jobs_in_which_one_waits_are_cut_as_others_are(tmp_path, spec, collectives, most):
+    (first, size), (second, other) = collectives
+    rows = f'{{task = "{first}", bytes = "{size}"}}, {{task = "{second}", bytes = "{other}", after = "{first}"}}'
+    network = gossamer.network(spec)
+    job = read_job(written(tmp_path, f'packet = "{other}"\ncollectives = [{rows}]'), network)
+    found = plan_job(network, job, cost={"bandwidth": "50GB/s", "latency": "1us"})
+    assert found.outcome.verification.ok
+    assert found.outcome.bound <= found.outcome.completion_time <= most * found.outcome.bound

@@ -90,7 +90,7 @@ def test_runs_that_are_wrong_are_refused(servers):
     table[0, 9:14], table[1, 9] = 10**8, 3 * 10**7
     found = servers.plan_bytes(table, packets=300).schedule
     runs, length, task = found.runs, found.length, found.task
-    assert gossamer.verify(found).ok
+    assert str(gossamer.verify(found)).endswith("no violation")
     refused = 0
     for h in range(0, runs.slot.size, 7):
         slot = runs.slot.copy()
@@ -98,6 +98,7 @@ def test_runs_that_are_wrong_are_refused(servers):
         moved = RunSchedule(runs.replace(slot=slot), length, task)
         told = gossamer.verify(moved)
         assert told.ok == gossamer.verify(moved.expand()).ok
+        assert told.ok or "packet by packet" in str(told)  # runs not known to be valid are written out
         refused += not told.ok
     assert refused
     longer = length.copy()

@@ -16,6 +16,8 @@ from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from gossamer.algorithms.any_network.priced_routing import MOST_LOOKS
 from gossamer.algorithms.any_network.repeated_trees import even_generation, even_trees
 from gossamer.atomic_files import quantity
@@ -37,7 +39,7 @@ from gossamer.questions.cases import Case, Offer
 from gossamer.questions.cases.demands import HubDemand
 from gossamer.questions.costs import AskedCost, Clock, TimeCost
 from gossamer.questions.rules import Rules
-from gossamer.questions.tasks import Chunked, Grouped, Task, Together, in_packets, packets_of
+from gossamer.questions.tasks import Chunked, Grouped, Task, in_packets, packets_of
 from gossamer.questions.tasks.chunked import MAX_CHUNKS
 
 __all__ = [
@@ -60,7 +62,8 @@ __all__ = [
 _NEAR, _CLOSE, _LITTLE = Fraction(101, 100), Fraction(81, 80), Fraction(199, 200)
 """Times the bound: nearer than the first, no other number is tried, nearer than the second no neighbor of the best; and
 the share of the time that is no gain any more."""
-_STEP = 4
+_STEP, _MET = 4, Fraction(1001, 1000)
+"""How much more packets are tried, and what is not tried to be gained."""
 _MOST_HOPS, _HOPS = 150_000, 2_000_000
 """Hops of a schedule at most: all that are tried, and so many for each time the bound that may be gained."""
 
@@ -68,14 +71,12 @@ _MOST_HOPS, _HOPS = 150_000, 2_000_000
 def open_to_choice(task: Task, rules: Rules | None) -> bool:
     """Return whether the planner may cut the messages of a task: whole ones that no buffer counts.
 
-    Not those of collectives of which one waits for another.
-
     >>> import gossamer
     >>> [open_to_choice(gossamer.task("allgather", packets=k), None) for k in (1, 4)]
     [True, False]
     """
     inner = task.task if isinstance(task, Grouped) else task
-    if isinstance(inner, Chunked) or (isinstance(inner, Together) and inner.waits):
+    if isinstance(inner, Chunked):
         return False
     return rules is None or (not rules.segmented and rules.buffer is None)
 
@@ -347,6 +348,8 @@ def _as_generations(asked: AskedQuestion, part: Repeatable) -> FoundPlan | None:
 _MANY, _MOST_LISTED = 256, 20_000_000
 """Packets a message for which trees to be repeated are looked for, and messages that are listed for them at the most.
 """
+_MOST_PAIRS = 4_000_000
+"""Pairs of packets of which one waits for the other, up to which they are cut further."""
 _MOST_STORED = 1_000_000
 """Hops of one orbit up to which it is repeated."""
 _REPEATED, _GAIN = 3, Fraction(995, 1000)
@@ -453,11 +456,16 @@ class PacketPlans:
         return probed is not None and (many * probed.seconds - whole) / (many - 1) < less
 
     def plan_finer(self) -> None:
-        """Plan with more packets than are best so far, where that is little work, though the best be near the bound."""
+        """Plan with more packets than are best so far, while that gains and is little work, though the best be near."""
         packets, (_, best) = next(iter(self.found.items()))
+        time = best.seconds or Fraction(0)
         finer = min(packets * _STEP, self._most)
-        if packets > 1 and finer not in self.found and best.facts.size * finer <= LITTLE_WORK * packets:
-            self._cut(finer)
+        if time <= self._least * _MET or finer in self.found or best.facts.size * finer > LITTLE_WORK * packets:
+            return
+        self._cut(finer)
+        self.found = dict(sorted(self.found.items(), key=lambda item: item[1][1].seconds or Fraction(0)))
+        if finer in self.found and (self.found[finer][1].seconds or time) < time / _MET:
+            self.plan_finer()
 
     @property
     def whole(self) -> Fraction:
@@ -469,7 +477,13 @@ class PacketPlans:
         """The most packets that a message may have."""
         clock = self.search.case.cost
         assert isinstance(clock, Clock)
-        return max(1, clock.message_bytes // clock.least_packet(self.search.case.network) // self._each)
+        most = max(1, clock.message_bytes // clock.least_packet(self.search.case.network) // self._each)
+        messages = self.search.case.messages
+        if not messages.waits or messages.stage is None:
+            return most
+        packets = np.bincount(messages.stage, np.diff(messages.first_packet()), messages.stages)
+        pairs = int(sum(packets[later] * packets[earlier] for later, earlier in messages.waits))
+        return max(1, min(most, math.isqrt(_MOST_PAIRS // max(pairs, 1))))
 
     def even(self, form: str) -> Iterator[Repeatable]:
         """Yield plans of few packets that use the busiest link little."""

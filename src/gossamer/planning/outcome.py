@@ -346,7 +346,8 @@ class Outcome(Rows):
         return self.algorithm + "".join(f", {name} = {value}" for name, value in self.options.items())
 
     def _verified_row(self) -> tuple[str, str]:
-        return ("verified", f"yes: {self.verification.checked}, no violation")
+        note = f"; {self.verification.note}" if self.verification.note else ""
+        return ("verified", f"yes: {self.verification.checked}, no violation{note}")
 
     def _known_row(self) -> list[tuple[str, str]]:
         """Return what a list of links turned out to be."""

@@ -233,14 +233,15 @@ def verify(schedule: Schedule, limit: int = 20) -> Verification:
     began = time.process_time()
     stays = schedule.rules.buffer is not None and schedule.rules.buffer_counts != "transit"
     every, alike = schedule.hop_count, "symmetry" if schedule.invariant else "repetition"
+    note = ""
     if isinstance(schedule, RunSchedule):
         if _runs_are_valid(schedule):
             return Verification((), {}, schedule.stored_hops, time.process_time() - began, 0, every, alike)
-        schedule = schedule.expand()
+        schedule, note = schedule.expand(), "runs of packets were written out and checked packet by packet"
     if isinstance(schedule, RepairedSchedule):
         if verify(schedule.sound, 0) and follow_repairs(schedule)[0]:
             return Verification((), {}, schedule.stored_hops, time.process_time() - began, 0, every, "symmetry")
-        schedule = schedule.expand()
+        schedule, note = schedule.expand(), "one node and its repairs were written out and checked packet by packet"
     limited = schedule.rules.send_limited or schedule.rules.receive_limited or schedule.rules.buffer is not None
     if schedule.symmetry is not None and not schedule.symmetry.free and limited:
         schedule = schedule.expand()  # a switch that stays where it is has the hops of several translates at once
@@ -269,7 +270,7 @@ def verify(schedule: Schedule, limit: int = 20) -> Verification:
             _check_buffers(schedule, state, limit, found, counts)
     counts = {k: n for k, n in counts.items() if n}
     seconds = time.process_time() - began
-    return Verification(tuple(found[:limit]), counts, schedule.stored_hops, seconds, wasted, every, alike)
+    return Verification(tuple(found[:limit]), counts, schedule.stored_hops, seconds, wasted, every, alike, note)
 
 
 def _runs_are_valid(schedule: RunSchedule) -> bool:

@@ -91,6 +91,9 @@ class Verification:
         Hops of the whole schedule, for which the check holds; None where they are `hops`.
     alike : str
         By what the other ones are like those that were checked.
+    note : str
+        How it was checked, where there is a quicker way that was not open: runs of packets
+        (`gossamer.schedules.RunSchedule`) packet by packet.
     """
 
     violations: tuple[Violation, ...]
@@ -100,6 +103,7 @@ class Verification:
     wasted: int = 0
     transfers: int | None = None
     alike: str = "symmetry"
+    note: str = ""
 
     @property
     def checked(self) -> str:
@@ -124,12 +128,14 @@ class Verification:
     def __str__(self) -> str:
         if self.ok:
             useless = f"; {self.wasted} {'arrival' if self.wasted == 1 else 'arrivals'} wasted" if self.wasted else ""
-            return f"valid: {self.checked}, no violation{useless}"
+            return f"valid: {self.checked}, no violation{useless}{f'; {self.note}' if self.note else ''}"
         many = "violation" if self.total == 1 else "violations"
         lines = [f"invalid: {self.total} {many} ({', '.join(f'{n} {k}' for k, n in self.counts.items())})"]
         lines += [f"  {v}" for v in self.violations]
         if self.total > len(self.violations):
             lines.append(f"  ... and {self.total - len(self.violations)} more")
+        if self.note:
+            lines.append(f"  ({self.note})")
         return "\n".join(lines)
 
     def raise_if_invalid(self) -> None:

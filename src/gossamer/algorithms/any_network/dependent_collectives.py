@@ -71,7 +71,8 @@ def together(case: Case) -> Schedule:
 
     Notes
     -----
-    O(P (L + N log N)) for each of at most 16 rounds, of P packets, and O(hops log hops).
+    O(P (L + N log N)) for each of at most 16 rounds, of P packets, and O(hops log hops). Where collectives wait for
+    others, trees are also grown for those apart that do not share links as one is over before the other begins.
 
     References
     ----------
@@ -88,16 +89,23 @@ def together(case: Case) -> Schedule:
     roads, halves = LinkResources.of(case.network, case.rules), halves_of(case)
     least = max((least_slots(half.demand, roads, moved=False) for half in halves if not half.inward), default=0)
     best: Schedule | None = None
-    for depth_cost in _DEPTH_COSTS:
-        # Step 2: grow trees to roots and trees from origins, in turns, at common prices
-        graph, packet = joined(case, grown_halves(case, roads, halves, depth_cost))
+    tries = [(depth_cost, False) for depth_cost in _DEPTH_COSTS]
+    if case.messages.waits:
+        tries.insert(1, (_DEPTH_COSTS[0], True))
+    for depth_cost, apart in tries:
+        if apart:
+            # Step 2, where collectives wait for others: those that wait for as many in a row share links, no others
+            graph, packet = joined(case, _grown_apart(case, roads, depth_cost))
+        else:
+            # Step 2: grow trees to roots and trees from origins, in turns, at common prices
+            graph, packet = joined(case, grown_halves(case, roads, halves, depth_cost))
         small = graph.link.size < 100_000
         # Step 3: every hop as soon as what it waits for is there and its link is free; the shortest schedule is kept
         slots = scheduled(graph, roads, least=least, tries=6 if small else 3, rounds=4 if small else 1, seed=case.seed)
         found = timed(case, slots, graph.link, packet)
         if best is None or found.completion_time < best.completion_time:
             best = found
-        if graph.link.size > _ONCE:
+        if graph.link.size > _ONCE and apart == bool(case.messages.waits):
             break
     assert best is not None
     return best
@@ -115,16 +123,20 @@ class Half(NamedTuple):
     branches: npt.NDArray[np.bool_]
 
 
-def halves_of(case: Case) -> list[Half]:
-    """Return the packets that are combined, and those that are not, where there are any."""
+def halves_of(case: Case, only: npt.NDArray[np.bool_] | None = None) -> list[Half]:
+    """Return the packets that are combined, and those that are not, where there are any.
+
+    `only` bool[m]: of these messages alone.
+    """
     messages = case.messages
     row = np.repeat(np.arange(messages.count), np.diff(messages.first_packet()))
     combined = messages.discipline == COMBINE
     found = []
     for inward in (True, False):
-        numbers = np.flatnonzero(combined[row] == inward)
+        mine = combined == inward if only is None else only & (combined == inward)
+        numbers = np.flatnonzero(mine[row])
         if numbers.size:
-            demand = demand_of(case, _part_of(messages, combined == inward))
+            demand = demand_of(case, _part_of(messages, mine))
             found.append(Half(inward, numbers, demand, branching(case.network, case.rules, inward)))
     return found
 
@@ -150,6 +162,29 @@ def grown_halves(case: Case, roads: LinkResources, halves: list[Half], depth_cos
         if growth.congestion < lowest - 1e-9:
             best, lowest = dict(now), growth.congestion
     return best
+
+
+def _grown_apart(case: Case, roads: LinkResources, depth_cost: float) -> dict[bool, Forest]:
+    """Return the trees of `grown_halves`, each grown beside those only that wait for as many collectives in a row."""
+    messages, parts = case.messages, dict[bool, list[tuple[Longs, Forest]]]()
+    assert messages.stage is not None
+    depth = messages.stage_depths()[messages.stage]
+    for each in range(int(depth.max()) + 1):
+        halves = halves_of(case, depth == each)
+        for inward, forest in grown_halves(case, roads, halves, depth_cost).items():
+            numbers = next(half.numbers for half in halves if half.inward == inward)
+            parts.setdefault(inward, []).append((numbers, forest))
+    found = {}
+    for inward, some in parts.items():
+        order = np.argsort(np.concatenate([numbers for numbers, _ in some]), kind="stable")
+        offsets = np.cumsum([0, *(forest.link.size for _, forest in some)]).tolist()
+        begin, end = (
+            np.concatenate([forest[k] + offset for (_, forest), offset in zip(some, offsets, strict=False)])[order]
+            for k in (0, 1)
+        )
+        link, parent = (np.concatenate([forest[k] for _, forest in some]) for k in (2, 3))
+        found[inward] = Forest(begin, end, link, parent)
+    return found
 
 
 def joined(case: Case, forests: dict[bool, Forest], whole: bool = False) -> tuple[HopGraph, IntArray]:

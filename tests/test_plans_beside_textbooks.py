@@ -1,6 +1,6 @@
-"""Plans are not behind usual algorithms, and those of an allreduce not behind the formulas of textbooks.
+"""Plans are not behind usual algorithms, nor behind the formulas of textbooks.
 
-`benchmarks/bench_allreduce_sizes.py` has more.
+`benchmarks/bench_beside_textbooks.py` has more.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 
 @pytest.fixture(scope="module")
 def book():
-    spec = importlib.util.spec_from_file_location("textbook_allreduce", BENCHMARKS / "textbook_allreduce.py")
+    spec = importlib.util.spec_from_file_location("textbooks", BENCHMARKS / "textbooks.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
@@ -31,16 +31,38 @@ def book():
 
 
 def test_formulas_are_those_of_the_books(book):
-    links = book.links_of(as_network("hypercube:4"), 1e9, 1e-6)
+    cube = book.Roads(book.links_of(as_network("hypercube:4"), 1e9, 1e-6))
     size = 2**16
     exchange = 4 * (1e-6 + size / 4 / 1e9)  # d (a + M / (d B))
-    roads = book.Roads(links)
-    line = book.pairs(roads, (2,) * 4, book._doubling, (1,), False, 4, "")
-    assert line.latency + size * line.a_byte == pytest.approx(exchange)
-    halved = book.pairs(roads, (2,) * 4, book._doubling, (1,), True, 1, "")
-    assert (halved.latency, halved.a_byte) == pytest.approx((8e-6, 2 * 15 / 16 / 1e9))
-    around = book.ring(book.Roads(book.links_of(as_network("ring:6"), 1e9, 1e-6)), [range(6)])
-    assert (around.latency, around.a_byte) == pytest.approx((10e-6, 10 / 12 / 1e9))
+    line = cube.line("", book.pair_rounds((2,) * 4, book._doubling, (1,), 4, "alike"))
+    assert line.seconds(size) == pytest.approx(exchange)
+    gathered = cube.line("", book.pair_rounds((2,) * 4, book._doubling, (1,), 1, "doubled"))
+    assert (gathered.latency, gathered.a_byte) == pytest.approx((4e-6, 15 / 1e9))
+    around = book.Roads(book.links_of(as_network("ring:6"), 1e9, 1e-6))
+    ring = around.line("", book.cycle_rounds(6, [range(6)]))
+    assert (ring.latency, ring.a_byte) == pytest.approx((5e-6, 5 / 2 / 1e9))
+    chain = book.piped(around, "", [[(i, i + 1) for i in range(5)]])
+    assert chain.seconds(6400) == pytest.approx(5e-6 + 6400 / 1e9 * (4 + 100) / 100)  # in 100 pieces
+
+
+@pytest.mark.parametrize("n", [3, 5, 8, 12, 16])
+def test_the_books_algorithms_do_what_they_say(book, n):
+    """Whoever sends has something to send, and at the end all ranks have as much as they should."""
+    roads = book.Roads(book.links_of(as_network(f"complete:{n}"), 1e9, 1e-6))
+    for name, rounds in book.allgathers(roads, book.Grid((n,))):
+        received = sum(count * sent.sum(axis=0) for count, sent in rounds)
+        assert received == pytest.approx(n - 1), name
+    for far_first in (True, False):
+        have = {0}
+        for _, sent in book.binomial(list(range(n)), far_first, False):
+            pairs = list(zip(*sent.nonzero(), strict=True))
+            assert {a for a, _ in pairs} <= have
+            assert not {b for _, b in pairs} & have
+            have |= {b for _, b in pairs}
+        assert have == set(range(n))
+    for tree in book._two_trees(list(range(n))):
+        assert sorted(child for _, child in tree) == list(range(1, n))
+        assert max(sum(a == v for a, _ in tree) for v in range(n)) <= 2
 
 
 @pytest.mark.parametrize(
@@ -55,8 +77,8 @@ def test_formulas_are_those_of_the_books(book):
         ("complete:8", (8,)),
     ],
 )
-def test_plans_are_not_behind_the_textbooks(book, network, sides):
-    best = book.textbook(book.links_of(as_network(network), 50e9, 2e-6), sides, 1)
+def test_allreduces_are_not_behind_the_textbooks(book, network, sides):
+    best = book.textbook(book.links_of(as_network(network), 50e9, 2e-6), book.Grid(sides))
     for size in (64, 2**12, 2**16, 2**26):
         found = gossamer.plan(network, "allreduce", cost=gossamer.TimeCost(size, bandwidth="50GB/s", latency="2us"))
         seconds, name = best(size)
