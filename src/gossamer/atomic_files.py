@@ -270,17 +270,10 @@ def written_together() -> Iterator[None]:
 def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a temporary folder that becomes `path` when the block ends well and vanishes when it does not.
 
-    Raises
-    ------
-    FileFormatError
-        If `path` is a file, a folder that is not empty, or cannot be made.
-
-    >>> import pathlib, tempfile
-    >>> target = pathlib.Path(tempfile.mkdtemp()) / "x"
-    >>> with whole_folder(target) as part:
-    ...     _ = (part / "a.txt").write_text("all of it")
-    >>> [p.name for p in target.iterdir()]
-    ['a.txt']
+    Raises `FileFormatError` if `path` is a file, a folder that is not empty, or cannot be made. Raises `>>> import
+    pathlib` or `tempfile`. Raises `>>> target = pathlib.Path(tempfile.mkdtemp()) / "x"`. Raises `>>> with
+    whole_folder(target) as part:`. Raises `...     _ = (part / "a.txt").write_text("all of it")`. Raises `>>> [p.name
+    for p in target.iterdir()]`. Raises `['a.txt']`.
     """
     try:
         target = Path(os.path.realpath(path))
@@ -505,17 +498,10 @@ def latex_table(columns: Sequence[str], rows: Iterable[Sequence[str]], note: str
 
     Times have one unit in all columns, and so have bandwidths: it stands at the top.
 
-    Parameters
-    ----------
-    columns : sequence of str
-        The names above.
-    rows : iterable of sequence of str
-        The cells.
-    note : str
-        What is in the table, as a comment before it.
+    * `columns`: the names above.
+    * `rows` (iterable of sequence of str): the cells.
+    * `note`: what is in the table, as a comment before it.
 
-    Examples
-    --------
     >>> print(latex_table(("name", "steps"), [("a_b", "4")]), end="")
     \begin{tabular}{lr}
     \toprule
@@ -600,10 +586,7 @@ def write_latex(
 ) -> None:
     """Write tables in LaTeX, each of columns and rows, one below the other; the file appears whole or not at all.
 
-    Raises
-    ------
-    FileFormatError
-        If the file cannot be written.
+    Raises `FileFormatError` if the file cannot be written.
     """
     text = "\n".join(latex_table(*table, note if k == 0 else "") for k, table in enumerate(tables))
     with whole_file(path) as part:

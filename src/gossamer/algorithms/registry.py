@@ -64,8 +64,6 @@ _RENAMED = {
 def current_name(name: str) -> str:
     """Return the name that an algorithm has now; a name that is not known to have changed stays as it is.
 
-    Examples
-    --------
     >>> current_name("priced-trees"), current_name("reversed-priced-trees"), current_name("H")
     ('congestion-priced-trees', 'reversed-congestion-priced-trees', 'H')
     """
@@ -257,8 +255,6 @@ def _alone(kind: type[Task] | None) -> Iterator[Algorithm]:
 def algorithms_for(kind: type[Task] | None) -> tuple[Algorithm, ...]:
     """Return the algorithms for a kind of task, or for all tasks if it is None; only these are imported.
 
-    Examples
-    --------
     >>> from gossamer.questions.tasks import Reduce
     >>> [a.name for a in algorithms_for(Reduce)][:2]
     ['reversed-shortest-path-tree', 'reversed-binomial-tree']

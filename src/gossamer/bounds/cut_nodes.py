@@ -218,15 +218,10 @@ SEPARATOR_SOURCE = "folklore: load of nodes that separate others, as in Dimakopo
 def own_load(demand: HubDemand, hubs: Counts, terminals: Counts, fan: bool) -> Counts:
     """Return the packets that separating nodes must send, or receive, of their own.
 
-    Parameters
-    ----------
-    demand : HubDemand
-        What is asked for.
-    hubs, terminals : int64[...]
-        Hubs and terminals among the separating nodes.
-    fan : bool
-        Whether to count where messages for all are multiplied: the sending of an outward demand, the receiving of an
-        inward one.
+    * `demand`: what is asked for.
+    * `hubs`, `terminals` (int64[...]): hubs and terminals among the separating nodes.
+    * `fan`: whether to count where messages for all are multiplied: the sending of an outward demand, the receiving of
+      an inward one.
     """
     if not fan:
         return terminals * demand.hubs.size - hubs
@@ -478,8 +473,6 @@ def branches_of(network: Network) -> Branches | None:
 
     O(N log N + L).
 
-    Examples
-    --------
     >>> import gossamer
     >>> branches = branches_of(gossamer.network("array:4"))
     >>> branches.node.tolist(), branches.size.tolist()

@@ -145,8 +145,6 @@ class Arrival(NamedTuple):
 def least_arrival(case: Case, node: int, incoming: bool) -> Arrival | None:
     """Return the least time in which a node receives (or sends) its messages, and which of them need it.
 
-    Examples
-    --------
     >>> import gossamer
     >>> slow = gossamer.network("array:3").with_times(2, 1)
     >>> found = least_arrival(Case(slow, gossamer.task("gather", root=0)), 0, True)

@@ -196,19 +196,11 @@ def prefix_cut(case: Case, line: NodeLine, capacity: Counts) -> LayerCut | None:
 def layer_cut(case: Case, line: NodeLine, capacity: Counts) -> LayerCut | None:
     """Return the best cut of a line upwards, where no link leads more than one position up.
 
-    Parameters
-    ----------
-    case : Case
-        What is asked.
-    line : NodeLine
-        Positions of the terminals.
-    capacity : int64[m-1]
-        Packets per slot from each position to the next.
+    * `case`: what is asked.
+    * `line`: positions of the terminals.
+    * `capacity` (int64[m-1]): packets per slot from each position to the next.
 
-    Returns
-    -------
-    LayerCut or None
-        None if nothing has to go up.
+    Returns: None if nothing has to go up.
     """
     if not case.whole or line.size > MAX_POSITIONS:
         return prefix_cut(case, line, capacity)

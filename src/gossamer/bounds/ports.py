@@ -31,8 +31,6 @@ __all__ = ["axis_capacity", "distance_bounds", "least_hops", "load_bounds", "por
 def axis_capacity(case: Case, axis: Axis) -> int:
     """Return the most packets that a link along an axis carries in a slot under the rules. O(L) at most.
 
-    Examples
-    --------
     >>> import gossamer
     >>> from gossamer.questions.cases.distances import axes_of
     >>> case = Case(gossamer.network("torus:3x4,capacity=1x5"), gossamer.task("alltoall"))
@@ -154,8 +152,6 @@ def shared_port_bounds(case: Case) -> Iterator[Bound]:
 
     O(L + N) time, and that of the distances of the bound of all hops.
 
-    Examples
-    --------
     >>> import gossamer
     >>> full = gossamer.network("complete:6")
     >>> pairs = gossamer.networks.SharedPorts(full.link_source // 2, full.link_target // 2)

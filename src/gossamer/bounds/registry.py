@@ -57,8 +57,6 @@ __all__ = [
 def relaxed(case: Case) -> Case:
     """Return the case on plain links, with storing switches.
 
-    Notes
-    -----
     Links without time are faster. A switch that cuts through passes a packet on in the slot in which it comes; very
     small parts come as close to that as one likes, so bounds for segmented messages hold for it.
     """
@@ -89,8 +87,6 @@ def relaxed_bounds(case: Case, families: tuple[Callable[[Case], Iterator[Bound]]
 def best_bound(case: Case) -> Bound:
     """Return the largest lower bound; see `bounds`.
 
-    Examples
-    --------
     >>> import gossamer
     >>> case = Case(gossamer.network("hypercube:4"), gossamer.task("alltoall"), gossamer.Rules(ports="one"))
     >>> print(best_bound(case))
@@ -246,8 +242,6 @@ def counted_bounds(case: Case) -> tuple[Bound, ...]:
 
     For where time matters more than the last percent; as for `bounds`, in milliseconds for some thousand links.
 
-    Examples
-    --------
     >>> import gossamer
     >>> case = Case(gossamer.network("array:3x3"), gossamer.task("allgather"))
     >>> counted_bounds(case)[0].value, bounds(case)[0].value
@@ -275,28 +269,11 @@ def set_bounds(case: Case, sets: list[Mask]) -> tuple[Bound, ...]:
 def bounds(case: Case, *, quick: bool = False) -> tuple[Bound, ...]:
     """Return lower bounds on the completion time of a task, the largest first.
 
-    Parameters
-    ----------
-    case : Case
-        What is asked.
-    quick : bool
-        Whether those are left out that may take long: flows, and cuts found by flows.
+    `case`: what is asked. `quick`: whether those are left out that may take long: flows, and cuts found by flows.
+    Returns: at least one. Bounds of equal value are in the order of `FAMILIES`. A task for which nothing has to move
+    has the single bound of 0 steps. Raises `TaskError` if the task does not fit the network. Raises `NetworkError` if a
+    message has no path to a target.
 
-    Returns
-    -------
-    tuple of Bound
-        At least one. Bounds of equal value are in the order of `FAMILIES`. A task for which nothing has to move has the
-        single bound of 0 steps.
-
-    Raises
-    ------
-    TaskError
-        If the task does not fit the network.
-    NetworkError
-        If a message has no path to a target.
-
-    Notes
-    -----
     A value v means that no schedule that `gossamer.verify` accepts takes less than v steps, as far as the bound's scope
     goes: those of unsegmented messages, and those of an allreduce by reduce-scatter + allgather, say so where schedules
     of other cuttings or forms may be faster, which a case does not have. Unsegmented messages move in whole steps,
@@ -305,8 +282,6 @@ def bounds(case: Case, *, quick: bool = False) -> tuple[Bound, ...]:
     out, which keeps every bound valid. Each of at most 512 searches costs O(N + L), and one is enough where network
     and task look the same from every node; the messages of an exchange are never listed.
 
-    Examples
-    --------
     >>> import gossamer
     >>> for bound in bounds(Case(gossamer.network("ring:8"), gossamer.task("alltoall")))[:2]:
     ...     print(bound)

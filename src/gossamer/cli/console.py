@@ -118,10 +118,7 @@ def progress(after: float = 1.0) -> Iterator[Callable[[str], None]]:
 
     There is one bar at a time: in a block of another one, nothing is shown.
 
-    Yields
-    ------
-    callable
-        To be called with the name of each stage as it begins.
+    Yields: to be called with the name of each stage as it begins.
     """
     global _shown
     if _shown is not None or sys.stderr is None or not sys.stderr.isatty():

@@ -293,16 +293,10 @@ _FLAGS = {"segmented": "--segmented/--unsegmented", "one_way": "--one-way/--two-
 class Words:
     """Options that fill one thing.
 
-    Attributes
-    ----------
-    module : str
-        Where it stands, such as ``"questions/costs.py"`` in the package.
-    name : str
-        A dataclass, whose docstring has Attributes, or a function, whose docstring has Parameters.
-    fields : tuple of str
-        The fields or keywords that are options, in order; all of a dataclass when empty.
-    heading : str, optional
-        The heading above them in the help, one of `HEADINGS`.
+    * `module`: where it stands, such as ``"questions/costs.py"`` in the package.
+    * `name`: a dataclass, whose docstring has Attributes, or a function, whose docstring has Parameters.
+    * `fields`: the fields or keywords that are options, in order; all of a dataclass when empty.
+    * `heading`: the heading above them in the help, one of `HEADINGS`.
     """
 
     module: str

@@ -130,12 +130,7 @@ def print_next(found: Any, files: list[Path], others: Iterable[str]) -> None:
 def next_commands(found: Any, file: Path) -> list[str]:
     """Return commands that go on with a schedule that was written to a file.
 
-    Parameters
-    ----------
-    found : Outcome
-        What was planned.
-    file : Path
-        The schedule file.
+    `found`: what was planned. `file`: the schedule file.
     """
     from gossamer.errors import ScheduleError
     from gossamer.graphs.modulo_scheduling import Generation

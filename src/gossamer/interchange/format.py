@@ -26,31 +26,17 @@ __all__ = ["Format", "Plan", "RowText", "between_ranks", "earlier_on_link", "for
 class Plan:
     """A schedule that is handed on, with its program and its timeline made when asked for.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        What is handed on. A task in one group of all terminals in their order is the task itself.
-    message_bytes : int
-        Bytes of a message.
-    ranks_only : bool
-        Whether switches are contracted, as `between_ranks` does: a program has ranks only.
-    generations : int, optional
-        Of a schedule that repeats: how many generations are handed on. Default: all.
-    ranks : sequence of int, optional
-        The ranks whose programs are handed on, made without those of the others. Default: all.
+    * `schedule`: what is handed on. A task in one group of all terminals in their order is the task itself.
+    * `message_bytes`: bytes of a message.
+    * `ranks_only`: whether switches are contracted, as `between_ranks` does: a program has ranks only.
+    * `generations`: of a schedule that repeats: how many generations are handed on. Default: all.
+    * `ranks`: the ranks whose programs are handed on, made without those of the others. Default: all.
 
-    Attributes
-    ----------
-    network : Network
-        That of the schedule that was given, with its switches.
-    parts : int
-        Blocks that a message is.
-    part_bytes : int
-        Bytes of a block, rounded up.
-    with_switches : bool
-        Whether switches stand in the program beside the ranks.
-    period : int, optional
-        Slots after which what is handed on can be repeated, of a schedule of which some generations are.
+    * `network`: that of the schedule that was given, with its switches.
+    * `parts`: blocks that a message is.
+    * `part_bytes`: bytes of a block, rounded up.
+    * `with_switches`: whether switches stand in the program beside the ranks.
+    * `period`: slots after which what is handed on can be repeated, of a schedule of which some generations are.
     """
 
     def __init__(
@@ -96,35 +82,22 @@ def no_limits(plan: Plan) -> Iterator[str]:
 class Format:
     """A format that schedules are written in; a line of `gossamer.interchange.FORMATS`.
 
-    Attributes
-    ----------
-    name : str
-        What it is asked for by.
-    summary : str
-        What is written, and what reads it.
-    write : callable
-        Takes the plan and the path of a file, or of an empty folder, and writes it.
-    limits : callable
-        Takes the plan and yields, in sentences, what the program that reads the format cannot take.
-    folder : bool
-        Whether it is a folder of files.
-    sized : bool
-        Whether the bytes of a message stand in it.
-    tasks : tuple of types of tasks
-        The tasks that it has words for; empty where it has words for all.
-    groups : bool
-        Whether it can hold a task that is carried out in groups.
-    slice_bytes : int
-        Bytes of a chunk that what reads it moves at once, repeating all it does for the next so many; 0 where it does
-        not. If it does, some generations are written of a schedule that repeats.
-    switches : bool
-        Whether switches stand in it beside the ranks; else they are contracted.
-    by_rank : bool
-        Whether it may hold some ranks only, each written from its own program as it stands among those of all.
-    in_switches : bool
-        Whether it can say that switches copy and add, where they do; `limits` names what of that it cannot.
-    read : callable, optional
-        Takes a file, a network and bytes of the collective, and reads a schedule; for formats whose files say all else.
+    * `name`: what it is asked for by.
+    * `summary`: what is written, and what reads it.
+    * `write`: takes the plan and the path of a file, or of an empty folder, and writes it.
+    * `limits`: takes the plan and yields, in sentences, what the program that reads the format cannot take.
+    * `folder`: whether it is a folder of files.
+    * `sized`: whether the bytes of a message stand in it.
+    * `tasks`: the tasks that it has words for; empty where it has words for all.
+    * `groups`: whether it can hold a task that is carried out in groups.
+    * `slice_bytes`: bytes of a chunk that what reads it moves at once, repeating all it does for the next so many; 0
+      where it does not. If it does, some generations are written of a schedule that repeats.
+    * `switches`: whether switches stand in it beside the ranks; else they are contracted.
+    * `by_rank`: whether it may hold some ranks only, each written from its own program as it stands among those of all.
+    * `in_switches`: whether it can say that switches copy and add, where they do; `limits` names what of that it
+      cannot.
+    * `read`: takes a file, a network and bytes of the collective, and reads a schedule; for formats whose files say all
+      else.
     """
 
     name: str
@@ -223,8 +196,6 @@ _ROWS = 1 << 17
 class RowText:
     r"""Templates of rows, such as ``"{0} isend {1} 0 {2}\n"``; a number in braces is a column.
 
-    Examples
-    --------
     >>> text = RowText("send to {0} at {1}\n", "wait for {1}\n")
     >>> b"".join(text.rows([0, 1], [[7, 8], [100, 2]])).decode()
     'send to 7 at 100\nwait for 2\n'
@@ -250,12 +221,7 @@ class RowText:
     def rows(self, which: npt.ArrayLike, columns: Sequence[npt.ArrayLike]) -> Iterator[bytes]:
         """Yield the text of rows, of many at once.
 
-        Parameters
-        ----------
-        which : array_like of int, shape (K,) or ()
-            The template of each row, or of all.
-        columns : sequence of array_like of int, shape (K,) or ()
-            What stands in the braces.
+        `which`: the template of each row, or of all. `columns`: what stands in the braces.
         """
         arrays = np.broadcast_arrays(which, *(np.asarray(c, np.int64) for c in columns))
         count = arrays[0].size

@@ -69,17 +69,11 @@ def write_platform(
 ) -> None:
     """Write ``platform.xml`` and ``hosts.txt`` into a folder.
 
-    Parameters
-    ----------
-    network : Network
-        Its nodes are hosts ``node-0``, ``node-1``, ...
-    folder : path
-        An existing folder.
-    bandwidth, latency : float or array of float, shape (L,), optional
-        Bytes a second of a link, for each of the packets that it carries at once, and seconds that it takes besides.
-        Default: those of the network where it has them, else 125 MB/s and 1 microsecond.
-    speed : float
-        Floating-point operations per second of a host.
+    * `network`: its nodes are hosts ``node-0``, ``node-1``, ...
+    * `folder`: an existing folder.
+    * `bandwidth`, `latency`: bytes a second of a link, for each of the packets that it carries at once, and seconds
+      that it takes besides. Default: those of the network where it has them, else 125 MB/s and 1 microsecond.
+    * `speed`: floating-point operations per second of a host.
     """
     hosts = "".join(f"node-{v}\n" for v in range(network.node_count))
     (folder / "hosts.txt").write_text(hosts, encoding="utf-8")

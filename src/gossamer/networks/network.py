@@ -76,19 +76,9 @@ class NamedNodes(LinkTable):
     def node(self, value: object) -> int:
         """Return the number of the node that somebody means.
 
-        Parameters
-        ----------
-        value : int, sequence of int or str
-            A node number, coordinates, or the name that `node_name` prints, of coordinates with or without parentheses;
-            a text of digits that is no such name is a number.
+        `value`: a node number, coordinates, or the name that `node_name` prints, of coordinates with or without
+        parentheses; a text of digits that is no such name is a number. Raises `NetworkError` if there is no such node.
 
-        Raises
-        ------
-        NetworkError
-            If there is no such node.
-
-        Examples
-        --------
         >>> import gossamer
         >>> net = gossamer.network("torus:3x4")
         >>> net.node(6), net.node((1, 2)), net.node("(1,2)"), net.node("1,2")

@@ -54,15 +54,9 @@ def sides(family: Family, text: str) -> list[object]:
 def named(readers: Mapping[str, Reader], **defaults: object) -> Form:
     """Return the form ``name=value,name=value,...`` in any order; names may be left out of the first values.
 
-    Parameters
-    ----------
-    readers : mapping of str to callable
-        How the text of each parameter is read, in the order of the function's arguments.
-    **defaults
-        The values of those that may be missing.
+    `readers`: how the text of each parameter is read, in the order of the function's arguments. `**defaults`: the
+    values of those that may be missing.
 
-    Notes
-    -----
     A value without a name that follows a named one belongs to it, so that a value may be a list with commas.
     """
 
@@ -141,10 +135,7 @@ def plain(text: str) -> str:
 def integer(family: Family, text: str) -> int:
     """Return the integer that a part of a spec stands for.
 
-    Raises
-    ------
-    NetworkError
-        If it is none, naming the form of the family.
+    Raises `NetworkError` if it is none, naming the form of the family.
     """
     text = text.strip()
     if not re.fullmatch(r"-?[0-9]{1,4000}", text):

@@ -42,10 +42,7 @@ IntArray = npt.NDArray[np.int32]
 def int_array(values: npt.ArrayLike, what: str) -> IntArray:
     """Return `values` as a read-only int32 array, without a copy where it is an int32 array already.
 
-    Raises
-    ------
-    NetworkError
-        If they are no integers of 32 bits, naming `what` they are.
+    Raises `NetworkError` if they are no integers of 32 bits, naming `what` they are.
     """
     given = np.asarray(values)
     if given.size and given.dtype.kind not in "iu":

@@ -58,16 +58,12 @@ _WORTH_SAYING = 5.0
 class Question(NamedTuple):
     """What is asked.
 
-    Attributes
-    ----------
-    kind : Switching
-        How messages travel.
-    case : Case
-        What the user asked.
-    planned : Case
-        What is planned: the same, or the same on the network that the user's turned out to be, of which more is known.
-    names : int64[N] or None
-        The node of the user's network that each node of the planned one is; None where it is the same network.
+    * `kind`: how messages travel.
+    * `case`: what the user asked.
+    * `planned`: what is planned: the same, or the same on the network that the user's turned out to be, of which more
+      is known.
+    * `names` (int64[N] or None): the node of the user's network that each node of the planned one is; None where it is
+      the same network.
     """
 
     kind: Switching[Any, Any]

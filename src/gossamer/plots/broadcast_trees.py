@@ -50,14 +50,9 @@ _FLAT = 144
 class SpreadTree:
     """How one packet spreads.
 
-    Attributes
-    ----------
-    network : Network
-        Where.
-    parent : int64[N]
-        The node from which each node gets the packet; -1 at its origin and where it does not come.
-    step : int64[N]
-        The slots after which it is there: 0 at its origin, -1 where it does not come.
+    * `network`: where.
+    * `parent` (int64[N]): the node from which each node gets the packet; -1 at its origin and where it does not come.
+    * `step` (int64[N]): the slots after which it is there: 0 at its origin, -1 where it does not come.
     """
 
     network: Network
@@ -68,13 +63,8 @@ class SpreadTree:
 def spread_tree(schedule: Schedule, packet: int = 0) -> SpreadTree:
     """Return how a packet of a schedule spreads.
 
-    Raises
-    ------
-    TaskError
-        If the packet is moved to one target or combined, and not copied.
+    Raises `TaskError` if the packet is moved to one target or combined, and not copied.
 
-    Examples
-    --------
     >>> import gossamer
     >>> task = gossamer.task("broadcast", root=0)
     >>> tree = spread_tree(gossamer.plan("hypercube:3", task, algorithm="binomial-tree").schedule)

@@ -160,15 +160,8 @@ class HeatPanel(NamedTuple):
 def heat_panels(network: Network, load: Cells) -> tuple[list[HeatPanel], str]:
     """Return the panels of a heat map, and what a cell stands for.
 
-    Parameters
-    ----------
-    network : Network
-        Any.
-    load : float64[L]
-        Of each link. Where links share a cell it has the largest.
+    `network`: any. `load` (float64[L]): of each link. Where links share a cell it has the largest.
 
-    Examples
-    --------
     >>> import gossamer
     >>> net = gossamer.network("array:2x2")
     >>> panels, note = heat_panels(net, np.arange(8.0))
@@ -581,8 +574,6 @@ def bound_marks(schedule: Schedule, load: Cells) -> Marks:
 
     Bounds are computed for networks of at most 400 links.
 
-    Examples
-    --------
     >>> import gossamer
     >>> schedule = gossamer.plan("array:4", "scatter").schedule
     >>> bound_marks(schedule, load_of(schedule)).words[0]

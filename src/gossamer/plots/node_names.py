@@ -63,18 +63,11 @@ def _alike(names: Sequence[str]) -> str:
 class NamedNodes(NamedTuple):
     """How nodes are named.
 
-    Attributes
-    ----------
-    text : list of str
-        What is written for each node, empty where nothing is.
-    manner : list of str
-        ``"in"`` a node, ``"plate"``, a box as large as the name, or ``"beside"`` the node.
-    size : list of float
-        Type size of each, in points.
-    notes : list of str
-        What was shortened or left out.
-    boxes : list of (str, float)
-        Name and type size of each box.
+    * `text`: what is written for each node, empty where nothing is.
+    * `manner`: ``"in"`` a node, ``"plate"``, a box as large as the name, or ``"beside"`` the node.
+    * `size`: type size of each, in points.
+    * `notes`: what was shortened or left out.
+    * `boxes`: name and type size of each box.
     """
 
     text: list[str]

@@ -58,8 +58,6 @@ class LinkCrossing(NamedTuple):
 def crossings(schedule: Schedule, link: int) -> list[LinkCrossing]:
     """Return what crosses a link, by slots.
 
-    Examples
-    --------
     >>> import gossamer
     >>> found = gossamer.plan("array:3", "total-exchange").schedule
     >>> [(c.since, c.slot, c.origin, c.target) for c in crossings(found, 1)]
@@ -350,8 +348,6 @@ def rank_bars(schedule: Schedule) -> tuple[RankBars, RankBars]:
     A rank sends as long as a packet takes up its link, and receives from when the first byte is there: later by the
     latency of the link.
 
-    Examples
-    --------
     >>> import gossamer
     >>> sends, receives = rank_bars(gossamer.plan("array:3", "broadcast").schedule)
     >>> sends.rank.tolist(), sends.start.tolist(), receives.end.tolist()

@@ -44,15 +44,10 @@ Numbers = npt.NDArray[np.int64]
 class Transfers(NamedTuple):
     """What crosses from node to node, by the slot in which it begins.
 
-    Attributes
-    ----------
-    first, last : int64[T]
-        The hop with which each leaves the one node, and the one with which it comes to the other: the same without
-        switches in between.
-    begin, end : int64[T]
-        The slot in which it leaves, and from which on it is usable.
-    source, target : int32[T]
-        The nodes.
+    * `first`, `last` (int64[T]): the hop with which each leaves the one node, and the one with which it comes to the
+      other: the same without switches in between.
+    * `begin`, `end` (int64[T]): the slot in which it leaves, and from which on it is usable.
+    * `source`, `target` (int32[T]): the nodes.
     """
 
     first: Numbers
@@ -66,20 +61,9 @@ class Transfers(NamedTuple):
 def transfers(schedule: Schedule, switches: bool = False) -> Transfers:
     """Return the transfers of the stored hops but those of control packets, of one generation.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        Verified.
-    switches : bool
-        Whether each hop is one; else what passes through switches is one transfer from rank to rank.
+    `schedule`: verified. `switches`: whether each hop is one; else what passes through switches is one transfer from
+    rank to rank. Raises `NotApplicableError` if a switch between ranks sends several copies of what came once, or adds.
 
-    Raises
-    ------
-    NotApplicableError
-        If a switch between ranks sends several copies of what came once, or adds.
-
-    Notes
-    -----
     O(stored hops log stored hops): all hops of a stored packet are stored.
     """
     network, ranks = schedule.network, schedule.network.terminal_count
@@ -138,30 +122,13 @@ def _carried_by_switches(schedule: Schedule) -> Numbers:
 def between_ranks(schedule: Schedule) -> Schedule:
     """Return the schedule without switches: each transfer from rank to rank through switches is one over a link.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        Of a network with switches; any other one is returned as it is.
+    `schedule`: of a network with switches; any other one is returned as it is. Returns: on a network of the terminals
+    alone, with a link for each pair that exchanges something and each time that takes. Starts and ends are those of the
+    schedule; control packets are left out. Raises `NotApplicableError` if a switch sends several copies of what came
+    once, or adds. Raises `VerificationError` if the schedule is not valid.
 
-    Returns
-    -------
-    Schedule
-        On a network of the terminals alone, with a link for each pair that exchanges something and each time that
-        takes. Starts and ends are those of the schedule; control packets are left out.
-
-    Raises
-    ------
-    NotApplicableError
-        If a switch sends several copies of what came once, or adds.
-    VerificationError
-        If the schedule is not valid.
-
-    Notes
-    -----
     O(hops log hops), and what a verification takes.
 
-    Examples
-    --------
     >>> import gossamer
     >>> rules = gossamer.Rules(replication=False)
     >>> through = gossamer.plan("leaf-spine:2,2,2", "alltoall", rules=rules).schedule
@@ -306,35 +273,18 @@ _MOST_MESSAGES = 20_000_000
 def lower_ranks(schedule: Schedule, ranks: Sequence[int], *, switches: bool = False) -> Program:
     """Return the program of some ranks of a schedule, as `gossamer.lower` has them, without that of the others.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        Of any kind. It is verified first: of one that is invariant one orbit.
-    ranks : sequence of int
-        Which ones: terminals of the network.
-    switches : bool
-        Whether ranks send to switches, as in `gossamer.lower`; else what passes through switches is sent from rank to
-        rank, as in `between_ranks`.
+    * `schedule`: of any kind. It is verified first: of one that is invariant one orbit.
+    * `ranks`: which ones: terminals of the network.
+    * `switches`: whether ranks send to switches, as in `gossamer.lower`; else what passes through switches is sent from
+      rank to rank, as in `between_ranks`.
 
-    Returns
-    -------
-    Program
-        Iterating over it gives these ranks, ascending; ``rank`` gives any rank, made when it is asked for.
+    Returns: iterating over it gives these ranks, ascending; ``rank`` gives any rank, made when it is asked for. Raises
+    `ScheduleError` or `VerificationError`: as `gossamer.lower`, and if there is no such rank. Raises
+    `NotApplicableError` if a switch copies or adds, or the task has too many messages to place in buffers one by one.
 
-    Raises
-    ------
-    ScheduleError, VerificationError
-        As `gossamer.lower`, and if there is no such rank.
-    NotApplicableError
-        If a switch copies or adds, or the task has too many messages to place in buffers one by one.
-
-    Notes
-    -----
     O(stored hops log stored hops), and for each rank its operations: seconds where all ranks would take hours. Where
     partial sums are sent, all ranks are made.
 
-    Examples
-    --------
     >>> import gossamer
     >>> plan = gossamer.plan("torus:4x4", "alltoall").schedule
     >>> program = lower_ranks(plan, [11])

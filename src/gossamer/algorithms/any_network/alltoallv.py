@@ -312,13 +312,10 @@ _GATEWAYS, _DETOURS = 16, 4_000_000
 class KnownPaths(NamedTuple):
     """Some paths between every two terminals of a network, for exchanges that differ in counts alone.
 
-    Attributes
-    ----------
-    first : int64[T * T + 1]
-        The paths from terminal u to v are those from ``first[u * T + v]`` up to the next; none from u to u.
-    begin : int64[K + 1]
-    link : int32[]
-        Path k crosses ``link[begin[k]:begin[k + 1]]``.
+    * `first` (int64[T * T + 1]): the paths from terminal u to v are those from ``first[u * T + v]`` up to the next;
+      none from u to u.
+    * `begin`: int64[K + 1].
+    * `link` (int32[]): path k crosses ``link[begin[k]:begin[k + 1]]``.
     """
 
     first: Longs

@@ -54,32 +54,17 @@ class _NumberedHops(NamedTuple):
 def repaired(schedule: Schedule, case: Case, link: IntArray) -> Schedule:
     """Return a schedule of the same task on what is left of a network.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        A valid schedule of unsegmented packets.
-    case : Case
-        Its task and rules on a network of the same nodes.
-    link : int32[L]
-        The number in `case.network` of each link of the schedule's network, -1 for what is gone.
+    * `schedule`: a valid schedule of unsegmented packets.
+    * `case`: its task and rules on a network of the same nodes.
+    * `link` (int32[L]): the number in `case.network` of each link of the schedule's network, -1 for what is gone.
 
-    Raises
-    ------
-    NotApplicableError
-        If messages are in parts, or control packets tell nodes of each other, or the rules limit the buffers.
-    NetworkError
-        If some target is cut off.
+    Raises `NotApplicableError` if messages are in parts, or control packets tell nodes of each other, or the rules
+    limit the buffers. Raises `NetworkError` if some target is cut off.
 
-    Notes
-    -----
     O(H log H) for H hops, and O(L + N log N) for each packet that is led elsewhere.
 
-    References
-    ----------
-    Gossamer.
+    Source: Gossamer.
 
-    Examples
-    --------
     >>> import gossamer
     >>> found = gossamer.plan("torus:4x4", "alltoall").schedule
     >>> left = found.network.without(links=[(0, 1)])

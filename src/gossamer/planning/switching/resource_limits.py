@@ -134,11 +134,8 @@ def fitting(
 ) -> FittingCandidates[S]:
     """Return the candidates that are estimated to stay within the limits; of those that take long, the quicker first.
 
-    Raises
-    ------
-    TooLargeError
-        If none stays within the memory. Of those that are all expected to take longer than the budget, the quickest
-        is kept.
+    Raises `TooLargeError` if none stays within the memory. Of those that are all expected to take longer than the
+    budget, the quickest is kept.
     """
     told = [(c, expected(kind, case, c, renamed)) for c in candidates]
     small = [(c, n) for c, n in told if _fits(n, allowed.memory)]

@@ -129,17 +129,11 @@ def stress_positions(network: Network) -> Points:
     The stress is the sum over pairs of nodes of ``(|x_i - x_j| - d_ij)^2 / d_ij^2``, with d the distance in hops in
     either direction. It starts from classical scaling; nodes on top of each other are moved apart at the end.
 
-    Notes
-    -----
     O(rounds * N * min(N, pivots)) time; no random numbers.
 
-    References
-    ----------
-    Gansner, Koren, North, "Graph drawing by stress majorization", GD 2004; Brandes, Pich, "Eigensolver methods for
-    progressive multidimensional scaling of large data", GD 2006.
+    Source: Gansner, Koren, North, "Graph drawing by stress majorization", GD 2004; Brandes, Pich, "Eigensolver methods
+    for progressive multidimensional scaling of large data", GD 2006.
 
-    Examples
-    --------
     >>> import gossamer
     >>> path = gossamer.network("array:3")
     >>> bool(np.ptp(stress_positions(path), axis=0).max() > 1.9)

@@ -42,10 +42,7 @@ C = TypeVar("C", bound=Case)
 class Refusal:
     """Why an algorithm does not cover a case.
 
-    Attributes
-    ----------
-    why : str
-        A clause that goes on after the algorithm's name: "needs an array or a torus".
+    `why`: a clause that goes on after the algorithm's name: "needs an array or a torus".
     """
 
     why: str
@@ -58,14 +55,9 @@ class Refusal:
 class BuilderProof:
     """What a builder proved of a case while it looked for a schedule: that none takes less than `value`.
 
-    Attributes
-    ----------
-    name : str
-        How it is called among the bounds.
-    value : Fraction
-        Least completion time, in the unit of the case's cost.
-    witness : str
-        What proves it, in words.
+    * `name`: how it is called among the bounds.
+    * `value`: least completion time, in the unit of the case's cost.
+    * `witness`: what proves it, in words.
     """
 
     name: str
@@ -77,37 +69,24 @@ class BuilderProof:
 class Offer(Generic[S]):
     """What an algorithm proposes for a case, before anything is built.
 
-    Attributes
-    ----------
-    build : callable
-        ``() -> schedule``: makes the schedule; it is not verified yet. The same each time.
-    time : Fraction or None
-        Completion time that the source promises, in the unit of the case's cost; None where it promises nothing.
-    at_most : bool
-        Whether `time` is an upper bound rather than the exact time.
-    optimal : bool
-        Whether the source promises to meet a lower bound on this case.
-    effort : {"closed form", "search", "solver"}
-        How hard `build` works.
-    least : Fraction
-        A time that the schedule certainly does not beat: what is no better than one at hand is not built.
-    options : mapping of str to object
-        The choices in which the offers of one algorithm differ, such as ``h``, the side of the blocks of a partition.
-    on_request : bool
-        Whether it is tried only when its options are asked for, or when its algorithm is named and offers nothing else.
-    stream : callable or None
-        ``(sink) -> None``: hands the hops to a sink of `gossamer.schedules.hop_sinks` as they are made, and keeps none.
-    too_large : Refusal or None
-        Why `build` cannot keep the hops, which can only be streamed.
-    orbit : int
-        Of how many nodes a stored hop is: all, where the schedule is invariant.
-    hop_bytes, hop_seconds : float
-        About what a stored hop takes while the schedule is built and checked.
-    proof : callable or None
-        ``() -> Proof or None``: what `build` proved on its way; asked after it.
-    composed : bool
-        Whether the schedule is composed of those of groups of ranks, or of one rank's by shifts: of many ranks, what is
-        planned for each alone takes long and is hardly better.
+    * `build`: ``() -> schedule``: makes the schedule; it is not verified yet. The same each time.
+    * `time`: completion time that the source promises, in the unit of the case's cost; None where it promises nothing.
+    * `at_most`: whether `time` is an upper bound rather than the exact time.
+    * `optimal`: whether the source promises to meet a lower bound on this case.
+    * `effort` ({"closed form", "search", "solver"}): how hard `build` works.
+    * `least`: a time that the schedule certainly does not beat: what is no better than one at hand is not built.
+    * `options`: the choices in which the offers of one algorithm differ, such as ``h``, the side of the blocks of a
+      partition.
+    * `on_request`: whether it is tried only when its options are asked for, or when its algorithm is named and offers
+      nothing else.
+    * `stream`: ``(sink) -> None``: hands the hops to a sink of `gossamer.schedules.hop_sinks` as they are made, and
+      keeps none.
+    * `too_large`: why `build` cannot keep the hops, which can only be streamed.
+    * `orbit`: of how many nodes a stored hop is: all, where the schedule is invariant.
+    * `hop_bytes`, `hop_seconds`: about what a stored hop takes while the schedule is built and checked.
+    * `proof`: ``() -> Proof or None``: what `build` proved on its way; asked after it.
+    * `composed`: whether the schedule is composed of those of groups of ranks, or of one rank's by shifts: of many
+      ranks, what is planned for each alone takes long and is hardly better.
     """
 
     build: Callable[[], S]
@@ -141,17 +120,11 @@ class Offer(Generic[S]):
 class Proposer(Generic[C, S]):
     """A named way to carry out tasks: one function from a case to offers or a refusal, and what people read of it.
 
-    Attributes
-    ----------
-    name : str
-        Unique among the algorithms of a task; what ``--algorithm`` takes.
-    tasks : tuple of types of Task
-        The tasks it carries out.
-    propose : callable
-        ``case -> Offer, sequence of Offer, or Refusal``; the offer that the source would choose comes first. Asked only
-        of cases of `tasks`.
-    networks, source, summary : str
-        For people: what it covers, where it comes from, what it does in one line.
+    * `name`: unique among the algorithms of a task; what ``--algorithm`` takes.
+    * `tasks`: the tasks it carries out.
+    * `propose`: ``case -> Offer, sequence of Offer, or Refusal``; the offer that the source would choose comes first.
+      Asked only of cases of `tasks`.
+    * `networks`, `source`, `summary`: for people: what it covers, where it comes from, what it does in one line.
     """
 
     name: str
@@ -187,10 +160,7 @@ class Proposer(Generic[C, S]):
     def offer(self, case: C) -> Offer[S]:
         """Return the algorithm's own first choice for a case.
 
-        Raises
-        ------
-        NotApplicableError
-            If the algorithm does not cover the case, with the reason.
+        Raises `NotApplicableError` if the algorithm does not cover the case, with the reason.
         """
         found = self.offers(case)
         if isinstance(found, Refusal):
@@ -238,8 +208,6 @@ def about_hops(case: Case) -> tuple[int, int]:
     A message for one node makes as many hops as it has distance to go, one for many nodes one to each. Distances of at
     most 64 nodes are looked at.
 
-    Examples
-    --------
     >>> import gossamer
     >>> about_hops(Case(gossamer.network("torus:8x8"), gossamer.task("alltoall")))
     (16384, 4032)
@@ -282,19 +250,10 @@ def least_bytes(links: int, copied: bool) -> int:
 def needs(case: Case, offer: Offer[Any]) -> Needs:
     """Return what an offer of a store-and-forward algorithm needs, about.
 
-    Parameters
-    ----------
-    case : Case
-        What is asked.
-    offer : Offer
-        Says of how many nodes a stored hop is, and what each takes.
+    `case`: what is asked. `offer`: says of how many nodes a stored hop is, and what each takes.
 
-    Notes
-    -----
     O(1) searches; nothing is built.
 
-    Examples
-    --------
     >>> import gossamer
     >>> case = Case(gossamer.network("array:300x300"), gossamer.task("scatter"))
     >>> found = needs(case, Offer(lambda: None))
