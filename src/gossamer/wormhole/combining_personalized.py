@@ -28,13 +28,22 @@ Ints = npt.NDArray[np.int64]
 def scatter_or_gather_on_tree(case: WormholeCase) -> WormholeSchedule:
     """Scatter or gather along the tree of a flooded broadcast.
 
-    `case`: a scatter or gather.
+    Parameters
+    ----------
+    case : WormholeCase
+        A scatter or gather.
 
+    Notes
+    -----
     As many steps as the flooding of one message has: about ``log_(k+1) N`` where nodes have k channels. What leaves the
     root is cut as the tree is: a step lasts as long as its heaviest subtree. O(N x depth) time after the flooding.
 
-    Source: Thakur, Rabenseifner and Gropp 2005: scatter and gather on binomial trees, which are those of one port.
+    References
+    ----------
+    Thakur, Rabenseifner and Gropp 2005: scatter and gather on binomial trees, which are those of one port.
 
+    Examples
+    --------
     >>> import gossamer
     >>> case = WormholeCase(gossamer.network("torus:5x5"), gossamer.task("scatter"))
     >>> s = scatter_or_gather_on_tree(case)
@@ -74,14 +83,23 @@ def neighbor_exchange(case: WormholeCase) -> WormholeSchedule:
     All that has to go the same way goes to the next node as one message, where it is sorted again. That takes only as
     many steps as the diameter, but every byte is sent once for each hop.
 
-    `case`: a total exchange.
+    Parameters
+    ----------
+    case : WormholeCase
+        A total exchange.
 
+    Notes
+    -----
     As many steps as the diameter, and no byte crosses more channels than it must. In each step every message goes
     one hop nearer to its target, over the channel that has least to carry; those with least choice choose first.
     O(N^2 x diameter x channels of a node) time.
 
-    Source: Bruck, Ho, Kipnis, Upfal and Weathersby 1997: messages combined to save start-ups.
+    References
+    ----------
+    Bruck, Ho, Kipnis, Upfal and Weathersby 1997: messages combined to save start-ups.
 
+    Examples
+    --------
     >>> import gossamer
     >>> case = WormholeCase(gossamer.network("torus:4x4"), gossamer.task("total-exchange"))
     >>> s = neighbor_exchange(case)

@@ -202,11 +202,18 @@ def flooded(case: WormholeCase, pieces: int, *, turned: bool = False) -> Wormhol
     In each step pieces of messages go where they help most, over several hops if the channels are free, and the pieces
     that fewest nodes have go first.
 
-    * `case`: broadcasts of one or more messages, to all nodes or to some.
-    * `pieces`: pieces of a message, at most one a byte; of equal size as far as bytes go.
-    * `turned`: whether a message from u to v takes the channels of one from v to u, so that `backwards` makes
-      reductions of the schedule; it is not valid itself.
+    Parameters
+    ----------
+    case : WormholeCase
+        Broadcasts of one or more messages, to all nodes or to some.
+    pieces : int
+        Pieces of a message, at most one a byte; of equal size as far as bytes go.
+    turned : bool
+        Whether a message from u to v takes the channels of one from v to u, so that `backwards` makes reductions of the
+        schedule; it is not valid itself.
 
+    Notes
+    -----
     In each step pieces that few nodes have choose first, each message so that it brings the piece nearest to all nodes;
     then the others fill the channels that are left. How far messages go, and how many copies a node sends of a piece
     before others had their turn, is tried in some ways in every step, and the way is kept after which pieces are
@@ -214,6 +221,8 @@ def flooded(case: WormholeCase, pieces: int, *, turned: bool = False) -> Wormhol
 
     O(pieces x nodes^2) time a step and choice.
 
+    Examples
+    --------
     >>> import gossamer
     >>> case = WormholeCase(gossamer.network("torus:8x8"), gossamer.task("broadcast"))
     >>> flooded(case, 1).step_count, flooded(case, 6).step_count
@@ -406,14 +415,29 @@ def gather_then_broadcast(case: WormholeCase, root: int) -> WormholeSchedule:
     Where to begin a message is what costs, few large messages are better than many small ones. All messages meet at a
     node in the middle, and go out from there as one.
 
-    `case`: a (partial) multinode broadcast of s messages of m bytes. `root`: the node where they meet. Returns: phases
-    ``gather``, in which a node sends once, after all that it passes on has come, and ``broadcast``.
+    Parameters
+    ----------
+    case : WormholeCase
+        A (partial) multinode broadcast of s messages of m bytes.
+    root : int
+        The node where they meet.
 
+    Returns
+    -------
+    WormholeSchedule
+        Phases ``gather``, in which a node sends once, after all that it passes on has come, and ``broadcast``.
+
+    Notes
+    -----
     With t steps of one broadcast by flooding, at most 2 t start-ups, and at most 2 t s m bytes one after the other: the
     messages of the last steps of ``gather`` and all of ``broadcast`` hold nearly everything. O(nodes^2) time a step.
 
-    Source: Hambrusch, Khokhar and Liu 1998: s-to-p broadcasting in two steps.
+    References
+    ----------
+    Hambrusch, Khokhar and Liu 1998: s-to-p broadcasting in two steps.
 
+    Examples
+    --------
     >>> import gossamer
     >>> case = WormholeCase(gossamer.network("array:8x8"), gossamer.task("allgather"))
     >>> s = gather_then_broadcast(case, middle(case))

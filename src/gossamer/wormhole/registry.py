@@ -83,9 +83,14 @@ def _alone(channels: Channels, dimensions: tuple[int, ...]) -> Network | None:
 def in_every_group(case: WormholeCase, alone: WormholeSchedule, dimensions: tuple[int, ...]) -> WormholeSchedule:
     """Return the schedule that carries out the schedule of one group in each group.
 
-    * `case`: a task in groups along `dimensions`.
-    * `alone`: of the task on the array or torus that a group is.
-    * `dimensions`: those along which groups lie.
+    Parameters
+    ----------
+    case : WormholeCase
+        A task in groups along `dimensions`.
+    alone : WormholeSchedule
+        Of the task on the array or torus that a group is.
+    dimensions : tuple of int
+        Those along which groups lie.
     """
     assert isinstance(case.task, Grouped)
     nodes = np.array(case.task.groups, np.int64)

@@ -559,13 +559,22 @@ def _searched(case: WormholeCase, patterns: _Patterns, fewest: int, volume: Frac
 def exchange_by_patterns(case: WormholeCase, *, turned: bool = False) -> WormholeSchedule:
     """Exchange all messages in the steps of a pattern that is searched for.
 
-    `case`: a (partial) multinode broadcast, or a total exchange. `turned`: whether a message from u to v takes the
-    channels of one from v to u, so that `backwards` makes reductions of the schedule; it is not valid itself.
+    Parameters
+    ----------
+    case : WormholeCase
+        A (partial) multinode broadcast, or a total exchange.
+    turned : bool
+        Whether a message from u to v takes the channels of one from v to u, so that `backwards` makes reductions of the
+        schedule; it is not valid itself.
 
+    Notes
+    -----
     Patterns are changed at random and kept if they are not worse. In each, messages first go as early as they can; then
     single receipts move to other messages of the pattern where that makes steps shorter. Every message comes to every
     node once. Personalized messages take the ways through the pattern that lengthen steps least. Some seconds.
 
+    Examples
+    --------
     >>> import gossamer
     >>> from gossamer.questions.costs import LinearCost
     >>> cost = LinearCost(startup=1000, message_bytes=64)
