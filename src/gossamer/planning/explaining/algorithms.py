@@ -75,20 +75,13 @@ _WIDTH = 79
 class SlotMoves(NamedTuple):
     """What happens in one slot, or wormhole step, to what is followed.
 
-    Attributes
-    ----------
-    slot : int
-        Which, counted from 0.
-    total : int
-        How many slots there are.
-    busy : str
-        How much of the network is in use, in words.
-    moves : tuple of (int, int)
-        From which node to which.
-    holders : frozenset of int
-        Nodes that have the message as the slot begins; empty where sums, or several messages, are followed.
-    alike : tuple of int
-        Later slots with the same picture, which are not shown again.
+    * `slot` (int): which, counted from 0.
+    * `total` (int): how many slots there are.
+    * `busy` (str): how much of the network is in use, in words.
+    * `moves` (tuple of (int, int)): from which node to which.
+    * `holders` (frozenset of int): nodes that have the message as the slot begins; empty where sums, or several
+      messages, are followed.
+    * `alike` (tuple of int): later slots with the same picture, which are not shown again.
     """
 
     slot: int
