@@ -21,39 +21,6 @@ from typing import Any
 from gossamer.display_registry import display
 from gossamer.errors import FileFormatError, shown
 
-__all__ = [
-    "WIDTH",
-    "Pictured",
-    "Rows",
-    "Tabled",
-    "attributes",
-    "bandwidth_text",
-    "begin",
-    "bytes_text",
-    "check_writable",
-    "discard",
-    "discard_all",
-    "end",
-    "entry_lines",
-    "exact_bandwidth",
-    "exact_duration",
-    "html_rows",
-    "html_summary",
-    "html_table",
-    "latex_table",
-    "latex_text",
-    "memory_text",
-    "plain",
-    "quantity",
-    "seconds_text",
-    "size_text",
-    "whole_file",
-    "whole_folder",
-    "wrapped",
-    "write_latex",
-    "written_together",
-]
-
 # Temporary files and folders of outputs: each has a lock while its process lives, so that what is left can be told.
 #
 # A name is ``.gossamer-``, sixteen hexadecimal digits and the suffix of the output, in the folder of the output. A

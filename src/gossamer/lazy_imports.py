@@ -7,8 +7,6 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["lazy"]
-
 
 def lazy(package: str, **modules: str) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of a package: its names are imported from its modules when they are first used.

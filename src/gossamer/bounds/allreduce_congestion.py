@@ -26,8 +26,6 @@ from gossamer.questions.cases.demands import Counts
 from gossamer.questions.cases.links import FAR, Links
 from gossamer.questions.tasks import Allreduce, Chunked
 
-__all__ = ["Crowd", "crowded", "region_bounds", "weakest_regions"]
-
 # Regions that must share few links: what is combined leaves some of them, and results enter some, over the same links.
 #
 # A link from one region to another serves what leaves the first and what enters the second. Of all sets of leavings and

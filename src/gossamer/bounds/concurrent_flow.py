@@ -28,24 +28,6 @@ from gossamer.questions.cases.demands import Counts, Demand, HubDemand
 from gossamer.questions.cases.links import FAR, Links
 from gossamer.questions.tasks import Chunked, PartialExchange, PartialGather, TotalExchange
 
-__all__ = [
-    "MAX_VARIABLES",
-    "MAX_WORK",
-    "ROUNDINGS",
-    "Flows",
-    "Price",
-    "Resources",
-    "balanced_prices",
-    "best_price",
-    "concurrent_flow_bounds",
-    "flows_of",
-    "paid",
-    "priced_text",
-    "resources_of",
-    "room_used",
-    "sending_price_bounds",
-]
-
 # The bound of prices of sending for messages that are copied, where nodes send one packet a step.
 #
 # Let sets of nodes have weights. Each message that has an origin outside a set and a target inside enters it at least

@@ -26,22 +26,6 @@ from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, HubDemand, NodeLine
 from gossamer.questions.cases.distances import MAX_VISITS, axes_of
 
-__all__ = [
-    "SEPARATOR_SOURCE",
-    "Branches",
-    "Swept",
-    "branches_of",
-    "cluster_bounds",
-    "cut_node_bounds",
-    "descends_by_one",
-    "own_load",
-    "part_load",
-    "search_sources",
-    "separator_bounds",
-    "sweep_bounds",
-    "swept_networks",
-]
-
 # Bounds from cuts of networks without dimensions, found by breadth-first sweeps.
 #
 # The nodes are put in the order of a search, and every prefix of the order is one side of a cut; the layers of the

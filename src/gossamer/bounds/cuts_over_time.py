@@ -27,16 +27,6 @@ from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand
 from gossamer.questions.cases.links import FAR, Links
 
-__all__ = [
-    "LARGEST",
-    "cut_over_time",
-    "cut_over_time_bounds",
-    "fat_tree_time_bounds",
-    "root_flow_bounds",
-    "slot_prices",
-    "target_over_time_bounds",
-]
-
 # A bound for total exchange in fat trees of any capacities: prices of the slots of every level.
 #
 # A message between leaves whose paths meet in level l climbs over a branch of each level 1, ..., l and comes down over

@@ -39,8 +39,6 @@ from gossamer.questions.tasks import (
 )
 from gossamer.questions.tasks.composite_tasks import with_targets
 
-__all__ = ["chain_bounds", "sequence_bounds"]
-
 # Bounds for tasks whose messages wait for others: the broadcasts of an allreduce follow its reductions.
 
 _SEQUENCE_SOURCE = "folklore: the result of a block leaves its root after the last contribution arrived"

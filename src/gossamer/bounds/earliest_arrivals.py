@@ -20,8 +20,6 @@ from gossamer.questions.cases.demands import Counts, Demand, HubDemand, PairDema
 from gossamer.questions.cases.distances import MAX_SEARCHES
 from gossamer.questions.cases.links import FAR, Links
 
-__all__ = ["arrival_bounds", "least_arrival", "searches", "spread", "takes_time"]
-
 _WORK, _LARGE = 20_000_000, 200_000
 """Links looked at by the searches of a bound, a quarter of them where there are many links and nodes."""
 

@@ -25,18 +25,6 @@ from gossamer.questions.cases.demands import Counts, Demand, HubDemand, NodeLine
 from gossamer.questions.cases.distances import Axis, axes_of
 from gossamer.questions.cases.links import Links
 
-__all__ = [
-    "SOURCE",
-    "Floats",
-    "LayerCut",
-    "across_text",
-    "amounts",
-    "cut_bounds",
-    "layer_cut",
-    "prefix_cut",
-    "thin_cuts",
-]
-
 # Sets of nodes that most messages must leave for the links that lead out, found by maximum flows.
 #
 # If all messages for a terminal t are to arrive at a rate of one a step each ``1/x``, every set of nodes without t

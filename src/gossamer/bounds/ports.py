@@ -23,8 +23,6 @@ from gossamer.questions.cases.demands import Counts, Demand, HubDemand
 from gossamer.questions.cases.distances import MAX_SEARCHES, MAX_VISITS, Axis, at_least, axes_of
 from gossamer.questions.cases.links import FAR, Links, Shares
 
-__all__ = ["axis_capacity", "distance_bounds", "least_hops", "load_bounds", "port_bounds", "shared_port_bounds"]
-
 # What the links along one axis of a grid or product carry.
 
 

@@ -28,18 +28,6 @@ from gossamer.questions.cases.demands import Counts, Demand, HubDemand, NodeLine
 from gossamer.questions.cases.distances import axes_of
 from gossamer.questions.cases.links import FAR, Links
 
-__all__ = [
-    "Crossing",
-    "KnownSets",
-    "best_crossing",
-    "best_cut",
-    "color_classes",
-    "crossing",
-    "crossings",
-    "port_set_bounds",
-    "set_cut_bounds",
-]
-
 # Bounds from sets of nodes with few neighbors, where nodes use one port at a time.
 #
 # The messages that the nodes of a set must receive come from the neighbors of the set, and where a node sends one

@@ -35,8 +35,6 @@ from gossamer.errors import (
     nearest,
 )
 
-__all__ = ["with_advice"]
-
 _MEANT = re.compile(r"'([^']+)'[^']*\(did you mean '([^']+)'\?\)")
 _TOO_FEW = re.compile(r"\bneeds (\w+) of at least (\d+)\b")
 _TAKE = re.compile(r"; take (--[\w-]+) ([\w-]+)")

@@ -9,8 +9,6 @@ from typing import Any
 from gossamer.cli.command_group import EXAMPLES
 from gossamer.errors import GossamerError
 
-__all__ = ["OF_SCHEDULES", "OF_TASKS", "CommandLine", "Words", "msccl_ranks", "understood"]
-
 Words = list[str]
 """What is typed after ``gossamer``."""
 OF_TASKS = ("plan", "compare", "bounds", "faults", "demands")

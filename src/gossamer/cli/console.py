@@ -15,21 +15,6 @@ from typing import Any, TextIO
 
 from gossamer.errors import FileFormatError, shown
 
-__all__ = [
-    "check_other_than",
-    "hush_libraries",
-    "print_entries",
-    "print_error",
-    "print_json",
-    "print_rows",
-    "print_summary",
-    "print_written",
-    "progress",
-    "styled",
-    "typed",
-    "width",
-]
-
 typed: list[str] = []
 """What was typed after ``gossamer`` for the command that runs, in today's words."""
 

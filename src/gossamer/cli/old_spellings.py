@@ -9,8 +9,6 @@ import itertools
 import re
 from collections.abc import Sequence
 
-__all__ = ["COMMANDS", "OPTIONS", "in_new_words"]
-
 COMMANDS: dict[str, str] = {
     "networks": "list networks",
     "tasks": "list tasks",

@@ -32,8 +32,6 @@ from gossamer.cli.options import (
 )
 from gossamer.errors import FileFormatError, GossamerError, ModelError
 
-__all__ = ["algorithm_options", "faults", "plan", "print_sizes", "replan", "several_sizes"]
-
 _SHOWN = 10
 """Failures that are printed."""
 _MANY = 20

@@ -34,8 +34,6 @@ from gossamer.programs import REDUCE, SEND, Operations
 from gossamer.reading.files import text_lines
 from gossamer.schedules import Schedule
 
-__all__ = ["GOAL", "Transfer", "carried_out", "interfaces", "read_goal", "read_operations"]
-
 # GOAL read as a schedule of a collective.
 #
 # A GOAL file says which messages there are and what waits for what, but not what is in them. That follows from the

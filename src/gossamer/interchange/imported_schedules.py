@@ -38,19 +38,6 @@ from gossamer.schedules.packets import message_rows
 from gossamer.verification import verify
 from gossamer.verification.timed_replay import carried_sums
 
-__all__ = [
-    "COLLECTIVES",
-    "ChunkHop",
-    "ForeignCollective",
-    "capacities",
-    "collective",
-    "in_seconds",
-    "schedule_of",
-    "schedule_of_table",
-    "table_places",
-    "whole_parts",
-]
-
 
 class ChunkHop(NamedTuple):
     """A chunk that crosses a link in a slot."""

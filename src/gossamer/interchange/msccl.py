@@ -40,8 +40,6 @@ from gossamer.questions.tasks.chunked import MAX_CHUNKS
 from gossamer.reading.files import XML_PIECES, check_pieces, read_bytes, read_json
 from gossamer.schedules import Schedule
 
-__all__ = ["COLLECTIVES", "MSCCL_JSON", "MSCCL_XML", "STEPS", "program_ranks", "read_msccl_json", "read_msccl_xml"]
-
 # The JSON of msccl-tools: an algorithm as steps of sends ``[chunk, source, destination]``.
 #
 # Chunks are messages in parts, numbered as the collective's output: ``origin`` in an allgather, ``destination*n +

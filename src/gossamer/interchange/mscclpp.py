@@ -29,8 +29,6 @@ from gossamer.jit import njit
 from gossamer.networks.network import Network
 from gossamer.programs import SEND, Operations, Program
 
-__all__ = ["MSCCLPP"]
-
 Numbers = npt.NDArray[np.int64]
 
 COLLECTIVES = {

@@ -20,8 +20,6 @@ from gossamer.networks.network import Network
 from gossamer.reading.files import read_json
 from gossamer.schedules import Schedule
 
-__all__ = ["read_mscclpp"]
-
 _NOTHING: Place = ("i", 0)
 _SIGNALS = ("signal", "rlxsignal")
 _WAITS = ("wait", "rlxwait")

@@ -36,8 +36,6 @@ from gossamer.questions.tasks import (
 from gossamer.reading import choice
 from gossamer.studies.sweeps.message_sizes import SizePlans
 
-__all__ = ["PROTOCOLS", "TunerRow", "tuner_rows", "write_nccl_graph", "write_tuner"]
-
 # Which algorithm for how many bytes: the CSV that NCCL's example of a tuner plugin reads.
 
 COLLECTIVES = {

@@ -16,8 +16,6 @@ from gossamer.networks.network import Network
 from gossamer.networks.structures import Speeds
 from gossamer.programs import SEND, Operations
 
-__all__ = ["BANDWIDTH", "LATENCY", "SMPI", "link_speeds", "platform_kind", "rank_rows", "write_platform"]
-
 # Platforms for SimGrid: a network with a bandwidth and a latency for every link.
 
 BANDWIDTH, LATENCY = 125e6, 1e-6

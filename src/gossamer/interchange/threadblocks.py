@@ -21,8 +21,6 @@ import numpy.typing as npt
 from gossamer.errors import FileFormatError
 from gossamer.jit import njit
 
-__all__ = ["Block", "Chunk", "Place", "Step", "Transfer", "carry_out", "first_rank", "repeated"]
-
 Place = tuple[str, int]
 """A buffer of a rank, and a chunk of it."""
 

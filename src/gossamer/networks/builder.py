@@ -19,8 +19,6 @@ from gossamer.networks.structures import Assumptions, Speeds, Structure, no_late
 from gossamer.reading import fraction, whole
 from gossamer.reading.quantities import bandwidth, duration
 
-__all__ = ["ATTRIBUTES", "PLAIN", "LinkKind", "NetworkFormat", "PortKind", "Wiring", "attributed", "path_and"]
-
 ATTRIBUTES = ("capacity", "bandwidth", "latency", "occupancy", "latency_slots", "source_port", "target_port")
 """What files and graphs may say of a link, besides its ends."""
 

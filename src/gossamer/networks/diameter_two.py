@@ -19,8 +19,6 @@ from gossamer.networks.family import Family, Size, whole_number
 from gossamer.networks.network import Network
 from gossamer.networks.router_networks import router_network, router_size
 
-__all__ = ["POLARFLY", "SLIM_FLY", "FiniteField", "polarfly", "prime_power", "slim_fly"]
-
 Elements = npt.NDArray[np.int64]
 
 

@@ -10,18 +10,6 @@ from gossamer.errors import NetworkError, shown
 from gossamer.networks.network import MAX_LINKS, Network
 from gossamer.reading import whole
 
-__all__ = [
-    "MAX_CAPACITY",
-    "Family",
-    "Form",
-    "Size",
-    "checked_size",
-    "fractional_capacity",
-    "is_list",
-    "one_or_each",
-    "whole_number",
-]
-
 
 class Size(NamedTuple):
     """How many nodes and directed links a network has."""

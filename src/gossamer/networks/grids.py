@@ -17,9 +17,6 @@ from gossamer.networks.network import Factors, IntArray, Network
 from gossamer.networks.product import product
 from gossamer.networks.structures import CayleyGroup, Grid
 
-__all__ = ["ARRAY", "HYPERCUBE", "RING", "TORUS", "array", "grid_links", "hypercube", "linear_array", "ring", "torus"]
-
-
 Each = int | Sequence[int]
 """One number for the links of all dimensions, or one for those of each."""
 

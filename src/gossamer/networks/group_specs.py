@@ -17,22 +17,6 @@ from gossamer.networks.diameter_two import FiniteField, prime_power
 from gossamer.networks.family import whole_number
 from gossamer.networks.finite_groups import AbelianGroup, Elements, Group, PermutationGroup, ProductGroup
 
-__all__ = [
-    "GROUP_KINDS",
-    "MOST_LISTED",
-    "EnumeratedGroup",
-    "GroupKind",
-    "NamedGroup",
-    "PolycyclicGroup",
-    "SemidirectGroup",
-    "group_named",
-    "matrix_group",
-    "permutations",
-    "polycyclic",
-    "semidirect",
-    "wreath",
-]
-
 # Groups of permutations or matrices given by generators, all elements listed.
 
 MOST_LISTED = 200_000

@@ -16,8 +16,6 @@ from gossamer.networks.shared_ports import SharedPorts
 from gossamer.networks.structures import IntArray, Speeds, Structure, int_array
 from gossamer.reading import text, whole
 
-__all__ = ["BreadthFirst", "LinkTable", "breadth_first", "check_doubled", "check_links", "check_times"]
-
 Ints = npt.NDArray[np.int64]
 
 

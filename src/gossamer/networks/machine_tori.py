@@ -22,8 +22,6 @@ from gossamer.networks.product import product
 from gossamer.networks.structures import Assumption, Assumptions, SwitchAbilities
 from gossamer.networks.twisted_tori import twisted_torus
 
-__all__ = ["TORI"]
-
 _GB = 10**9
 _SIDES = "sides"
 

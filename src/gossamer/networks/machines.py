@@ -20,8 +20,6 @@ from gossamer.networks.router_networks import both_ways
 from gossamer.networks.structures import Assumption, Assumptions, CableCounts, Speeds, Structure, SwitchAbilities, Tiers
 from gossamer.reading.quantities import bandwidth, duration
 
-__all__ = ["BOXES", "Figure", "figures", "gigabytes", "machine_family", "machine_spec", "speeds_of", "whole"]
-
 # The figures of a machine: what may stand behind its name, each with the value of the data sheet.
 
 Figure = Callable[[str, str, str], Any]

@@ -11,8 +11,6 @@ from gossamer.networks.family import Size, checked_size, whole_number
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Coordinates, Groups, IntArray, Structure, int_array
 
-__all__ = ["both_ways", "router_network", "router_size"]
-
 Ints = npt.NDArray[np.int64]
 
 Links = Sequence[npt.ArrayLike]

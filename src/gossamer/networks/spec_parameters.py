@@ -11,21 +11,6 @@ from collections.abc import Callable, Mapping
 from gossamer.errors import NetworkError, nearest, shown
 from gossamer.networks.family import Family, Form
 
-__all__ = [
-    "Nested",
-    "canonical",
-    "factors",
-    "integer",
-    "integers",
-    "named",
-    "numbers",
-    "path",
-    "plain",
-    "side_numbers",
-    "sides",
-    "word",
-]
-
 Reader = Callable[[Family, str], object]
 """Reads the value of one named parameter: the family (for its messages) and the text give the argument."""
 

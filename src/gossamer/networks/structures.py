@@ -17,25 +17,6 @@ import numpy.typing as npt
 from gossamer.errors import NetworkError
 from gossamer.networks.finite_groups import Group
 
-__all__ = [
-    "Assumption",
-    "Assumptions",
-    "CableCounts",
-    "CayleyGroup",
-    "Coordinates",
-    "Grid",
-    "Groups",
-    "IntArray",
-    "Levels",
-    "RatedLinks",
-    "Speeds",
-    "Structure",
-    "SwitchAbilities",
-    "Tiers",
-    "int_array",
-    "no_latency",
-]
-
 IntArray = npt.NDArray[np.int32]
 
 

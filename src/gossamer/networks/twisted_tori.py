@@ -21,8 +21,6 @@ from gossamer.networks.group_specs import NamedGroup, group_named
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Coordinates
 
-__all__ = ["SWITCHED_CUBES", "TWISTED_TORUS", "switched_cubes", "twisted_torus"]
-
 _TWISTED = "twisted-torus"
 
 

@@ -40,23 +40,6 @@ from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Chunked, Grouped, Task, Together, in_packets, packets_of
 from gossamer.questions.tasks.chunked import MAX_CHUNKS
 
-__all__ = [
-    "LARGE",
-    "LITTLE_WORK",
-    "AskedQuestion",
-    "FoundPlan",
-    "PacketPlans",
-    "Planned",
-    "Repeatable",
-    "as_repeatable",
-    "best_counts",
-    "count_words",
-    "large_orbits",
-    "open_to_choice",
-    "repeated",
-    "similar",
-]
-
 _NEAR, _CLOSE, _LITTLE = Fraction(101, 100), Fraction(81, 80), Fraction(199, 200)
 """Times the bound: nearer than the first, no other number is tried, nearer than the second no neighbor of the best; and
 the share of the time that is no gain any more."""

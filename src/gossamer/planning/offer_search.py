@@ -43,8 +43,6 @@ from gossamer.questions.tasks import Task, as_task
 from gossamer.reading import seed as read_seed
 from gossamer.schedules import expand, relabel
 
-__all__ = ["ProgressCallback", "Question", "Search", "asked_case", "best_of", "stopped_text", "within"]
-
 ProgressCallback = Callable[[str], None]
 Bounding = Callable[[Any], tuple[Bound, ...]]
 

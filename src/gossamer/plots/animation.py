@@ -32,16 +32,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from PIL.Image import Image
 
-__all__ = [
-    "MOST_NODES",
-    "MOVING_FORMATS",
-    "animate",
-    "check_video",
-    "destination_colors",
-    "film_frames",
-    "write_frames",
-]
-
 # A film of any schedule: packets in the colors of their origins on the links, and nodes that darken as they fill.
 
 MOST_NODES = 1024

@@ -36,8 +36,6 @@ from gossamer.verification import verify
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["SpreadTree", "short_name", "spread_tree", "tree_figure"]
-
 _SIDE = 4.2
 _TEXT, _RADIUS = 7.0, 0.27
 _WIDEST = 14.0

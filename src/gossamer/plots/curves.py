@@ -40,21 +40,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "curves_figure",
-    "delay_figure",
-    "distances_figure",
-    "draw_distances",
-    "draw_results",
-    "group_figure",
-    "job_figure",
-    "latency_figure",
-    "replays_figure",
-    "report_figure",
-    "sizes_figure",
-    "sizes_tikz",
-]
-
 
 def draw_results(figure: Callable[..., Figure], results: Any, path: str | os.PathLike[str], title: str) -> None:
     """Write a figure of results to an SVG, PNG or PDF file, whole or not at all.

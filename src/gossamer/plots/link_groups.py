@@ -12,8 +12,6 @@ from gossamer.networks.finite_groups import AbelianGroup, CubeRotationGroup, Gro
 from gossamer.networks.network import Network
 from gossamer.schedules import Timeline
 
-__all__ = ["LinkGroups", "NodePairs", "link_groups", "routes"]
-
 _MINUS = "\N{MINUS SIGN}"
 
 

@@ -45,24 +45,6 @@ from gossamer.plots.panels import Figure, Inside
 from gossamer.schedules import CONTROL, Schedule
 from gossamer.verification import link_busy, verify
 
-__all__ = [
-    "NODE_LIMIT",
-    "HeatPanel",
-    "LoadSheet",
-    "bars_size",
-    "color_bar",
-    "crowded",
-    "heat_figure",
-    "heat_panels",
-    "heat_size",
-    "load_figure",
-    "load_scale",
-    "load_sheet",
-    "paint_bars",
-    "paint_heat",
-    "paint_load",
-]
-
 # The colors of loads, and the bar that explains them: alike on the network and on a heat map.
 
 _TOPS = (1, 2, 5, 10, 20, 25, 30, 40, 50, 60, 75, 100)

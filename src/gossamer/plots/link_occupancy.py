@@ -40,20 +40,6 @@ from gossamer.verification import verify
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = [
-    "COLUMNS",
-    "ROWS",
-    "Counts",
-    "Occupancy",
-    "OccupancySheet",
-    "Origins",
-    "occupancy",
-    "occupancy_figure",
-    "occupancy_sheet",
-    "origins",
-    "paint_occupancy",
-]
-
 # Hops counted by links and slots, in bins that a picture can show.
 
 Counts = npt.NDArray[np.int64]

@@ -37,8 +37,6 @@ from gossamer.plots.node_names import fitted, paint_nodes
 from gossamer.plots.panels import Figure
 from gossamer.plots.picture_files import picture_format, write_picture
 
-__all__ = ["Marked", "PortArcs", "draw_network", "network_figure", "port_arcs"]
-
 Floats = npt.NDArray[np.float64]
 
 # Ports that links share as arcs on the rims of nodes: an arc spans the links of a node that go through one port.

@@ -13,8 +13,6 @@ from gossamer.networks.network import Network
 from gossamer.plots.appearance import FAINT, INK, MUTED, PAPER, measured, write
 from gossamer.plots.layouts.layout import Layout, Lines, Points
 
-__all__ = ["LEAST_SIZE", "NamedNodes", "Page", "box_names", "fitted", "named", "paint_nodes", "shortened"]
-
 LEAST_SIZE = 5.0
 """Points of the smallest print."""
 _SIZES = (9.0, 8.0, 7.0, 6.0, 5.5, LEAST_SIZE)

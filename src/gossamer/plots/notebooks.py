@@ -23,8 +23,6 @@ from gossamer.questions.tasks import in_packets
 from gossamer.schedules import Schedule
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
 
-__all__ = ["advice_figure", "advice_html", "draw_advice", "html", "outcome_html"]
-
 _MOST_NODES, _MOST_WORMS, _DRAWN = 1024, 400, 256
 _STYLE: dict[str, Any] = {"style": "paper", "width": 3.3}
 

@@ -27,8 +27,6 @@ from gossamer.schedules.wormhole.schedule import WormholeSchedule
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Figure", "Inside", "Page", "Panels", "page", "plain", "svg_text"]
-
 
 class Figure(_Figure):
     """A figure that a notebook shows as it is, whatever backend it uses."""

@@ -47,19 +47,6 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = [
-    "SOURCE_FIGURES",
-    "SourceAnimation",
-    "SourceFigure",
-    "best_h_figure",
-    "costs_figure",
-    "draw_source_figures",
-    "named_parts",
-    "part_name",
-    "regions_figure",
-    "routers_figure",
-]
-
 # Steps and buffers of routers against the side of the array.
 
 _LOOKS = {

@@ -37,8 +37,6 @@ from gossamer.plots.link_load import color_bar, load_of, load_scale, percent
 from gossamer.plots.panels import Figure
 from gossamer.schedules import Schedule
 
-__all__ = ["tiers_figure"]
-
 Loads = npt.NDArray[np.float64]
 
 _WIDTH, _BOX, _GAP, _INSET, _STEP = 7.4, 0.46, 0.56, 0.16, 0.34

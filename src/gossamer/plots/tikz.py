@@ -15,8 +15,6 @@ from gossamer.plots.node_names import box_corners
 from gossamer.schedules import Schedule
 from gossamer.verification import verify
 
-__all__ = ["load_tikz", "write_tikz"]
-
 _MOST = 64
 """Nodes of a picture that somebody changes by hand."""
 _CENTIMETERS = 2.54 / 72

@@ -36,8 +36,6 @@ from gossamer.schedules import Schedule
 from gossamer.schedules.hop_table import hop_ends
 from gossamer.verification import link_load, verify
 
-__all__ = ["LinkCrossing", "RankBars", "crossings", "queue_figure", "rank_bars", "ranks_figure", "timetable_figure"]
-
 _ROW, _COLUMN, _TEXT = 0.3, 0.5, 7.5
 _ONE_BELOW_ANOTHER = 3
 """Packets in a slot of a link whose cells still have words."""

@@ -23,19 +23,6 @@ from gossamer.wormhole.partition import TorusPartition
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = [
-    "OTHER",
-    "PALETTE",
-    "StepPanel",
-    "aggregation_figure",
-    "all_gather_figure",
-    "collection_figure",
-    "exchange_figure",
-    "partition_figure",
-    "steps_figure",
-    "trail",
-]
-
 Floats = npt.NDArray[np.float64]
 
 PALETTE = (*CATEGORICAL, MUTED)

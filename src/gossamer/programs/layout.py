@@ -36,8 +36,6 @@ from gossamer.questions.tasks import (
 from gossamer.questions.tasks.composite_tasks import ranks
 from gossamer.schedules import Schedule
 
-__all__ = ["BufferLayout", "blocks_of_message", "invariant_layout", "layout", "plain_task"]
-
 Places = npt.NDArray[np.int64]
 
 

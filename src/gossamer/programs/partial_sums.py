@@ -23,8 +23,6 @@ from gossamer.verification.partial_sums import COMBINED, PASSED_ON, REPLACED, WA
 from gossamer.verification.replay_inputs import ReplayState
 from gossamer.verification.timed_replay import replay_timed
 
-__all__ = ["InRounds", "in_rounds", "trace_sums"]
-
 _SEND, _RECEIVE, _REDUCE = 0, 1, 2
 _INPUT, _OUTPUT, _SCRATCH = 0, 1, 2
 _ALLCOMBINE = 3

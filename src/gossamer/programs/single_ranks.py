@@ -36,8 +36,6 @@ from gossamer.verification import verify
 from gossamer.verification.replay_inputs import ReplayState
 from gossamer.verification.timed_replay import replay_timed
 
-__all__ = ["Transfers", "between_ranks", "lower_ranks", "transfers"]
-
 Numbers = npt.NDArray[np.int64]
 
 

@@ -24,8 +24,6 @@ from gossamer.reading import quantities
 from gossamer.reading.files import file_name, read_bytes, text_lines
 from gossamer.reading.node_lists import expanded, folded
 
-__all__ = ["DIRECTED_EDGES", "EDGES", "PlainEdges", "numbering", "plain_edges", "read_edge_list", "write_edge_list"]
-
 # Edge lists of which every line is a pair of names, or a pair and a capacity: read as arrays, not line by line.
 
 _DIGITS = 9

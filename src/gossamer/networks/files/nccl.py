@@ -19,8 +19,6 @@ from gossamer.networks.network import Network
 from gossamer.networks.structures import Assumption, Assumptions
 from gossamer.reading.files import Element, file_name, read_xml
 
-__all__ = ["NCCL", "NCCL_GRAPH", "ChannelGraph", "read_channel_graphs", "read_nccl_graph", "read_nccl_topology"]
-
 _NVLINK = {60: 20e9, 70: 25e9, 80: 25e9, 86: 14.0625e9, 90: 25e9, 100: 50e9}
 """Bytes a second of one NVLink, each way, from the compute capability on at which a GPU has them."""
 

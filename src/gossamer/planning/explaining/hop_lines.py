@@ -22,8 +22,6 @@ from gossamer.verification.partial_sums import COMBINED, COUNTED_TWICE, PASSED_O
 from gossamer.verification.timed_replay import carried_sums
 from gossamer.wormhole import WormholeSchedule
 
-__all__ = ["LINES", "PartLines", "Sums", "count_sums", "in_words", "members"]
-
 
 class Sums(NamedTuple):
     """Partial sums on their way, for each hop of an explicit schedule.

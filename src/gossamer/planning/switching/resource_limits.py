@@ -15,19 +15,6 @@ from gossamer.questions.cases import EFFORTS, Case, Needs, Offer
 from gossamer.reading import number
 from gossamer.reading.quantities import size
 
-__all__ = [
-    "Candidate",
-    "FittingCandidates",
-    "ResourceLimits",
-    "expected",
-    "fitting",
-    "hardly_worth",
-    "hardly_worth_text",
-    "in_turn",
-    "limits",
-    "time_text",
-]
-
 _SURELY = 2
 """How many times the budget an estimate must be, so that its algorithm is left out: estimates are no better."""
 

@@ -26,9 +26,6 @@ from gossamer.schedules.hop_sinks import CHUNK, Chunk, PhaseRun, finished
 from gossamer.verification import Verification, buffer_peak, link_utilization, verify
 from gossamer.verification.streaming import StreamingChecker
 
-__all__ = ["CheckingSink", "StoreAndForward"]
-
-
 _LARGE = 10_000
 """A denominator from which on people do not read a fraction."""
 

@@ -15,8 +15,6 @@ from gossamer.networks.structures import Groups, Tiers
 from gossamer.plots.layouts.grids import ARC_LIMIT, bit_pairs, by_digits, grid_positions
 from gossamer.plots.layouts.layout import ARC, STRAIGHT, STUB, Layout, Points, circle
 
-__all__ = ["by_factors", "by_groups", "by_last_symbol", "by_levels", "by_tiers", "by_words", "stress_positions"]
-
 # Layout of networks whose nodes come in groups: a circle of circles.
 
 

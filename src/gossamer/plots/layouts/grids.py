@@ -12,8 +12,6 @@ import numpy.typing as npt
 from gossamer.networks.network import Network
 from gossamer.plots.layouts.layout import ARC, STRAIGHT, STUB, Layout, Points
 
-__all__ = ["bit_pairs", "by_bits", "by_digits", "grid_positions"]
-
 Ints = npt.NDArray[np.int64]
 
 Digits = npt.NDArray[np.integer]

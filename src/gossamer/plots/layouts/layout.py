@@ -11,22 +11,6 @@ import numpy.typing as npt
 
 from gossamer.networks.network import Network
 
-__all__ = [
-    "ARC",
-    "STRAIGHT",
-    "STUB",
-    "STUB_LENGTH",
-    "Box",
-    "Layout",
-    "Lines",
-    "Points",
-    "around_nodes",
-    "arrowheads",
-    "circle",
-    "link_lines",
-    "oblique",
-]
-
 Points = npt.NDArray[np.float64]
 
 STRAIGHT, ARC, STUB = np.uint8(0), np.uint8(1), np.uint8(2)

@@ -12,8 +12,6 @@ from gossamer.networks.network import Network
 from gossamer.networks.structures import Speeds, Tiers
 from gossamer.plots.layouts.layout import STRAIGHT, Box, Layout, Points
 
-__all__ = ["by_distance_from_terminals", "homes", "rows_above"]
-
 Ints = npt.NDArray[np.int64]
 
 MOST_TERMINALS = 256

@@ -14,20 +14,6 @@ from gossamer.questions.cases.case import Case
 from gossamer.questions.cases.demands import Demand, HubDemand
 from gossamer.questions.tasks import Task
 
-__all__ = [
-    "EFFORTS",
-    "BuilderProof",
-    "Effort",
-    "Needs",
-    "Offer",
-    "Promise",
-    "Proposer",
-    "Refusal",
-    "about_hops",
-    "first_refusal",
-    "needs",
-]
-
 Promise = Literal["exact", "at most", "none"]
 Effort = Literal["closed form", "search", "solver"]
 

@@ -19,8 +19,6 @@ from gossamer.networks.network import Network
 from gossamer.questions import tasks
 from gossamer.questions.tasks import COMBINE, COPY, MOVE, Task
 
-__all__ = ["Counts", "Demand", "HubDemand", "NodeLine", "PairDemand", "demands_of"]
-
 Counts = npt.NDArray[np.int64]
 
 

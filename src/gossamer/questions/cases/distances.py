@@ -15,8 +15,6 @@ import numpy as np
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.cases.demands import Counts
 
-__all__ = ["MAX_SEARCHES", "MAX_VISITS", "Axis", "Metric", "at_least", "axes_of", "metric_of"]
-
 MAX_SEARCHES = 512
 MAX_VISITS = 30_000_000
 

@@ -17,8 +17,6 @@ from gossamer.networks.shared_ports import SharedPorts
 from gossamer.questions.cases.demands import Counts
 from gossamer.questions.rules import Rules
 
-__all__ = ["FAR", "Links", "Shares", "Travel", "earliest", "least_time", "lengths_of_ways", "links_of"]
-
 
 @njit(cache=True, nogil=True, _nrt=False, small=100_000)
 def earliest(first, target, hold, latency, kind, kind_hold, stores, start, far, heap, time, usable, depart):

@@ -14,8 +14,6 @@ from gossamer.questions.tasks.multinode import Allreduce, MultinodeBroadcast, Pa
 from gossamer.questions.tasks.rooted import Broadcast, Gather, Reduce, Scatter
 from gossamer.questions.tasks.task import Task
 
-__all__ = ["Sizing", "sizing_of"]
-
 
 @dataclass(frozen=True)
 class Sizing:

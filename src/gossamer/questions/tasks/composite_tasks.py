@@ -15,8 +15,6 @@ from gossamer.errors import TaskError, shown
 from gossamer.networks.network import Network
 from gossamer.questions.tasks.task import Ids, Messages, Task, listed
 
-__all__ = ["Together", "in_group", "ranks", "target_table", "united", "with_targets"]
-
 # Messages of several tasks as those of one, and of a task among a group of nodes as those among all.
 
 

@@ -27,17 +27,6 @@ from gossamer.questions.tasks.task import (
     whole_count,
 )
 
-__all__ = [
-    "NeighborExchange",
-    "Pairs",
-    "PartialExchange",
-    "PartialGather",
-    "TotalExchange",
-    "UnevenExchange",
-    "UnevenGather",
-    "UnevenScatter",
-]
-
 
 class Pairs(Task):
     """An exchange; message number ``origin*n + destination`` over n terminals."""

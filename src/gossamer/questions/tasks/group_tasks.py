@@ -23,8 +23,6 @@ from gossamer.questions.tasks.task import Ids, Messages, Task, check_node, liste
 from gossamer.reading.files import file_name, text_lines
 from gossamer.reading.quantities import nodes as listed_nodes
 
-__all__ = ["Grouped", "along_dimensions", "in_packets", "includes", "named_groups", "packets_of", "read_groups"]
-
 
 @dataclass(frozen=True)
 class Grouped(Task):

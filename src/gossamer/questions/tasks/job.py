@@ -21,8 +21,6 @@ from gossamer.questions.tasks.task import Task
 from gossamer.reading.files import file_name, guarded, opened
 from gossamer.reading.quantities import size
 
-__all__ = ["Collective", "Job", "read_job"]
-
 _PACKETS = 16
 """Packets of the longest message, where a job does not say how long a packet is."""
 _KEYS = ("name", "task", "bytes", "groups", "after", "root", "traffic")
