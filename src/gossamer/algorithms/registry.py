@@ -255,6 +255,8 @@ def _alone(kind: type[Task] | None) -> Iterator[Algorithm]:
 def algorithms_for(kind: type[Task] | None) -> tuple[Algorithm, ...]:
     """Return the algorithms for a kind of task, or for all tasks if it is None; only these are imported.
 
+    Examples
+    --------
     >>> from gossamer.questions.tasks import Reduce
     >>> [a.name for a in algorithms_for(Reduce)][:2]
     ['reversed-shortest-path-tree', 'reversed-binomial-tree']

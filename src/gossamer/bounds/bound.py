@@ -18,16 +18,28 @@ _LARGE = 10_000
 class Bound:
     """A time that no valid schedule of a task on a network under given rules can beat, or none of some kind.
 
-    * `name`: what the bound counts.
-    * `value`: time in `unit`: no valid schedule has a smaller completion time.
-    * `witness`: the node, pair, cut or count that proves it, with its numbers.
-    * `method`: ``ports``, ``distance``, ``broadcast``, ``load``, ``cut``, ``separator``, ``sequence``, or ``none``.
-    * `source`: the paper and equation, or the argument where it is folklore.
-    * `unit`: what `value` counts: steps, or the time unit of a linear cost.
-    * `proof`: the witness in numbers, from which `value` follows; None where there are words alone.
-    * `scope`: the schedules that do not beat it, such as ``schedules of unsegmented messages``; empty if none does,
-      however messages are cut and in whatever form the task is carried out.
+    Attributes
+    ----------
+    name : str
+        What the bound counts.
+    value : Fraction
+        Time in `unit`: no valid schedule has a smaller completion time.
+    witness : str
+        The node, pair, cut or count that proves it, with its numbers.
+    method : str
+        ``ports``, ``distance``, ``broadcast``, ``load``, ``cut``, ``separator``, ``sequence``, or ``none``.
+    source : str
+        The paper and equation, or the argument where it is folklore.
+    unit : str
+        What `value` counts: steps, or the time unit of a linear cost.
+    proof : Proof or None
+        The witness in numbers, from which `value` follows; None where there are words alone.
+    scope : str
+        The schedules that do not beat it, such as ``schedules of unsegmented messages``; empty if none does, however
+        messages are cut and in whatever form the task is carried out.
 
+    Examples
+    --------
     >>> bound = Bound("node receives", Fraction(4), "node 0 must receive 8 messages over 2 links", "ports", "folklore")
     >>> print(bound)
     4 steps, node receives: node 0 must receive 8 messages over 2 links
@@ -119,6 +131,8 @@ def around_text(cost: StepCost, before: int, after: int) -> str:
 class Bounds(tuple[Bound, ...]):
     """Lower bounds, the largest first: a tuple that a notebook shows as a table.
 
+    Examples
+    --------
     >>> Bounds([Bound("distance", Fraction(3), "node 0 to node 3", "distance", "folklore")])._repr_html_().count("<tr>")
     2
     """

@@ -311,14 +311,26 @@ MAX_STEPS = 400
 def closed_form_time(distance: int, nodes: int, stirling: bool = False) -> float:
     """Return the steps that Corollary 3.4 gives for R_d nodes at distance d or more; real-valued.
 
-    * `distance`: d, at least 1: for d = 0 the corollary is false (errata 9.4).
-    * `nodes`: R_d, at least 1.
-    * `stirling`: whether to use the weaker form for R_d below 4^(d-1), after Stirling.
+    Parameters
+    ----------
+    distance : int
+        d, at least 1: for d = 0 the corollary is false (errata 9.4).
+    nodes : int
+        R_d, at least 1.
+    stirling : bool
+        Whether to use the weaker form for R_d below 4^(d-1), after Stirling.
 
-    Returns: 2d-1, ``log2(4^(d-1) + R_d)`` or ``d/2 + (d! (R_d-1))^(1/(d+1))`` for R_d equal to, above or below 4^(d-1).
+    Returns
+    -------
+    float
+        2d-1, ``log2(4^(d-1) + R_d)`` or ``d/2 + (d! (R_d-1))^(1/(d+1))`` for R_d equal to, above or below 4^(d-1).
 
-    Source: Dimakopoulos 1996, Corollary 3.4.
+    References
+    ----------
+    Dimakopoulos 1996, Corollary 3.4.
 
+    Examples
+    --------
     >>> closed_form_time(2, 4), closed_form_time(2, 12), round(closed_form_time(3, 5), 3)
     (3.0, 4.0, 3.713)
     """

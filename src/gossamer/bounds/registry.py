@@ -87,6 +87,8 @@ def relaxed_bounds(case: Case, families: tuple[Callable[[Case], Iterator[Bound]]
 def best_bound(case: Case) -> Bound:
     """Return the largest lower bound; see `bounds`.
 
+    Examples
+    --------
     >>> import gossamer
     >>> case = Case(gossamer.network("hypercube:4"), gossamer.task("alltoall"), gossamer.Rules(ports="one"))
     >>> print(best_bound(case))
@@ -242,6 +244,8 @@ def counted_bounds(case: Case) -> tuple[Bound, ...]:
 
     For where time matters more than the last percent; as for `bounds`, in milliseconds for some thousand links.
 
+    Examples
+    --------
     >>> import gossamer
     >>> case = Case(gossamer.network("array:3x3"), gossamer.task("allgather"))
     >>> counted_bounds(case)[0].value, bounds(case)[0].value
@@ -269,11 +273,28 @@ def set_bounds(case: Case, sets: list[Mask]) -> tuple[Bound, ...]:
 def bounds(case: Case, *, quick: bool = False) -> tuple[Bound, ...]:
     """Return lower bounds on the completion time of a task, the largest first.
 
-    `case`: what is asked. `quick`: whether those are left out that may take long: flows, and cuts found by flows.
-    Returns: at least one. Bounds of equal value are in the order of `FAMILIES`. A task for which nothing has to move
-    has the single bound of 0 steps. Raises `TaskError` if the task does not fit the network. Raises `NetworkError` if a
-    message has no path to a target.
+    Parameters
+    ----------
+    case : Case
+        What is asked.
+    quick : bool
+        Whether those are left out that may take long: flows, and cuts found by flows.
 
+    Returns
+    -------
+    tuple of Bound
+        At least one. Bounds of equal value are in the order of `FAMILIES`. A task for which nothing has to move has the
+        single bound of 0 steps.
+
+    Raises
+    ------
+    TaskError
+        If the task does not fit the network.
+    NetworkError
+        If a message has no path to a target.
+
+    Notes
+    -----
     A value v means that no schedule that `gossamer.verify` accepts takes less than v steps, as far as the bound's scope
     goes: those of unsegmented messages, and those of an allreduce by reduce-scatter + allgather, say so where schedules
     of other cuttings or forms may be faster, which a case does not have. Unsegmented messages move in whole steps,
@@ -282,6 +303,8 @@ def bounds(case: Case, *, quick: bool = False) -> tuple[Bound, ...]:
     out, which keeps every bound valid. Each of at most 512 searches costs O(N + L), and one is enough where network
     and task look the same from every node; the messages of an exchange are never listed.
 
+    Examples
+    --------
     >>> import gossamer
     >>> for bound in bounds(Case(gossamer.network("ring:8"), gossamer.task("alltoall")))[:2]:
     ...     print(bound)

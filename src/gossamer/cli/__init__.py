@@ -41,8 +41,13 @@ _NAMED = ("numpy", "numba", "llvmlite", "scipy", "pyarrow", "typer", "rich", "ne
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status, one of `STATUSES`.
 
-    `arguments`: default: those of the process.
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Default: those of the process.
 
+    Notes
+    -----
     Whatever happens, standard error gets one line and no traceback. One that is a fault of gossamer itself is written
     to a file, which the line names. Nothing half written is left. Without `arguments` the process is taken to end then:
     signals are ignored from there on.

@@ -26,17 +26,31 @@ __all__ = ["Format", "Plan", "RowText", "between_ranks", "earlier_on_link", "for
 class Plan:
     """A schedule that is handed on, with its program and its timeline made when asked for.
 
-    * `schedule`: what is handed on. A task in one group of all terminals in their order is the task itself.
-    * `message_bytes`: bytes of a message.
-    * `ranks_only`: whether switches are contracted, as `between_ranks` does: a program has ranks only.
-    * `generations`: of a schedule that repeats: how many generations are handed on. Default: all.
-    * `ranks`: the ranks whose programs are handed on, made without those of the others. Default: all.
+    Parameters
+    ----------
+    schedule : Schedule
+        What is handed on. A task in one group of all terminals in their order is the task itself.
+    message_bytes : int
+        Bytes of a message.
+    ranks_only : bool
+        Whether switches are contracted, as `between_ranks` does: a program has ranks only.
+    generations : int, optional
+        Of a schedule that repeats: how many generations are handed on. Default: all.
+    ranks : sequence of int, optional
+        The ranks whose programs are handed on, made without those of the others. Default: all.
 
-    * `network`: that of the schedule that was given, with its switches.
-    * `parts`: blocks that a message is.
-    * `part_bytes`: bytes of a block, rounded up.
-    * `with_switches`: whether switches stand in the program beside the ranks.
-    * `period`: slots after which what is handed on can be repeated, of a schedule of which some generations are.
+    Attributes
+    ----------
+    network : Network
+        That of the schedule that was given, with its switches.
+    parts : int
+        Blocks that a message is.
+    part_bytes : int
+        Bytes of a block, rounded up.
+    with_switches : bool
+        Whether switches stand in the program beside the ranks.
+    period : int, optional
+        Slots after which what is handed on can be repeated, of a schedule of which some generations are.
     """
 
     def __init__(
@@ -82,22 +96,35 @@ def no_limits(plan: Plan) -> Iterator[str]:
 class Format:
     """A format that schedules are written in; a line of `gossamer.interchange.FORMATS`.
 
-    * `name`: what it is asked for by.
-    * `summary`: what is written, and what reads it.
-    * `write`: takes the plan and the path of a file, or of an empty folder, and writes it.
-    * `limits`: takes the plan and yields, in sentences, what the program that reads the format cannot take.
-    * `folder`: whether it is a folder of files.
-    * `sized`: whether the bytes of a message stand in it.
-    * `tasks`: the tasks that it has words for; empty where it has words for all.
-    * `groups`: whether it can hold a task that is carried out in groups.
-    * `slice_bytes`: bytes of a chunk that what reads it moves at once, repeating all it does for the next so many; 0
-      where it does not. If it does, some generations are written of a schedule that repeats.
-    * `switches`: whether switches stand in it beside the ranks; else they are contracted.
-    * `by_rank`: whether it may hold some ranks only, each written from its own program as it stands among those of all.
-    * `in_switches`: whether it can say that switches copy and add, where they do; `limits` names what of that it
-      cannot.
-    * `read`: takes a file, a network and bytes of the collective, and reads a schedule; for formats whose files say all
-      else.
+    Attributes
+    ----------
+    name : str
+        What it is asked for by.
+    summary : str
+        What is written, and what reads it.
+    write : callable
+        Takes the plan and the path of a file, or of an empty folder, and writes it.
+    limits : callable
+        Takes the plan and yields, in sentences, what the program that reads the format cannot take.
+    folder : bool
+        Whether it is a folder of files.
+    sized : bool
+        Whether the bytes of a message stand in it.
+    tasks : tuple of types of tasks
+        The tasks that it has words for; empty where it has words for all.
+    groups : bool
+        Whether it can hold a task that is carried out in groups.
+    slice_bytes : int
+        Bytes of a chunk that what reads it moves at once, repeating all it does for the next so many; 0 where it does
+        not. If it does, some generations are written of a schedule that repeats.
+    switches : bool
+        Whether switches stand in it beside the ranks; else they are contracted.
+    by_rank : bool
+        Whether it may hold some ranks only, each written from its own program as it stands among those of all.
+    in_switches : bool
+        Whether it can say that switches copy and add, where they do; `limits` names what of that it cannot.
+    read : callable, optional
+        Takes a file, a network and bytes of the collective, and reads a schedule; for formats whose files say all else.
     """
 
     name: str

@@ -196,9 +196,17 @@ def schedule_of(
     An allreduce in which each chunk is added up at one rank and broadcast from there, the same number at every rank, is
     an allreduce of n messages in parts; any other one is of partial sums, in as many packets as chunks.
 
-    `sent`: hops with their slots, or transfers that wait for earlier ones. `bytes`: of transfers: what they are of.
-    Then links take the time that their speeds say. Raises `FileFormatError` if a chunk that is no message of the task
-    is sent, or a rank keeps two sums of a chunk.
+    Parameters
+    ----------
+    sent : sequence of ChunkHop or of Transfer
+        Hops with their slots, or transfers that wait for earlier ones.
+    bytes : int, optional
+        Of transfers: what they are of. Then links take the time that their speeds say.
+
+    Raises
+    ------
+    FileFormatError
+        If a chunk that is no message of the task is sent, or a rank keeps two sums of a chunk.
     """
     task, parts = kind.task(root), k
     if isinstance(task, PartialSumAllreduce):

@@ -77,13 +77,26 @@ class TunerRow(NamedTuple):
 def tuner_rows(found: SizePlans, protocol: str = "simple") -> list[TunerRow]:
     """Return which of NCCL's ring, trees and PAT takes least for how many bytes, in rows that cover all numbers.
 
-    `found`: of `gossamer.plan_sizes` with ``usual``. `protocol` ({"simple", "ll128", "ll"}): the column of the
-    protocol: times are those of cables and switches, and do not tell the protocols apart. Raises `NotApplicableError`
-    if NCCL has no such collective, or none of its algorithms was planned. Raises `ModelError` if there is no such
-    protocol.
+    Parameters
+    ----------
+    found : SizePlans
+        Of `gossamer.plan_sizes` with ``usual``.
+    protocol : {"simple", "ll128", "ll"}
+        The column of the protocol: times are those of cables and switches, and do not tell the protocols apart.
 
+    Raises
+    ------
+    NotApplicableError
+        If NCCL has no such collective, or none of its algorithms was planned.
+    ModelError
+        If there is no such protocol.
+
+    Notes
+    -----
     Between two sizes with different algorithms the change is where lines through their times cross.
 
+    Examples
+    --------
     >>> from gossamer.studies.sweeps.message_sizes import plan_sizes
     >>> found = plan_sizes("ring:4", "allgather", "1KiB", cost={"bandwidth": "10GB/s"}, usual=True)
     >>> [row[:6] for row in tuner_rows(found)]
@@ -149,12 +162,22 @@ def _crossing(sizes: Sequence[int], times: dict[str, list[Fraction | None]], one
 def write_tuner(found: SizePlans | Sequence[SizePlans], path: str | PathLike[str], protocol: str = "simple") -> None:
     """Write the CSV that NCCL's example of a tuner plugin loads (``NCCL_TUNER_CONFIG_FILE``).
 
-    * `found`: of `gossamer.plan_sizes` with ``usual``: a collective each.
-    * `path`: the file, which appears whole or not at all.
-    * `protocol` ({"simple", "ll128", "ll"}): see `tuner_rows`.
+    Parameters
+    ----------
+    found : SizePlans or sequence of SizePlans
+        Of `gossamer.plan_sizes` with ``usual``: a collective each.
+    path : path
+        The file, which appears whole or not at all.
+    protocol : {"simple", "ll128", "ll"}
+        See `tuner_rows`.
 
-    Raises `NotApplicableError` or `ModelError`: as `tuner_rows`.
+    Raises
+    ------
+    NotApplicableError, ModelError
+        As `tuner_rows`.
 
+    Notes
+    -----
     Columns: collective_type, min_bytes, max_bytes, algorithm, protocol, channels, nNodes, nRanks, numPipeOps, regBuff;
     the last two are -1, any. Comments have the time of each algorithm and that of the plan, for each size.
     """
@@ -257,16 +280,28 @@ def _inside(network: Network, rate: npt.NDArray[np.float64], rings: list[list[in
 def write_nccl_graph(network: Network, path: str | PathLike[str]) -> None:
     """Write the rings of a server as XML that NCCL and RCCL load (``NCCL_GRAPH_FILE``).
 
-    `network`: a server, or several that are alike and load the same file; links have bandwidths. Rank r is device r of
-    a server, as in the order of its terminals. `path`: the file, which appears whole or not at all. Raises
-    `NotApplicableError` if links have no bandwidths, or no ring of all ranks follows the cables of a network without
-    switches.
+    Parameters
+    ----------
+    network : Network
+        A server, or several that are alike and load the same file; links have bandwidths. Rank r is device r of a
+        server, as in the order of its terminals.
+    path : path
+        The file, which appears whole or not at all.
 
+    Raises
+    ------
+    NotApplicableError
+        If links have no bandwidths, or no ring of all ranks follows the cables of a network without switches.
+
+    Notes
+    -----
     Rings as in `gossamer.algorithms.multinode_broadcast.hamiltonian_cycle.rank_rings`: cycles along cables that share
     none, each as a channel for each direction; of several servers a channel for each accelerator, and where it follows
     cables for each direction, which enters and leaves a server by the adapter of its first GPU; behind a switch one in
     the order of ranks. At most 64.
 
+    Examples
+    --------
     >>> import gossamer, pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp(), "rings.xml")
     >>> write_nccl_graph(gossamer.network("mi300x"), path)

@@ -196,24 +196,39 @@ def export(
 ) -> None:
     """Write a schedule to a file or a new folder, whole or not at all, in the format `to`.
 
-    * `schedule`: what is handed on. It is verified.
-    * `path`: the file, replaced if it exists; for formats that are folders, a folder that is new or empty.
-    * `to`: a key of ``FORMATS``.
-    * `message_bytes`: bytes of a message, 1 or more, for formats in which they stand. Default: those of a plan in
-      seconds, else 1 MiB.
-    * `limits`: whether to refuse what the program that reads the format is known not to take.
-    * `ranks`: the ranks that are written, for formats that are programs for ranks: as they stand among all, but made
-      from the stored hops without the others, in seconds where all would not fit. Default: all.
+    Parameters
+    ----------
+    schedule : Schedule
+        What is handed on. It is verified.
+    path : path
+        The file, replaced if it exists; for formats that are folders, a folder that is new or empty.
+    to : str
+        A key of ``FORMATS``.
+    message_bytes : int, optional
+        Bytes of a message, 1 or more, for formats in which they stand. Default: those of a plan in seconds, else 1 MiB.
+    limits : bool
+        Whether to refuse what the program that reads the format is known not to take.
+    ranks : sequence of int, optional
+        The ranks that are written, for formats that are programs for ranks: as they stand among all, but made from the
+        stored hops without the others, in seconds where all would not fit. Default: all.
 
-    Raises `NotApplicableError` if ranks are given for a format that holds all of a schedule only, or if the schedule is
-    beyond a limit of what reads the format; it is named, or if the format has no word for its task, or for groups; it
-    has none with `limits` false either, or if the format is of programs for ranks, and a switch copies or adds. Raises
-    `TooLargeError` if memory does not hold all hops that have to be written out. Raises `ScheduleError` or
-    `VerificationError` or `FileFormatError` if there is no such format, the schedule is not valid, or the file cannot
-    be written.
+    Raises
+    ------
+    NotApplicableError
+        If ranks are given for a format that holds all of a schedule only. If the schedule is beyond a limit of what
+        reads the format; it is named. If the format has no word for its task, or for groups; it has none with `limits`
+        false either. If the format is of programs for ranks, and a switch copies or adds.
+    TooLargeError
+        If memory does not hold all hops that have to be written out.
+    ScheduleError, VerificationError, FileFormatError
+        If there is no such format, the schedule is not valid, or the file cannot be written.
 
+    Notes
+    -----
     Rank by rank: the memory of the program and of one rank's text.
 
+    Examples
+    --------
     >>> import gossamer, pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "ring.goal"
     >>> export(gossamer.plan("ring:4", "allgather").schedule, path, "goal", message_bytes=8)
@@ -332,14 +347,24 @@ _READ = 8_000_000
 def program_schedule(path: str | os.PathLike[str], to: str, schedule: Schedule) -> Schedule | None:
     """Return the schedule of a program that `export` wrote, as it is read back; None where that is not possible.
 
-    * `path`: what was written.
-    * `to`: a key of ``FORMATS``.
-    * `schedule`: what was written there. It is in seconds, on a network with speeds, else there is none.
+    Parameters
+    ----------
+    path : path
+        What was written.
+    to : str
+        A key of ``FORMATS``.
+    schedule : Schedule
+        What was written there. It is in seconds, on a network with speeds, else there is none.
 
-    Returns: its time is that of the program, which says in which order ranks send and not when, and which may be
-    repeated in slices that are larger than the packets of the plan. None also for files of more than 8 MB, which would
-    take long, and for packets that cost time beyond their bytes.
+    Returns
+    -------
+    Schedule or None
+        Its time is that of the program, which says in which order ranks send and not when, and which may be repeated in
+        slices that are larger than the packets of the plan. None also for files of more than 8 MB, which would take
+        long, and for packets that cost time beyond their bytes.
 
+    Examples
+    --------
     >>> import gossamer, pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "box.xml"
     >>> plan = gossamer.plan("mi300x", "allreduce", cost=gossamer.TimeCost("1GiB")).schedule
@@ -383,22 +408,37 @@ def import_schedule(
 ) -> Schedule:
     """Read a schedule that another tool made, for a network whose node r is rank r. It is not verified.
 
-    * `path`: MSCCL XML (``.xml``), an MSCCL++ execution plan or the JSON of msccl-tools (``.json``), or GOAL
-      (``.goal``).
-    * `network`: what `gossamer.network` takes.
-    * `task`: the collective that a GOAL file is, which does not say it: ``allgather``, ``alltoall`` and so on. Of MSCCL
-      XML of a custom collective the file of its table of demands, as `gossamer.questions.tasks.read_table` reads it;
-      buffers have the messages of a rank in the order of the rows. The others say it themselves.
-    * `bytes`: on a network whose links have speeds: the bytes of the collective, as MPI counts them (see
-      `gossamer.TimeCost`). Default: 64 MiB.
+    Parameters
+    ----------
+    path : path
+        MSCCL XML (``.xml``), an MSCCL++ execution plan or the JSON of msccl-tools (``.json``), or GOAL (``.goal``).
+    network : object
+        What `gossamer.network` takes.
+    task : str, optional
+        The collective that a GOAL file is, which does not say it: ``allgather``, ``alltoall`` and so on. Of MSCCL XML
+        of a custom collective the file of its table of demands, as `gossamer.questions.tasks.read_table` reads it;
+        buffers have the messages of a rank in the order of the rows. The others say it themselves.
+    bytes : int or str, optional
+        On a network whose links have speeds: the bytes of the collective, as MPI counts them (see
+        `gossamer.TimeCost`). Default: 64 MiB.
 
-    Returns: what is sent begins as early as what it waits for and the links allow: in slots, and in seconds where links
-    have speeds. Then a chunk is a packet; it goes over a shortest path through switches, which pass it on as it comes
-    and copy nothing, and shared links and ports are taken in turns. `gossamer.verify` judges it, and everything else
-    that takes a schedule takes it. Raises `FileFormatError` if the file cannot be read, its steps do not fit together
-    or do not do what its collective is, in some execution (a race) or at all, or it sends between ranks that are
-    neither linked nor have a path through switches only, or if bytes are given and the links have no speeds.
+    Returns
+    -------
+    Schedule
+        What is sent begins as early as what it waits for and the links allow: in slots, and in seconds where links have
+        speeds. Then a chunk is a packet; it goes over a shortest path through switches, which pass it on as it comes
+        and copy nothing, and shared links and ports are taken in turns. `gossamer.verify` judges it, and everything
+        else that takes a schedule takes it.
 
+    Raises
+    ------
+    FileFormatError
+        If the file cannot be read, its steps do not fit together or do not do what its collective is, in some
+        execution (a race) or at all, or it sends between ranks that are neither linked nor have a path through switches
+        only. If bytes are given and the links have no speeds.
+
+    Examples
+    --------
     >>> import gossamer, pathlib, tempfile
     >>> from gossamer.interchange import export
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "ring.xml"

@@ -24,16 +24,34 @@ MAX_DEPTH = 20
 def network(spec: str) -> Network:
     """Return the network that a spec string names.
 
-    `spec`: ``family:parameters``, for instance ``torus:8x8``, ``extended-ring:14,2``, ``fat-tree:k=2,h=4``,
-    ``dgx-h100:4`` or ``product:(ring:5)x(complete:4)``; of some machines the name alone, ``nvl72``. Upper case, spaces,
-    underscores in family names and commas between sides are accepted; the network's own `spec` is the canonical form
-    and parses back to an equal network. Returns: of the family named. Raises `NetworkError` if the family is unknown,
-    parameters are missing, superfluous or out of range, or the network is too large. Raises `TooLargeError` if the
-    links alone need more memory than is free. Raises `FileFormatError` if the file of a spec such as ``edges:net.txt``
-    cannot be read.
+    Parameters
+    ----------
+    spec : str
+        ``family:parameters``, for instance ``torus:8x8``, ``extended-ring:14,2``, ``fat-tree:k=2,h=4``, ``dgx-h100:4``
+        or ``product:(ring:5)x(complete:4)``; of some machines the name alone, ``nvl72``. Upper case, spaces,
+        underscores in family names and commas between sides are accepted; the network's own `spec` is the canonical
+        form and parses back to an equal network.
 
+    Returns
+    -------
+    Network
+        Of the family named.
+
+    Raises
+    ------
+    NetworkError
+        If the family is unknown, parameters are missing, superfluous or out of range, or the network is too large.
+    TooLargeError
+        If the links alone need more memory than is free.
+    FileFormatError
+        If the file of a spec such as ``edges:net.txt`` cannot be read.
+
+    Notes
+    -----
     Sizes are checked before anything is built. The families are listed in `gossamer.networks.FAMILIES`.
 
+    Examples
+    --------
     >>> from gossamer.networks import parse
     >>> parse("torus:4x4x4")
     <Network torus:4x4x4: 64 nodes, 384 links>

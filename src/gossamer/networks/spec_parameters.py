@@ -39,9 +39,15 @@ def sides(family: Family, text: str) -> list[object]:
 def named(readers: Mapping[str, Reader], **defaults: object) -> Form:
     """Return the form ``name=value,name=value,...`` in any order; names may be left out of the first values.
 
-    `readers`: how the text of each parameter is read, in the order of the function's arguments. `**defaults`: the
-    values of those that may be missing.
+    Parameters
+    ----------
+    readers : mapping of str to callable
+        How the text of each parameter is read, in the order of the function's arguments.
+    **defaults
+        The values of those that may be missing.
 
+    Notes
+    -----
     A value without a name that follows a named one belongs to it, so that a value may be a list with commas.
     """
 

@@ -331,19 +331,33 @@ def animate(
 ) -> None:
     """Write an animation of a valid schedule to a file, which appears whole or not at all.
 
-    * `schedule`: of any task; it is verified first. Whole messages with one destination each, such as a permutation's,
-      on an array or torus of one or two dimensions with at most 4,096 nodes, are squares in the color of their place.
-      Everything else is drawn as packets in the color of their origin on the links of the network, of at most 1,024
-      nodes.
-    * `path`: the file; its suffix ``.gif`` or ``.mp4`` (with the extra ``video``) says the format.
-    * `frames_per_slot`: pictures for each slot, 1..10.
-    * `milliseconds`: time that each picture is shown, 20..1000.
-    * `dpi`: pixels per inch, 20..300.
+    Parameters
+    ----------
+    schedule : Schedule or WormholeSchedule
+        Of any task; it is verified first. Whole messages with one destination each, such as a permutation's, on an
+        array or torus of one or two dimensions with at most 4,096 nodes, are squares in the color of their place.
+        Everything else is drawn as packets in the color of their origin on the links of the network, of at most 1,024
+        nodes.
+    path : path
+        The file; its suffix ``.gif`` or ``.mp4`` (with the extra ``video``) says the format.
+    frames_per_slot : int
+        Pictures for each slot, 1..10.
+    milliseconds : int
+        Time that each picture is shown, 20..1000.
+    dpi : float
+        Pixels per inch, 20..300.
 
-    Raises `FileFormatError` if the suffix is unknown, a number is out of range, or the file cannot be written. Raises
-    `NotApplicableError` if the network is too large, the film would take more than 4,000 pictures, or the extra
-    ``video`` is needed. Raises `VerificationError` if the schedule is not valid.
+    Raises
+    ------
+    FileFormatError
+        If the suffix is unknown, a number is out of range, or the file cannot be written.
+    NotApplicableError
+        If the network is too large, the film would take more than 4,000 pictures, or the extra ``video`` is needed.
+    VerificationError
+        If the schedule is not valid.
 
+    Examples
+    --------
     >>> import pathlib, tempfile
     >>> import gossamer
     >>> task = gossamer.task("permutation", destination=[2, 0, 1])

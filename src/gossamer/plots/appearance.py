@@ -149,12 +149,19 @@ _EM = 0.0076
 class Dress(TypedDict, total=False):
     """Keywords that every figure takes: where it is drawn, and how it is dressed.
 
-    * `ax`: draw on these axes, without heading and notes; of a figure of several panels the first, where nothing else
-      is said. The figure that is returned is that of the axes.
-    * `style` ({"screen", "paper"}): on paper heading and notes are left to the caption, and the figure is 3.3 inches
-      wide.
-    * `width`: of the figure in inches, 2..40.
-    * `title`: instead of the figure's own.
+    Attributes
+    ----------
+    ax : matplotlib.axes.Axes, optional
+        Draw on these axes, without heading and notes; of a figure of several panels the first, where nothing else is
+        said. The figure that is returned is that of the axes.
+    style : {"screen", "paper"}, optional
+        On paper heading and notes are left to the caption, and the figure is 3.3 inches wide.
+    width : float, optional
+        Of the figure in inches, 2..40.
+    title : str, optional
+        Instead of the figure's own.
+
+    What is not given is as `dressed_as` says, else a figure for the screen, as wide as it likes.
     """
 
     ax: Any
@@ -191,9 +198,13 @@ _AROUND: ContextVar[Look] = ContextVar("look", default=SCREEN)
 def look(style: str | None = None, width: float | None = None, title: str | None = None, ax: Any = None) -> Look:
     """Return a look, checked; what is not given is that of `dressed_as`. For the arguments see `Dress`.
 
-    Raises `FileFormatError` if the style is unknown, the width is not 2 to 40 inches, or `ax` is not plain axes of
-    matplotlib.
+    Raises
+    ------
+    FileFormatError
+        If the style is unknown, the width is not 2 to 40 inches, or `ax` is not plain axes of matplotlib.
 
+    Examples
+    --------
     >>> look("paper").width
     3.3
     """
@@ -247,8 +258,13 @@ def spec_text(network: Network) -> str:
 def dressed_as(style: str | None = None, width: float | None = None, title: str | None = None) -> Iterator[None]:
     """Dress all figures made within alike, if they do not say otherwise.
 
-    Raises `FileFormatError` if the style is unknown or the width is not 2 to 40 inches.
+    Raises
+    ------
+    FileFormatError
+        If the style is unknown or the width is not 2 to 40 inches.
 
+    Examples
+    --------
     >>> import gossamer
     >>> from gossamer import plots
     >>> schedule = gossamer.plan("ring:4", "allgather").schedule

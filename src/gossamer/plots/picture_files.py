@@ -43,25 +43,42 @@ def draw(
 ) -> None:
     """Write a picture of a valid schedule to a file, which appears whole or not at all.
 
-    * `schedule`: explicit or invariant; it is verified first.
-    * `path`: the file; its suffix ``.svg``, ``.png`` or ``.pdf`` says the format; ``.tex`` is the load of a small
-      network as TikZ.
-    * `kind`: one of `KINDS`; ``load`` by default, and ``worms`` for a wormhole plan. The load of each link, on the
-      network or, if it is crowded, as a heat map, which ``heat`` is always, and of hierarchies of over 5,000 nodes tier
-      by tier; the occupancy of links by slots, ``messages`` in the colors of their origins; load and occupancy on one
-      page; when each rank sends and receives; the tree by which the first packet spreads; every message by link and
-      slot; the queues of the two busiest links; the areas of a scatter by area division; the steps of a wormhole plan,
-      worms on channels.
-    * `dpi`: pixels per inch of a PNG file, and of the parts of the others that are drawn as pixels; 20..1200.
-    * `**dressing`: style, width and title, as for all figures; not `ax`, as a file has axes of its own.
+    Parameters
+    ----------
+    schedule : Schedule or WormholeSchedule
+        Explicit or invariant; it is verified first.
+    path : path
+        The file; its suffix ``.svg``, ``.png`` or ``.pdf`` says the format; ``.tex`` is the load of a small network as
+        TikZ.
+    kind : str, optional
+        One of `KINDS`; ``load`` by default, and ``worms`` for a wormhole plan.
+        The load of each link, on the network or, if it is crowded, as a heat map, which ``heat`` is always, and of
+        hierarchies of over 5,000 nodes tier by tier; the
+        occupancy of links by slots, ``messages`` in the colors of their origins; load and occupancy on one page; when
+        each rank sends and receives; the tree by which the first packet spreads; every message by link and slot; the
+        queues of the two busiest links;
+        the areas of a scatter by area division; the steps of a wormhole plan, worms on channels.
+    dpi : float
+        Pixels per inch of a PNG file, and of the parts of the others that are drawn as pixels; 20..1200.
+    **dressing : Dress
+        Style, width and title, as for all figures; not `ax`, as a file has axes of its own.
 
-    Raises `FileFormatError` if suffix, kind or style are unknown, `dpi` or `width` are out of range, or the file cannot
-    be written. Raises `VerificationError` if the schedule is not valid. Raises `TaskError` or `NotApplicableError` if
-    there is no such picture of this schedule, which is said in a sentence.
+    Raises
+    ------
+    FileFormatError
+        If suffix, kind or style are unknown, `dpi` or `width` are out of range, or the file cannot be written.
+    VerificationError
+        If the schedule is not valid.
+    TaskError, NotApplicableError
+        If there is no such picture of this schedule, which is said in a sentence.
 
+    Notes
+    -----
     The same schedule gives the same bytes with the same version of matplotlib. Text is text in SVG and TrueType in
     PDF. An SVG turns dark where its reader's screen is.
 
+    Examples
+    --------
     >>> import pathlib, tempfile
     >>> import gossamer
     >>> net = gossamer.network("array:3")

@@ -101,16 +101,30 @@ _SIGNS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 def text_picture(schedule: Schedule | WormholeSchedule, width: int = 80, color: bool = False) -> str:
     r"""Return a picture of a valid schedule in text: the load of its links, and what is busy when.
 
-    * `schedule`: explicit or invariant.
-    * `width`: characters of a line, 40 or more.
-    * `color`: whether to color what crosses a link by its origin, with the codes that terminals know.
+    Parameters
+    ----------
+    schedule : Schedule or WormholeSchedule
+        Explicit or invariant.
+    width : int
+        Characters of a line, 40 or more.
+    color : bool
+        Whether to color what crosses a link by its origin, with the codes that terminals know.
 
-    Returns: lines that end in newlines. Of a small linear or two-dimensional array or torus the nodes with the load of
-    the links between them; of any network the least, mean and largest load of each group of links. Then a row for each
-    link, if they are few, with the origin of the packet that crosses it in each slot, or a row for each group with the
-    share of it in use. Slots, and the steps of a wormhole plan, are counted from 0. Raises `VerificationError` if the
-    schedule is not valid.
+    Returns
+    -------
+    str
+        Lines that end in newlines. Of a small linear or two-dimensional array or torus the nodes with the load of the
+        links between them; of any network the least, mean and largest load of each group of links. Then a row for each
+        link, if they are few, with the origin of the packet that crosses it in each slot, or a row for each group with
+        the share of it in use. Slots, and the steps of a wormhole plan, are counted from 0.
 
+    Raises
+    ------
+    VerificationError
+        If the schedule is not valid.
+
+    Examples
+    --------
     >>> import gossamer
     >>> print(text_picture(gossamer.plan("array:3", "broadcast").schedule).split("\n\n")[-1])
     slots from 0: where the packet began (. none, + control)

@@ -25,10 +25,27 @@ _STEPS, _WIDTH = 20, 5.5
 def load_tikz(schedule: Schedule, width: float | None = None) -> str:
     r"""Return the picture of the load of links as a `tikzpicture` for the package tikz.
 
-    `schedule`: valid, on a network of at most 64 nodes. `width`: inches. Default 5.5, and less for a few nodes.
-    Returns: colors, boxes, links, the lightly loaded first, and nodes with their names. Raises `VerificationError` if
-    the schedule is not valid. Raises `NotApplicableError` if the network is larger.
+    Parameters
+    ----------
+    schedule : Schedule
+        Valid, on a network of at most 64 nodes.
+    width : float, optional
+        Inches. Default 5.5, and less for a few nodes.
 
+    Returns
+    -------
+    str
+        Colors, boxes, links, the lightly loaded first, and nodes with their names.
+
+    Raises
+    ------
+    VerificationError
+        If the schedule is not valid.
+    NotApplicableError
+        If the network is larger.
+
+    Examples
+    --------
     >>> import gossamer
     >>> text = load_tikz(gossamer.plan("array:3", "broadcast").schedule)
     >>> text.count("draw[link"), text.count("node[terminal]")

@@ -242,17 +242,35 @@ _MOST = 2**31 - 1
 def lower(schedule: Schedule) -> Program:
     """Return the program of a schedule: what each rank sends and receives, from where and into what.
 
-    `schedule`: explicit or invariant. It is verified first. Hops of control packets are left out: what they tell the
-    nodes is in the program. Returns: with a rank for each node. Raises `ScheduleError` if it is no schedule for store
-    and forward, a packet leaves a switch in the slot in which it came, or a buffer would have 2**31 parts or more.
-    Raises `VerificationError` if the checker does not accept the schedule.
+    Parameters
+    ----------
+    schedule : Schedule
+        Explicit or invariant. It is verified first. Hops of control packets are left out: what they tell the nodes is
+        in the program.
 
+    Returns
+    -------
+    Program
+        With a rank for each node.
+
+    Raises
+    ------
+    ScheduleError
+        If it is no schedule for store and forward, a packet leaves a switch in the slot in which it came, or a buffer
+        would have 2**31 parts or more.
+    VerificationError
+        If the checker does not accept the schedule.
+
+    Notes
+    -----
     O(hops + packets) time after the verification, 70 bytes a hop; of an invariant schedule O(stored hops).
 
     Reductions need no copy of the input: the first block that comes is added to the rank's own as it arrives, and a
     rank to which nothing comes sends its own from the input; a rank that does not contribute adds only what comes. A
     block that a rank passes on without keeping it, and partial sums, lie in scratch, whose places are used again.
 
+    Examples
+    --------
     >>> import gossamer
     >>> program = lower(gossamer.plan("ring:4", "reduce-scatter").schedule)
     >>> program

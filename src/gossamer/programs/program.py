@@ -35,21 +35,32 @@ class Operations:
     In a slot a rank sends what it held before the slot. Two ranks exchange blocks over a link in the order in which
     both list them, so that no tags are needed.
 
-    * `rank`: the node.
-    * `slot` (int32[K]): when.
-    * `kind` (uint8[K]): `SEND`, `RECEIVE` or `REDUCE`.
-    * `peer` (int32[K]): the other end of the link.
-    * `buffer` (uint8[K]): `INPUT`, `OUTPUT` or `SCRATCH`: what is sent from or received into.
-    * `offset` (int32[K]): where in the buffer, in parts of a message.
-    * `operand` (int32[K]): of `REDUCE`: the place in the input to whose block the received one is added, and the sum
-      goes to `offset`; -1 where it is added to what is at `offset`. -1 for other kinds.
-    * `after` (int32[K]): the operation of this rank that must be complete before, -1 if there is none. One is enough:
-      it has itself waited for what came before it.
-    * `part` (int32[K]): which part of its message the block is, so that parts of unequal sizes are known in scratch
-      too.
-    * `copies` (int32[C, 2]): places in the input and in the output: what the rank copies from the one to the other
-      before slot 0.
-    * `input_size`, `output_size`, `scratch_size`: sizes of the buffers, in parts.
+    Attributes
+    ----------
+    rank : int
+        The node.
+    slot : int32[K]
+        When.
+    kind : uint8[K]
+        `SEND`, `RECEIVE` or `REDUCE`.
+    peer : int32[K]
+        The other end of the link.
+    buffer : uint8[K]
+        `INPUT`, `OUTPUT` or `SCRATCH`: what is sent from or received into.
+    offset : int32[K]
+        Where in the buffer, in parts of a message.
+    operand : int32[K]
+        Of `REDUCE`: the place in the input to whose block the received one is added, and the sum goes to `offset`; -1
+        where it is added to what is at `offset`. -1 for other kinds.
+    after : int32[K]
+        The operation of this rank that must be complete before, -1 if there is none. One is enough: it has itself
+        waited for what came before it.
+    part : int32[K]
+        Which part of its message the block is, so that parts of unequal sizes are known in scratch too.
+    copies : int32[C, 2]
+        Places in the input and in the output: what the rank copies from the one to the other before slot 0.
+    input_size, output_size, scratch_size : int
+        Sizes of the buffers, in parts.
     """
 
     rank: int
@@ -184,15 +195,27 @@ class Program:
 
     Made by `lower` of a schedule that the checker accepts.
 
-    * `network`: the ranks are its nodes.
-    * `task`: what is carried out.
-    * `algorithm`: what built the schedule.
-    * `parts`: blocks that a message is: its packets times its parts. Offsets and sizes count these.
-    * `slots`: slots of the schedule.
-    * `hops`: blocks that cross links.
+    Attributes
+    ----------
+    network : Network
+        The ranks are its nodes.
+    task : Task
+        What is carried out.
+    algorithm : str
+        What built the schedule.
+    parts : int
+        Blocks that a message is: its packets times its parts. Offsets and sizes count these.
+    slots : int
+        Slots of the schedule.
+    hops : int
+        Blocks that cross links.
 
+    Notes
+    -----
     36 bytes an operation. The program of an invariant schedule holds the operations of one rank for each orbit.
 
+    Examples
+    --------
     >>> import gossamer
     >>> program = gossamer.lower(gossamer.plan("ring:3", "allgather").schedule)
     >>> mine = program.rank(1)
@@ -253,7 +276,10 @@ class Program:
     def rank(self, rank: int) -> Operations:
         """Return what a rank does.
 
-        Raises `ScheduleError` if there is no such rank.
+        Raises
+        ------
+        ScheduleError
+            If there is no such rank.
         """
         most = self.ranks - 1
         return self._stored.rank(whole(rank, "the rank", 0, most, allowed=f"0..{most}", error=ScheduleError))

@@ -271,18 +271,35 @@ _MOST_MESSAGES = 20_000_000
 def lower_ranks(schedule: Schedule, ranks: Sequence[int], *, switches: bool = False) -> Program:
     """Return the program of some ranks of a schedule, as `gossamer.lower` has them, without that of the others.
 
-    * `schedule`: of any kind. It is verified first: of one that is invariant one orbit.
-    * `ranks`: which ones: terminals of the network.
-    * `switches`: whether ranks send to switches, as in `gossamer.lower`; else what passes through switches is sent from
-      rank to rank, as in `between_ranks`.
+    Parameters
+    ----------
+    schedule : Schedule
+        Of any kind. It is verified first: of one that is invariant one orbit.
+    ranks : sequence of int
+        Which ones: terminals of the network.
+    switches : bool
+        Whether ranks send to switches, as in `gossamer.lower`; else what passes through switches is sent from rank to
+        rank, as in `between_ranks`.
 
-    Returns: iterating over it gives these ranks, ascending; ``rank`` gives any rank, made when it is asked for. Raises
-    `ScheduleError` or `VerificationError`: as `gossamer.lower`, and if there is no such rank. Raises
-    `NotApplicableError` if a switch copies or adds, or the task has too many messages to place in buffers one by one.
+    Returns
+    -------
+    Program
+        Iterating over it gives these ranks, ascending; ``rank`` gives any rank, made when it is asked for.
 
+    Raises
+    ------
+    ScheduleError, VerificationError
+        As `gossamer.lower`, and if there is no such rank.
+    NotApplicableError
+        If a switch copies or adds, or the task has too many messages to place in buffers one by one.
+
+    Notes
+    -----
     O(stored hops log stored hops), and for each rank its operations: seconds where all ranks would take hours. Where
     partial sums are sent, all ranks are made.
 
+    Examples
+    --------
     >>> import gossamer
     >>> plan = gossamer.plan("torus:4x4", "alltoall").schedule
     >>> program = lower_ranks(plan, [11])

@@ -37,11 +37,18 @@ _DENOMINATOR = 60
 class Explanation:
     """What happens in a schedule, or in a part of it, in words.
 
-    * `title`: what is explained.
-    * `lines`: in the order in which it happens.
-    * `why`: why the schedule cannot be faster, or how far from that it is.
-    * `hops`: the hops, or wormhole messages, that the lines speak of.
-    * `bound`: the largest lower bound, with its witness.
+    Attributes
+    ----------
+    title : str
+        What is explained.
+    lines : tuple of str
+        In the order in which it happens.
+    why : tuple of str
+        Why the schedule cannot be faster, or how far from that it is.
+    hops : tuple of Hop or of Worm
+        The hops, or wormhole messages, that the lines speak of.
+    bound : Bound
+        The largest lower bound, with its witness.
     """
 
     title: str
@@ -72,16 +79,28 @@ Section = tuple[str, list[str], tuple[Sequence[str], Sequence[Sequence[str]]] | 
 class Advice:
     """A schedule explained on a page: what limits it, where time goes, what would help, usual algorithms beside it.
 
-    * `schedule`: what is explained.
-    * `sentence`: what it does, how long that takes, and how near to the bound that is.
-    * `bound`: the largest lower bound, with its witness; in the unit of the schedule's cost, or seconds.
-    * `why`: why the schedule cannot be faster, or how far from that it is.
-    * `binding`: the nodes and links that bind.
-    * `spent`: where the time goes.
-    * `gains`: what changes would help, the best first; those that were not planned come last.
-    * `beside`: usual algorithms on the same network, the fastest first.
-    * `remarks`: what is left out, and why.
-    * `asked`: the question, as the planner takes it; None where it is not known.
+    Attributes
+    ----------
+    schedule : Schedule or WormholeSchedule
+        What is explained.
+    sentence : str
+        What it does, how long that takes, and how near to the bound that is.
+    bound : Bound
+        The largest lower bound, with its witness; in the unit of the schedule's cost, or seconds.
+    why : tuple of str
+        Why the schedule cannot be faster, or how far from that it is.
+    binding : Binding
+        The nodes and links that bind.
+    spent : TimeSpent
+        Where the time goes.
+    gains : tuple of Gain
+        What changes would help, the best first; those that were not planned come last.
+    beside : tuple of Beside
+        Usual algorithms on the same network, the fastest first.
+    remarks : tuple of str
+        What is left out, and why.
+    asked : AskedAgain or None
+        The question, as the planner takes it; None where it is not known.
     """
 
     schedule: Any

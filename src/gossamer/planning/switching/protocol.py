@@ -66,12 +66,19 @@ SHORT = ("links busy", "channels busy", "buffers")
 class Facts:
     """What can be measured of a schedule, for people and for programs.
 
-    * `size`: hops, or messages: what the schedule is long in.
-    * `utilization`: share of the links' or channels' capacity that is used.
-    * `values`: plain values for JSON, by name.
-    * `rows`: what a person wants to read, besides times; those of `SHORT` labels first of all.
-    * `buffer`, `held`: the most packets in transit at a node; the most that a node holds, its own and delivered ones
-      included. None where the switching has no such buffers, or for `held` where the task does not route packets.
+    Attributes
+    ----------
+    size : int
+        Hops, or messages: what the schedule is long in.
+    utilization : Fraction
+        Share of the links' or channels' capacity that is used.
+    values : mapping
+        Plain values for JSON, by name.
+    rows : sequence of (label, text)
+        What a person wants to read, besides times; those of `SHORT` labels first of all.
+    buffer, held : BufferPeak or None
+        The most packets in transit at a node; the most that a node holds, its own and delivered ones included. None
+        where the switching has no such buffers, or for `held` where the task does not route packets.
     """
 
     size: int
@@ -96,12 +103,20 @@ class Switching(Protocol[C, S]):
 
     An entry of `gossamer.planning.switching.SWITCHINGS`.
 
-    * `name`, `summary`: what it is called, and what it is in a line.
-    * `noun`: what its algorithms are called.
-    * `words`: what its schedules call a slot, a link and its packets.
-    * `cost_types`: what its schedules may cost, the default first: classes of `gossamer.questions.costs`.
-    * `rules`: the fields of `Rules` that it leaves to the user.
-    * `renames`: whether `gossamer.schedules.relabel` carries its schedules over to other node numbers.
+    Attributes
+    ----------
+    name, summary : str
+        What it is called, and what it is in a line.
+    noun : str
+        What its algorithms are called.
+    words : tuple of str
+        What its schedules call a slot, a link and its packets.
+    cost_types : tuple of type
+        What its schedules may cost, the default first: classes of `gossamer.questions.costs`.
+    rules : tuple of str
+        The fields of `Rules` that it leaves to the user.
+    renames : bool
+        Whether `gossamer.schedules.relabel` carries its schedules over to other node numbers.
     """
 
     name: str

@@ -36,9 +36,13 @@ def lay_out(network: Network) -> Layout:
     groups of routers on circles; products and Cayley networks as blocks of smaller ones; any other network where the
     distances on paper are nearest to the distances in hops.
 
+    Notes
+    -----
     Deterministic. O(L) time for the known families; for other networks see
     `gossamer.plots.layouts.graphs.stress_positions`.
 
+    Examples
+    --------
     >>> import gossamer
     >>> lay_out(gossamer.network("array:2x3")).positions.tolist()
     [[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [0.0, -1.0], [1.0, -1.0], [2.0, -1.0]]

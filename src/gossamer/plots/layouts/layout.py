@@ -33,17 +33,28 @@ class Box(NamedTuple):
 class Layout:
     """A drawing plan. Neighboring nodes are about one unit apart; x grows to the right and y upwards.
 
-    * `positions` (float64[N, 2]): places of the nodes, all different.
-    * `shape` (uint8[L]): ``STRAIGHT``, ``ARC`` or ``STUB`` for each link.
-    * `direction` (float64[L, 2]): unit vector along which a link leaves its source and comes in at its target.
-    * `blocks`: names of blocks of nodes, with the place of the middle of their upper edge.
-    * `notes`: what a reader must know to read the picture.
-    * `boxes`: servers and racks.
-    * `bars`: switches that are drawn as bars as long as their boxes.
-    * `hangs` (float64[N] or None): degrees at which there is room for a name beside each node, NaN where there is none.
-    * `ends` ((float64[L, 2], float64[L, 2]) or None): where the middle lines of links begin and end, if not in the
-      middle of nodes.
-    * `upward`: whether arcs bulge upwards, whichever way their links lead.
+    Attributes
+    ----------
+    positions : float64[N, 2]
+        Places of the nodes, all different.
+    shape : uint8[L]
+        ``STRAIGHT``, ``ARC`` or ``STUB`` for each link.
+    direction : float64[L, 2]
+        Unit vector along which a link leaves its source and comes in at its target.
+    blocks : tuple of (float, float, str)
+        Names of blocks of nodes, with the place of the middle of their upper edge.
+    notes : tuple of str
+        What a reader must know to read the picture.
+    boxes : tuple of Box
+        Servers and racks.
+    bars : tuple of int
+        Switches that are drawn as bars as long as their boxes.
+    hangs : float64[N] or None
+        Degrees at which there is room for a name beside each node, NaN where there is none.
+    ends : (float64[L, 2], float64[L, 2]) or None
+        Where the middle lines of links begin and end, if not in the middle of nodes.
+    upward : bool
+        Whether arcs bulge upwards, whichever way their links lead.
     """
 
     positions: Points
@@ -108,6 +119,8 @@ _DEEPEST, _APART = 3, 1.3
 def oblique(network: Network) -> Layout | None:
     """Return an array or hypercube of three dimensions as a body, its shortest side going backwards; else None.
 
+    Examples
+    --------
     >>> import gossamer
     >>> cube = oblique(gossamer.network("hypercube:3"))
     >>> (cube.positions / 1.3).round(2).tolist()[:3]

@@ -28,7 +28,10 @@ C = TypeVar("C", bound=Case)
 class Refusal:
     """Why an algorithm does not cover a case.
 
-    `why`: a clause that goes on after the algorithm's name: "needs an array or a torus".
+    Attributes
+    ----------
+    why : str
+        A clause that goes on after the algorithm's name: "needs an array or a torus".
     """
 
     why: str
@@ -41,9 +44,14 @@ class Refusal:
 class BuilderProof:
     """What a builder proved of a case while it looked for a schedule: that none takes less than `value`.
 
-    * `name`: how it is called among the bounds.
-    * `value`: least completion time, in the unit of the case's cost.
-    * `witness`: what proves it, in words.
+    Attributes
+    ----------
+    name : str
+        How it is called among the bounds.
+    value : Fraction
+        Least completion time, in the unit of the case's cost.
+    witness : str
+        What proves it, in words.
     """
 
     name: str
@@ -55,24 +63,37 @@ class BuilderProof:
 class Offer(Generic[S]):
     """What an algorithm proposes for a case, before anything is built.
 
-    * `build`: ``() -> schedule``: makes the schedule; it is not verified yet. The same each time.
-    * `time`: completion time that the source promises, in the unit of the case's cost; None where it promises nothing.
-    * `at_most`: whether `time` is an upper bound rather than the exact time.
-    * `optimal`: whether the source promises to meet a lower bound on this case.
-    * `effort` ({"closed form", "search", "solver"}): how hard `build` works.
-    * `least`: a time that the schedule certainly does not beat: what is no better than one at hand is not built.
-    * `options`: the choices in which the offers of one algorithm differ, such as ``h``, the side of the blocks of a
-      partition.
-    * `on_request`: whether it is tried only when its options are asked for, or when its algorithm is named and offers
-      nothing else.
-    * `stream`: ``(sink) -> None``: hands the hops to a sink of `gossamer.schedules.hop_sinks` as they are made, and
-      keeps none.
-    * `too_large`: why `build` cannot keep the hops, which can only be streamed.
-    * `orbit`: of how many nodes a stored hop is: all, where the schedule is invariant.
-    * `hop_bytes`, `hop_seconds`: about what a stored hop takes while the schedule is built and checked.
-    * `proof`: ``() -> Proof or None``: what `build` proved on its way; asked after it.
-    * `composed`: whether the schedule is composed of those of groups of ranks, or of one rank's by shifts: of many
-      ranks, what is planned for each alone takes long and is hardly better.
+    Attributes
+    ----------
+    build : callable
+        ``() -> schedule``: makes the schedule; it is not verified yet. The same each time.
+    time : Fraction or None
+        Completion time that the source promises, in the unit of the case's cost; None where it promises nothing.
+    at_most : bool
+        Whether `time` is an upper bound rather than the exact time.
+    optimal : bool
+        Whether the source promises to meet a lower bound on this case.
+    effort : {"closed form", "search", "solver"}
+        How hard `build` works.
+    least : Fraction
+        A time that the schedule certainly does not beat: what is no better than one at hand is not built.
+    options : mapping of str to object
+        The choices in which the offers of one algorithm differ, such as ``h``, the side of the blocks of a partition.
+    on_request : bool
+        Whether it is tried only when its options are asked for, or when its algorithm is named and offers nothing else.
+    stream : callable or None
+        ``(sink) -> None``: hands the hops to a sink of `gossamer.schedules.hop_sinks` as they are made, and keeps none.
+    too_large : Refusal or None
+        Why `build` cannot keep the hops, which can only be streamed.
+    orbit : int
+        Of how many nodes a stored hop is: all, where the schedule is invariant.
+    hop_bytes, hop_seconds : float
+        About what a stored hop takes while the schedule is built and checked.
+    proof : callable or None
+        ``() -> Proof or None``: what `build` proved on its way; asked after it.
+    composed : bool
+        Whether the schedule is composed of those of groups of ranks, or of one rank's by shifts: of many ranks, what is
+        planned for each alone takes long and is hardly better.
     """
 
     build: Callable[[], S]
@@ -106,11 +127,17 @@ class Offer(Generic[S]):
 class Proposer(Generic[C, S]):
     """A named way to carry out tasks: one function from a case to offers or a refusal, and what people read of it.
 
-    * `name`: unique among the algorithms of a task; what ``--algorithm`` takes.
-    * `tasks`: the tasks it carries out.
-    * `propose`: ``case -> Offer, sequence of Offer, or Refusal``; the offer that the source would choose comes first.
-      Asked only of cases of `tasks`.
-    * `networks`, `source`, `summary`: for people: what it covers, where it comes from, what it does in one line.
+    Attributes
+    ----------
+    name : str
+        Unique among the algorithms of a task; what ``--algorithm`` takes.
+    tasks : tuple of types of Task
+        The tasks it carries out.
+    propose : callable
+        ``case -> Offer, sequence of Offer, or Refusal``; the offer that the source would choose comes first. Asked only
+        of cases of `tasks`.
+    networks, source, summary : str
+        For people: what it covers, where it comes from, what it does in one line.
     """
 
     name: str
@@ -146,7 +173,10 @@ class Proposer(Generic[C, S]):
     def offer(self, case: C) -> Offer[S]:
         """Return the algorithm's own first choice for a case.
 
-        Raises `NotApplicableError` if the algorithm does not cover the case, with the reason.
+        Raises
+        ------
+        NotApplicableError
+            If the algorithm does not cover the case, with the reason.
         """
         found = self.offers(case)
         if isinstance(found, Refusal):

@@ -34,20 +34,39 @@ class Case:
     Whatever several algorithms, bounds or options need of it is computed once, when it is first asked for, and lives as
     long as the case: the properties below, and any other computation through `once`.
 
-    * `network`: where.
-    * `task`: what must be communicated.
-    * `rules`: what a schedule must respect. Default: all ports, unsegmented messages, no limit of the buffers.
-    * `cost`: what a schedule takes. Default: steps, and control packets take none.
-    * `seed`: for algorithms that make random choices.
+    Parameters
+    ----------
+    network : Network
+        Where.
+    task : Task
+        What must be communicated.
+    rules : Rules, optional
+        What a schedule must respect. Default: all ports, unsegmented messages, no limit of the buffers.
+    cost : StepCost, optional
+        What a schedule takes. Default: steps, and control packets take none.
+    seed : int
+        For algorithms that make random choices.
 
-    * `budget`: seconds that a solver may take; None for an amount of work that is the same everywhere. Set by `within`.
-    * `tries`: who carries out the tries of a search: this process alone, or several. Set by `within`.
-    * `rules`: as given, but for what they say of switches where there are none.
-    * `whole`: whether messages are whole, so that times are integers and every hop costs a step.
-    * `send_limited`, `receive_limited`: whether a node sends, or receives, at most one packet a slot.
+    Attributes
+    ----------
+    budget : float or None
+        Seconds that a solver may take; None for an amount of work that is the same everywhere. Set by `within`.
+    tries : Trials
+        Who carries out the tries of a search: this process alone, or several. Set by `within`.
+    rules : Rules
+        As given, but for what they say of switches where there are none.
+    whole : bool
+        Whether messages are whole, so that times are integers and every hop costs a step.
+    send_limited, receive_limited : bool
+        Whether a node sends, or receives, at most one packet a slot.
 
-    Raises `TaskError` if the task does not fit the network.
+    Raises
+    ------
+    TaskError
+        If the task does not fit the network.
 
+    Examples
+    --------
     >>> import gossamer
     >>> case = Case(gossamer.network("ring:5"), gossamer.task("alltoall"))
     >>> case.messages.count, case.invariant, case.nodes.tolist()
@@ -392,8 +411,13 @@ class Case:
     def links_text(self, links: Counts) -> str:
         """Return how many links there are, and what they carry, for a witness.
 
-        `links` (int64[k]): in the numbers of the network.
+        Parameters
+        ----------
+        links : int64[k]
+            In the numbers of the network.
 
+        Examples
+        --------
         >>> import gossamer
         >>> net = gossamer.network("ring:4").with_times(2, 0)
         >>> Case(net, gossamer.task("alltoall")).links_text(np.arange(2))

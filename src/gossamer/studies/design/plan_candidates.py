@@ -141,8 +141,11 @@ class Design(Rows):
     def certificate(self) -> dict[str, Any]:
         """Return the schedule of the best network, and the bound on all networks of that size and degree, for JSON.
 
-        Raises `ScheduleError` if it is for several tasks, the schedule was not kept, or it has no certificate; see
-        `gossamer.planning.certificates.everywhere_certificate`.
+        Raises
+        ------
+        ScheduleError
+            If it is for several tasks, the schedule was not kept, or it has no certificate; see
+            `gossamer.planning.certificates.everywhere_certificate`.
         """
         from gossamer.planning.certificates import everywhere_certificate
 
