@@ -26,18 +26,6 @@ from gossamer.questions.cases.links import FAR, Links
 from gossamer.questions.tasks import COMBINE, COPY, DemandTable, Grouped, UnevenExchange
 from gossamer.schedules import RunSchedule, Schedule
 
-__all__ = [
-    "LOAD_BALANCED_DETOURS",
-    "SHARED_SHORTEST_WAYS",
-    "KnownPaths",
-    "exchanged_at_once",
-    "exchanged_on",
-    "exchanged_with_detours",
-    "propose_at_once",
-    "propose_detours",
-    "short_ways",
-]
-
 
 @njit(cache=True, nogil=True)
 def _put(links, begin, end, amount, source, target, link_load, send_load, receive_load):

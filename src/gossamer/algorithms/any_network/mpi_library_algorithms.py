@@ -42,16 +42,6 @@ from gossamer.questions.tasks import (
 )
 from gossamer.schedules import Schedule
 
-__all__ = [
-    "ALLGATHERS",
-    "BLOCK_BROADCASTS",
-    "BROADCASTS",
-    "EXCHANGES",
-    "HALVING_SCATTER",
-    "MULTI_RING",
-    "exchanged_in_rounds",
-]
-
 _MOST_RANKS = 256
 _MOST_WORK = 2_000_000
 """Packets times ranks that are looked at at the most."""

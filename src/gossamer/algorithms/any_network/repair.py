@@ -22,8 +22,6 @@ from gossamer.questions.cases import Case
 from gossamer.schedules import CONTROL, Schedule, expand
 from gossamer.schedules.packets import message_rows
 
-__all__ = ["repaired", "rescheduled"]
-
 _POWERS = (8.0, 30.0)
 _RELIEF = (30.0, 60.0, 100.0) * 4
 _VAIN = 2

@@ -22,18 +22,6 @@ from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
 from gossamer.questions.tasks import MultinodeBroadcast
 from gossamer.schedules import Schedule
 
-__all__ = [
-    "HAMILTONIAN_CYCLE",
-    "RankRing",
-    "around_hamiltonian_cycle",
-    "disjoint_hamiltonian_cycles",
-    "hamiltonian_cycle",
-    "rank_rings",
-    "ring_words",
-    "server_chains",
-    "server_size",
-]
-
 
 def hamiltonian_cycle(grid: Grid) -> IntArray | None:
     """Return the nodes of an array or torus in the order of a Hamiltonian cycle, int32[N], or None.
