@@ -84,19 +84,6 @@ def spread_tree(schedule: Schedule, packet: int = 0) -> SpreadTree:
     return SpreadTree(network, parent, step)
 
 
-def short_name(network: Network, node: int) -> str:
-    """Return the name of a node, its coordinates without brackets and commas where each is one digit.
-
-    >>> import gossamer
-    >>> short_name(gossamer.network("array:3x4x2"), 12), short_name(gossamer.network("torus:12x3"), 32)
-    ('120', '(10,2)')
-    """
-    place = network.coordinates
-    if place is None or place.shape[1] < 2 or int(place.max()) > 9:
-        return network.node_name(node)
-    return "".join(str(int(x)) for x in place[node])
-
-
 def tree_figure(schedule: Schedule, packet: int = 0, **dressing: Unpack[Dress]) -> Figure:
     """Draw the tree by which a packet of a valid schedule spreads.
 
@@ -140,7 +127,7 @@ def tree_figure(schedule: Schedule, packet: int = 0, **dressing: Unpack[Dress]) 
     levels = np.stack([place, -level], axis=1)
     reached = np.flatnonzero(tree.step >= 0)
     leaves = float(place[reached].max()) + 1
-    named = _Names([short_name(tree.network, int(v)) for v in reached], leaves)
+    named = _Names([tree.network.short_name(int(v)) for v in reached], leaves)
     labels = _labels(schedule, rows)
     aside = 0.2 + max(measured(label, 7.5)[0] for label in labels) / 72
     if (ax := dress.ax) is not None:
