@@ -22,12 +22,19 @@ _MOST_SWITCHES, _TRIES = 20_000, 400
 class SwitchShift(NamedTuple):
     """A symmetry that moves each group of a dragonfly to another, again and again until all are back.
 
-    * `groups`: int.
-    * `routers`, `terminals` (int): switches of each group, and terminals at each of them.
-    * `order` (int): after how many times all nodes are back.
-    * `moved` (int64[N]): where each node goes.
-    * `lengths` (int64[L]): 2 for the cables between groups, 1 for all others: the paths that are short by these go by
-      one of those cables or by two.
+    Attributes
+    ----------
+    groups : int
+        Groups.
+    routers, terminals : int
+        Switches of each group, and terminals at each of them.
+    order : int
+        After how many times all nodes are back.
+    moved : int64[N]
+        Where each node goes.
+    lengths : int64[L]
+        2 for the cables between groups, 1 for all others: the paths that are short by these go by one of those cables
+        or by two.
     """
 
     groups: int
@@ -49,13 +56,24 @@ class SwitchShift(NamedTuple):
 def switch_shift(network: Network) -> SwitchShift | None:
     """Return a symmetry that moves all groups of a dragonfly; None if the network is none, or none is found.
 
-    `network` (Network): any; those that are looked at have as many terminals at each switch, two-way links, none
-    parallel, and links of one kind between switches of a group, between groups, and to terminals. Returns: checked link
-    by link. That of the highest order of those tried.
+    Parameters
+    ----------
+    network : Network
+        Any; those that are looked at have as many terminals at each switch, two-way links, none parallel, and links of
+        one kind between switches of a group, between groups, and to terminals.
 
+    Returns
+    -------
+    SwitchShift or None
+        Checked link by link. That of the highest order of those tried.
+
+    Notes
+    -----
     Groups are the parts that are left without the links between switches with few neighbors in common. O(L D) for each
     switch that is tried as the image of one, with rounds D of telling switches apart.
 
+    Examples
+    --------
     >>> from gossamer.networks import parse
     >>> found = switch_shift(parse("dragonfly:a=4,h=2,p=2,arrangement=relative"))
     >>> found.order, found.words
