@@ -257,7 +257,7 @@ def _builders(module: ModuleType) -> list[str]:
     return [
         name
         for name, value in vars(module).items()
-        if name in getattr(module, "__all__", ())
+        if name in getattr(module, "__all__", (name,) if not name.startswith("_") else ())
         and getattr(value, "__module__", "") == module.__name__
         and getattr(value, "__annotations__", {}).get("return") == "Schedule"
     ]

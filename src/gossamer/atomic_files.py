@@ -21,39 +21,6 @@ from typing import Any
 from gossamer.display_registry import display
 from gossamer.errors import FileFormatError, shown
 
-__all__ = [
-    "WIDTH",
-    "Pictured",
-    "Rows",
-    "Tabled",
-    "attributes",
-    "bandwidth_text",
-    "begin",
-    "bytes_text",
-    "check_writable",
-    "discard",
-    "discard_all",
-    "end",
-    "entry_lines",
-    "exact_bandwidth",
-    "exact_duration",
-    "html_rows",
-    "html_summary",
-    "html_table",
-    "latex_table",
-    "latex_text",
-    "memory_text",
-    "plain",
-    "quantity",
-    "seconds_text",
-    "size_text",
-    "whole_file",
-    "whole_folder",
-    "wrapped",
-    "write_latex",
-    "written_together",
-]
-
 # Temporary files and folders of outputs: each has a lock while its process lives, so that what is left can be told.
 #
 # A name is ``.gossamer-``, sixteen hexadecimal digits and the suffix of the output, in the folder of the output. A
@@ -270,17 +237,10 @@ def written_together() -> Iterator[None]:
 def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a temporary folder that becomes `path` when the block ends well and vanishes when it does not.
 
-    Raises
-    ------
-    FileFormatError
-        If `path` is a file, a folder that is not empty, or cannot be made.
-
-    >>> import pathlib, tempfile
-    >>> target = pathlib.Path(tempfile.mkdtemp()) / "x"
-    >>> with whole_folder(target) as part:
-    ...     _ = (part / "a.txt").write_text("all of it")
-    >>> [p.name for p in target.iterdir()]
-    ['a.txt']
+    Raises `FileFormatError` if `path` is a file, a folder that is not empty, or cannot be made. Raises `>>> import
+    pathlib` or `tempfile`. Raises `>>> target = pathlib.Path(tempfile.mkdtemp()) / "x"`. Raises `>>> with
+    whole_folder(target) as part:`. Raises `...     _ = (part / "a.txt").write_text("all of it")`. Raises `>>> [p.name
+    for p in target.iterdir()]`. Raises `['a.txt']`.
     """
     try:
         target = Path(os.path.realpath(path))
@@ -505,17 +465,10 @@ def latex_table(columns: Sequence[str], rows: Iterable[Sequence[str]], note: str
 
     Times have one unit in all columns, and so have bandwidths: it stands at the top.
 
-    Parameters
-    ----------
-    columns : sequence of str
-        The names above.
-    rows : iterable of sequence of str
-        The cells.
-    note : str
-        What is in the table, as a comment before it.
+    * `columns`: the names above.
+    * `rows` (iterable of sequence of str): the cells.
+    * `note`: what is in the table, as a comment before it.
 
-    Examples
-    --------
     >>> print(latex_table(("name", "steps"), [("a_b", "4")]), end="")
     \begin{tabular}{lr}
     \toprule
@@ -600,10 +553,7 @@ def write_latex(
 ) -> None:
     """Write tables in LaTeX, each of columns and rows, one below the other; the file appears whole or not at all.
 
-    Raises
-    ------
-    FileFormatError
-        If the file cannot be written.
+    Raises `FileFormatError` if the file cannot be written.
     """
     text = "\n".join(latex_table(*table, note if k == 0 else "") for k, table in enumerate(tables))
     with whole_file(path) as part:

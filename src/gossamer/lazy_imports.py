@@ -7,22 +7,13 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["lazy"]
-
 
 def lazy(package: str, **modules: str) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of a package: its names are imported from its modules when they are first used.
 
-    Parameters
-    ----------
-    package : str
-        The package's ``__name__``.
-    **modules : str
-        For each module of the package the names that stand in it, with blanks between them; nothing for the module
-        itself.
+    `package`: the package's ``__name__``. `**modules`: for each module of the package the names that stand in it, with
+    blanks between them; nothing for the module itself.
 
-    Examples
-    --------
     >>> find = lazy("gossamer", reading="whole choice", version="")
     >>> find("whole")(3, "sides"), find("version").__name__
     (3, 'gossamer.version')

@@ -7,7 +7,7 @@ import pytest
 
 import gossamer
 from gossamer.errors import FileFormatError, TaskError, VerificationError
-from gossamer.plots.broadcast_trees import short_name, spread_tree, tree_figure
+from gossamer.plots.broadcast_trees import spread_tree, tree_figure
 from gossamer.plots.paper_figures import SOURCE_FIGURES, draw_source_figures, regions_figure
 from gossamer.plots.timetables import crossings, queue_figure, timetable_figure
 from gossamer.studies.reproductions import REPRODUCTIONS
@@ -23,7 +23,7 @@ def words(figure):
 
 def test_product_tree_is_that_of_fig_3_3():
     tree = spread_tree(scheduled("array:3x4x2", "broadcast", "product-tree", root=12))
-    names = [short_name(tree.network, v) for v in range(24)]
+    names = [tree.network.short_name(v) for v in range(24)]
     children = {}
     for node, parent in enumerate(tree.parent.tolist()):
         if parent >= 0:

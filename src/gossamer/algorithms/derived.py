@@ -39,8 +39,6 @@ from gossamer.questions.tasks.composite_tasks import ranks
 from gossamer.schedules import CONTROL, Packets, Phase, Schedule, then, torus_on_array
 from gossamer.schedules.torus_on_array import task_on_torus
 
-__all__ = ["DUALS", "allreduce_from", "dual", "each_group", "on_array", "reversed_algorithm", "two_way_algorithm"]
-
 A = TypeVar("A", bound=Proposer[Any, Any])
 
 DUALS: dict[type[Task], type[Task]] = {

@@ -64,8 +64,6 @@ _RENAMED = {
 def current_name(name: str) -> str:
     """Return the name that an algorithm has now; a name that is not known to have changed stays as it is.
 
-    Examples
-    --------
     >>> current_name("priced-trees"), current_name("reversed-priced-trees"), current_name("H")
     ('congestion-priced-trees', 'reversed-congestion-priced-trees', 'H')
     """

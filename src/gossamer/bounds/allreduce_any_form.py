@@ -49,8 +49,6 @@ class Sum(NamedTuple):
 def sums_of(network: Network, task: Task) -> tuple[Sum, ...]:
     """Return the sums that are formed in an allreduce, one for each group of 2 or more; none of other tasks.
 
-    Examples
-    --------
     >>> from gossamer.networks import ring
     >>> sums_of(ring(4), Allreduce())[0].packets, sums_of(ring(4), PartialSumAllreduce())[0].packets
     (4, 1)
@@ -71,21 +69,12 @@ def sums_of(network: Network, task: Task) -> tuple[Sum, ...]:
 def any_form_bounds(case: Case, *, quick: bool = False) -> Iterator[Bound]:
     """Yield the bounds of an allreduce that hold whatever its form and however its buffer is cut.
 
-    Parameters
-    ----------
-    case : Case
-        Of an allreduce, of blocks or of partial sums, among all or in groups; that messages are unsegmented is left
-        out.
-    quick : bool
-        Whether prices are not searched for long.
+    `case`: of an allreduce, of blocks or of partial sums, among all or in groups; that messages are unsegmented is left
+    out. `quick`: whether prices are not searched for long.
 
-    Notes
-    -----
     Two programs of a few hundred links take tenths of a second; on larger networks prices are even, of the links
     between regions, or of few classes of links.
 
-    Examples
-    --------
     >>> import gossamer
     >>> case = Case(gossamer.network("torus:4x4"), gossamer.task("allreduce"))  # 16 messages
     >>> [str(bound.value / 16) for bound in any_form_bounds(case)]
@@ -168,29 +157,15 @@ class _Tree(NamedTuple):
 def spanning_length(links: Links, length: Floats, members: Counts) -> tuple[float, Floats]:
     """Return twice the length of a minimum spanning tree of terminals by their distances, and its uses of links.
 
-    Parameters
-    ----------
-    links : Links
-    length : float64[L]
-        Whole numbers are summed exactly up to 2**53. A link may be passed either way at the smaller of the two lengths.
-    members : int64[k]
+    `length` (float64[L]): whole numbers are summed exactly up to 2**53. A link may be passed either way at the smaller
+    of the two lengths. `members`: int64[k]. Returns: float, float64[L]: each hop of the tree is used twice, by the
+    links between its ends that are shortest.
 
-    Returns
-    -------
-    float, float64[L]
-        Each hop of the tree is used twice, by the links between its ends that are shortest.
-
-    Notes
-    -----
     O(L log N): one search from all terminals at once.
 
-    References
-    ----------
-    K. Mehlhorn, "A faster approximation algorithm for the Steiner problem in graphs", Information Processing Letters
-    27, 1988.
+    Source: K. Mehlhorn, "A faster approximation algorithm for the Steiner problem in graphs", Information Processing
+    Letters 27, 1988.
 
-    Examples
-    --------
     >>> import gossamer
     >>> links = Case(gossamer.network("array:3"), gossamer.task("allreduce")).links
     >>> spanning_length(links, np.array([1.0, 2.0, 5.0, 4.0]), np.array([0, 2]))[0]
@@ -351,12 +326,8 @@ def _searched(asked: _Asked, quick: bool) -> list[Floats]:
 class _PriceSearch:
     """The best prices so far, and the loads of all trees that were found under prices, a row each.
 
-    Attributes
-    ----------
-    best : float64[R]
-        With the most that must be traveled for what the resources have together.
-    value : float
-        That, and what waits take.
+    `best` (float64[R]): with the most that must be traveled for what the resources have together. `value`: that, and
+    what waits take.
     """
 
     def __init__(self, asked: _Asked, kind: Counts, even: Floats) -> None:
@@ -679,30 +650,15 @@ _PAIRS, _FLOW_WORK = 12, 12_000
 def quickest_flow(links: Links, source: int, target: int, packets: int) -> QuickestFlow | None:
     """Return what proves how long packets take at least from one node to another, however they are cut.
 
-    Parameters
-    ----------
-    links : Links
-        With all their rates; only latencies count on the way.
-    source, target : int
-    packets : int
+    `links`: with all their rates; only latencies count on the way. Returns: None if there is no way, or the program was
+    not solved.
 
-    Returns
-    -------
-    QuickestFlow or None
-        None if there is no way, or the program was not solved.
-
-    Notes
-    -----
     A linear program of L variables. Its dual gives the links prices p of a slot, so that a path has the length of its
     latencies and of what its links cost; if all links are worth as much as the packets, the shortest path is a bound.
 
-    References
-    ----------
-    L. R. Ford, D. R. Fulkerson, "Constructing maximal dynamic flows from static flows", Operations Research 6, 1958;
-    M. Lin, P. Jaillet, "On the quickest flow problem in dynamic networks", SODA 2015.
+    Source: L. R. Ford, D. R. Fulkerson, "Constructing maximal dynamic flows from static flows", Operations Research 6,
+    1958; M. Lin, P. Jaillet, "On the quickest flow problem in dynamic networks", SODA 2015.
 
-    Examples
-    --------
     >>> import gossamer
     >>> links = Case(gossamer.network("ring:6").with_times(1, 2), gossamer.task("allreduce")).links
     >>> quickest_flow(links, 0, 2, 1).value, quickest_flow(links, 0, 2, 40).value  # one way round, then both

@@ -26,8 +26,6 @@ from gossamer.questions.cases.demands import Counts
 from gossamer.questions.cases.links import FAR, Links
 from gossamer.questions.tasks import Allreduce, Chunked
 
-__all__ = ["Crowd", "crowded", "region_bounds", "weakest_regions"]
-
 # Regions that must share few links: what is combined leaves some of them, and results enter some, over the same links.
 #
 # A link from one region to another serves what leaves the first and what enters the second. Of all sets of leavings and
@@ -51,23 +49,14 @@ def crowded(
 ) -> Iterator[Crowd]:
     """Yield sets of leavings and enterings that need ever more time, the first of them all.
 
-    Parameters
-    ----------
-    source, target : int64[L]
-        The regions between which each link leads.
-    server : int64[L]
-        What passes the packets of each link: the link, or a port that it shares with others; numbers from 0.
-    rate : float64[]
-        Packets that each server passes in a step.
-    amount : int64[R]
-        Packets that must leave each region; as many must enter it.
+    * `source`, `target` (int64[L]): the regions between which each link leads.
+    * `server` (int64[L]): what passes the packets of each link: the link, or a port that it shares with others; numbers
+      from 0.
+    * `rate` (float64[]): packets that each server passes in a step.
+    * `amount` (int64[R]): packets that must leave each region; as many must enter it.
 
-    Notes
-    -----
     A flow for each of at most 8 rounds.
 
-    Examples
-    --------
     Two links into node 1 and two out of node 0, of which one is the same, and a link from 1 to 0:
 
     >>> source, target = np.array([0, 0, 2, 1, 1]), np.array([1, 2, 1, 0, 2])
@@ -110,12 +99,8 @@ _STRENGTH_SCALE = 5040
 def weakest_regions(links: Links) -> Counts:
     """Return the number of the region of each node, int64[N], of regions that each hold a terminal.
 
-    Notes
-    -----
     N flows for each of at most 6 rounds.
 
-    Examples
-    --------
     >>> import gossamer
     >>> import networkx as nx
     >>> from gossamer.questions.cases import Case
@@ -234,12 +219,8 @@ class _TerminalDistances(NamedTuple):
 def region_bounds(case: Case) -> Iterator[Bound]:
     """Yield the bounds of an allreduce between regions, and of the links around one of them.
 
-    Notes
-    -----
     O(T L log L) time for T terminals, and some flows.
 
-    Examples
-    --------
     >>> import gossamer
     >>> import networkx as nx
     >>> network = gossamer.networks.from_networkx(nx.barbell_graph(3, 0), "two triangles")

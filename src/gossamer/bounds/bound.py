@@ -11,8 +11,6 @@ from gossamer.atomic_files import html_table
 from gossamer.bounds.proofs import Proof
 from gossamer.questions.costs import StepCost
 
-__all__ = ["Bound", "Bounds", "around_text", "asked_first", "largest", "largest_first"]
-
 _LARGE = 10_000
 
 

@@ -57,17 +57,10 @@ __all__ = [
 class Growth:
     """Nodes at a distance or more that a message must reach, and the times of links and between two copies of a node.
 
-    Attributes
-    ----------
-    nodes, distance : int
-        So many nodes, at least so many slots away from the root; with 0, the root is one of them.
-    least, most : int
-        The least and the most slots that a link takes, occupancy and latency.
-    every : int
-        Slots after which a node can begin to inform another one, at the least.
+    * `nodes`, `distance`: so many nodes, at least so many slots away from the root; with 0, the root is one of them.
+    * `least`, `most`: the least and the most slots that a link takes, occupancy and latency.
+    * `every`: slots after which a node can begin to inform another one, at the least.
 
-    Examples
-    --------
     >>> Growth(9, 0).value, Growth(5, 3).value, Growth(4, 0, 5, 5, 2).value
     (Fraction(4, 1), Fraction(4, 1), Fraction(9, 1))
     """
@@ -258,8 +251,6 @@ def doubling_time(profile: Counts) -> tuple[int, int, int]:
     R_d is the number of nodes at distance at least d that the message must reach; in t steps at most C(t,l) nodes
     learn it by a path of length l.
 
-    Examples
-    --------
     >>> doubling_time(np.array([1, 2, 1])), doubling_time(np.array([1, 3]))
     ((2, 0, 4), (2, 0, 4))
     """
@@ -359,12 +350,8 @@ def closed_form_time(distance: int, nodes: int, stirling: bool = False) -> float
 def level_time(distance: int, nodes: int) -> int:
     """Return ``min{t : C(t,d) >= n_d}``: on a tree, the steps to reach n_d nodes at distance d.
 
-    References
-    ----------
-    Dimakopoulos 1996, Corollary 3.5.
+    Source: Dimakopoulos 1996, Corollary 3.5.
 
-    Examples
-    --------
     >>> level_time(1, 4), level_time(2, 6), level_time(2, 7)
     (4, 4, 5)
     """
@@ -378,33 +365,19 @@ def level_time(distance: int, nodes: int) -> int:
 def degree_time(profile: Counts, root_links: int, node_links: int, steps: int) -> tuple[int, int, int]:
     """Return T_d, d and R_d with the largest T_d, where no node has more than a few neighbors to inform.
 
-    Parameters
-    ----------
-    profile : int64[e+1]
-        Number of nodes at each distance that the message must reach.
-    root_links, node_links : int
-        Neighbors that the root, and any other node, can inform: for the latter the degree less 1, because a node
-        need not inform the one from which it has the message.
-    steps : int
-        A smaller bound that is known already.
+    * `profile` (int64[e+1]): number of nodes at each distance that the message must reach.
+    * `root_links`, `node_links`: neighbors that the root, and any other node, can inform: for the latter the degree
+      less 1, because a node need not inform the one from which it has the message.
+    * `steps`: a smaller bound that is known already.
 
-    Returns
-    -------
-    tuple of int
-        `steps`, 0 and R_0 if nothing more follows.
+    Returns: `steps`, 0 and R_0 if nothing more follows.
 
-    Notes
-    -----
     As Theorem 3.3, but g(l,t), the number of nodes informed in step t by a path of length l, is the sum of the k values
     g(l-1,t-1) .. g(l-1,t-k) for k neighbors. O(T^2) time.
 
-    References
-    ----------
-    J.-C. Bermond, P. Hell, A. L. Liestman, J. G. Peters, "Broadcasting in bounded degree graphs", SIAM J. Discrete
-    Mathematics 5, 1992, for d = 0.
+    Source: J.-C. Bermond, P. Hell, A. L. Liestman, J. G. Peters, "Broadcasting in bounded degree graphs", SIAM J.
+    Discrete Mathematics 5, 1992, for d = 0.
 
-    Examples
-    --------
     >>> degree_time(np.array([1, 3, 6]), 3, 2, 4)
     (4, 0, 10)
     >>> degree_time(np.array([1, 3, 6, 12, 24, 48, 96]), 3, 2, 9)
@@ -576,22 +549,12 @@ def _least_delay(links: Links) -> int:
 def informed_time(count: int, at_once: int, every: int, delay: int) -> int | None:
     """Return the first slot by which so many terminals can be informed.
 
-    Parameters
-    ----------
-    count : int
-        Terminals, with the first one, at least 1.
-    at_once, every : int
-        An informed terminal starts at most `at_once` copies, then again every so many slots.
-    delay : int
-        Slots after which a copy arrives at the earliest, at least 1.
+    * `count`: terminals, with the first one, at least 1.
+    * `at_once`, `every`: an informed terminal starts at most `at_once` copies, then again every so many slots.
+    * `delay`: slots after which a copy arrives at the earliest, at least 1.
 
-    Returns
-    -------
-    int or None
-        None if it is too long to count.
+    Returns: None if it is too long to count.
 
-    Examples
-    --------
     >>> [informed_time(n, 1, 1, 1) for n in (1, 2, 4, 5)], informed_time(5, 1, 1, 2), informed_time(4, 1, 3, 4)
     ([0, 1, 2, 3], 4, 8)
     """
@@ -640,23 +603,14 @@ def _spreading(case: Case, demand: Demand, links: Links) -> Iterator[Bound]:
 def spread_time(times: Counts, least: int, most: int, every: int) -> tuple[int, int, int]:
     """Return T, d and R with the largest T that R nodes at d or more slots from a root need, one informed at a time.
 
-    Parameters
-    ----------
-    times : int64[n]
-        Ascending: how long the message takes to each node at the least, 0 for the root.
-    least, most : int
-        The least and the most slots that a link takes, occupancy and latency.
-    every : int
-        Slots after which a node can begin to inform another one, at the least.
+    * `times` (int64[n]): ascending: how long the message takes to each node at the least, 0 for the root.
+    * `least`, `most`: the least and the most slots that a link takes, occupancy and latency.
+    * `every`: slots after which a node can begin to inform another one, at the least.
 
-    Notes
-    -----
     As Theorem 3.3. A node is informed over a path; on it, the sender of hop i informed k_i others first. By T, paths of
     l hops with ``max(d, l * least) + every * (k_1 + ... + k_l) <= T`` inform ``C(K + l, l)`` nodes, where K is the
     largest sum. Plain links give ``C(T, l)``.
 
-    Examples
-    --------
     >>> spread_time(np.array([0, 1, 1, 2]), 1, 1, 1), spread_time(np.array([0, 1, 1, 1]), 1, 1, 1)
     ((2, 0, 4), (2, 0, 4))
     >>> spread_time(np.array([0, 5, 5, 5]), 5, 5, 2)

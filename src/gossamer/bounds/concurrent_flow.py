@@ -28,24 +28,6 @@ from gossamer.questions.cases.demands import Counts, Demand, HubDemand
 from gossamer.questions.cases.links import FAR, Links
 from gossamer.questions.tasks import Chunked, PartialExchange, PartialGather, TotalExchange
 
-__all__ = [
-    "MAX_VARIABLES",
-    "MAX_WORK",
-    "ROUNDINGS",
-    "Flows",
-    "Price",
-    "Resources",
-    "balanced_prices",
-    "best_price",
-    "concurrent_flow_bounds",
-    "flows_of",
-    "paid",
-    "priced_text",
-    "resources_of",
-    "room_used",
-    "sending_price_bounds",
-]
-
 # The bound of prices of sending for messages that are copied, where nodes send one packet a step.
 #
 # Let sets of nodes have weights. Each message that has an origin outside a set and a target inside enters it at least
@@ -91,13 +73,9 @@ class _Sets(NamedTuple):
 def sending_price_bounds(case: Case) -> Iterator[Bound]:
     """Yield the bound of messages that are copied to nodes, and that of contributions combined on their way.
 
-    Notes
-    -----
     A linear program of L variables and N flows for each of at most 40 searches for sets, fewer on large networks; none
     where two searches take more than a second or so (N (N + L) above 750,000).
 
-    Examples
-    --------
     >>> import gossamer
     >>> import networkx as nx
     >>> network = gossamer.networks.from_networkx(nx.complete_bipartite_graph(2, 5))
@@ -481,14 +459,10 @@ def room_used(resources: Resources, load: Floats) -> Floats:
 def balanced_prices(flows: Flows, resources: Resources, seed: int = 0) -> list[Floats]:
     """Return prices of resources that rise where cheapest routes crowd: equal ones, the last ones and their mean.
 
-    Notes
-    -----
     Multiplicative weights. The messages of a few sources at a time take the cheapest paths; the price of a resource
     grows exponentially with its share of the largest load. O(rounds * sources * L log N), rounds by the size.
 
-    References
-    ----------
-    N. Garg, J. Koenemann, "Faster and simpler algorithms for multicommodity flow and other fractional packing
+    Source: N. Garg, J. Koenemann, "Faster and simpler algorithms for multicommodity flow and other fractional packing
     problems", SIAM J. Computing 37, 2007.
     """
     room = resources.capacity.astype(np.float64)
@@ -555,17 +529,10 @@ def concurrent_flow_bounds(case: Case) -> Iterator[Bound]:
 def priced_text(case: Case, toll: Counts, needed: Fraction, moved: str, offered: float) -> str:
     """Return what must pay for links, and what links can have taken, for a witness.
 
-    Parameters
-    ----------
-    case : Case
-    toll : int64[L]
-        What a packet pays on each link of the network.
-    needed : Fraction
-        What must be paid; of each node, as what is offered, where the case is invariant.
-    moved : str
-        What pays, with a verb.
-    offered : float
-        What links, or ports, take a step.
+    * `toll` (int64[L]): what a packet pays on each link of the network.
+    * `needed`: what must be paid; of each node, as what is offered, where the case is invariant.
+    * `moved`: what pays, with a verb.
+    * `offered`: what links, or ports, take a step.
     """
     priced = np.flatnonzero(toll)
     least, times = int(toll[priced].min()), case.network.node_count if case.invariant else 1

@@ -26,22 +26,6 @@ from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, HubDemand, NodeLine
 from gossamer.questions.cases.distances import MAX_VISITS, axes_of
 
-__all__ = [
-    "SEPARATOR_SOURCE",
-    "Branches",
-    "Swept",
-    "branches_of",
-    "cluster_bounds",
-    "cut_node_bounds",
-    "descends_by_one",
-    "own_load",
-    "part_load",
-    "search_sources",
-    "separator_bounds",
-    "sweep_bounds",
-    "swept_networks",
-]
-
 # Bounds from cuts of networks without dimensions, found by breadth-first sweeps.
 #
 # The nodes are put in the order of a search, and every prefix of the order is one side of a cut; the layers of the
@@ -218,15 +202,10 @@ SEPARATOR_SOURCE = "folklore: load of nodes that separate others, as in Dimakopo
 def own_load(demand: HubDemand, hubs: Counts, terminals: Counts, fan: bool) -> Counts:
     """Return the packets that separating nodes must send, or receive, of their own.
 
-    Parameters
-    ----------
-    demand : HubDemand
-        What is asked for.
-    hubs, terminals : int64[...]
-        Hubs and terminals among the separating nodes.
-    fan : bool
-        Whether to count where messages for all are multiplied: the sending of an outward demand, the receiving of an
-        inward one.
+    * `demand`: what is asked for.
+    * `hubs`, `terminals` (int64[...]): hubs and terminals among the separating nodes.
+    * `fan`: whether to count where messages for all are multiplied: the sending of an outward demand, the receiving of
+      an inward one.
     """
     if not fan:
         return terminals * demand.hubs.size - hubs
@@ -478,8 +457,6 @@ def branches_of(network: Network) -> Branches | None:
 
     O(N log N + L).
 
-    Examples
-    --------
     >>> import gossamer
     >>> branches = branches_of(gossamer.network("array:4"))
     >>> branches.node.tolist(), branches.size.tolist()

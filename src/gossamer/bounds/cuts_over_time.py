@@ -27,16 +27,6 @@ from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand
 from gossamer.questions.cases.links import FAR, Links
 
-__all__ = [
-    "LARGEST",
-    "cut_over_time",
-    "cut_over_time_bounds",
-    "fat_tree_time_bounds",
-    "root_flow_bounds",
-    "slot_prices",
-    "target_over_time_bounds",
-]
-
 # A bound for total exchange in fat trees of any capacities: prices of the slots of every level.
 #
 # A message between leaves whose paths meet in level l climbs over a branch of each level 1, ..., l and comes down over
@@ -61,28 +51,13 @@ Longs = npt.NDArray[np.int64]
 def slot_prices(levels: Levels, slots: int) -> SlotPrices | None:
     """Return the prices that come closest to proving that a total exchange takes more than some slots.
 
-    Parameters
-    ----------
-    levels : Levels
-        The shape of the tree, at least of height 1.
-    slots : int
-        T, at least 2h.
+    `levels`: the shape of the tree, at least of height 1. `slots`: T, at least 2h. Returns: None if the linear program
+    was not solved.
 
-    Returns
-    -------
-    SlotPrices or None
-        None if the linear program was not solved.
-
-    Notes
-    -----
     The linear program has O(h^2 T) variables and rows; what the prices need and offer is worked out in integers.
 
-    References
-    ----------
-    Gossamer: duality of flows over time.
+    Source: Gossamer: duality of flows over time.
 
-    Examples
-    --------
     >>> tree = Levels((2, 2, 2), (2, 2, 4))
     >>> [slot_prices(tree, slots).proves for slots in (10, 11)]
     [True, False]
@@ -211,30 +186,15 @@ one is not looked at if another needed no more to which the packets have as far 
 def cut_over_time(links: Links, hub: int, slots: int, amount: Counts | None = None) -> TimeCut | None:
     """Return a cut that proves that a hub cannot send all messages within so many slots, if one is found.
 
-    Parameters
-    ----------
-    links : Links
-        The links, of unsegmented messages.
-    hub, slots : int
-    amount : int64[N], optional
-        The packets that each other node gets. Default: one for each terminal.
+    `links`: the links, of unsegmented messages. `amount` (int64[N]): the packets that each other node gets. Default:
+    one for each terminal. Returns: where all occupancies are 1, None only if the messages can all be delivered in time.
 
-    Returns
-    -------
-    TimeCut or None
-        Where all occupancies are 1, None only if the messages can all be delivered in time.
-
-    Notes
-    -----
     A minimum cut in the network of states (node, slot), in which packets may wait. A link of occupancy o is given an
     o-th of its capacity in each slot to find the cut; what it proves is then counted with whole packets.
 
-    References
-    ----------
-    L. R. Ford, D. R. Fulkerson, "Constructing maximal dynamic flows from static flows", Operations Research 6, 1958.
+    Source: L. R. Ford, D. R. Fulkerson, "Constructing maximal dynamic flows from static flows", Operations Research 6,
+    1958.
 
-    Examples
-    --------
     >>> import gossamer
     >>> case = Case(gossamer.network("array:4"), gossamer.task("scatter"))
     >>> cut = cut_over_time(case.links, 0, 2)

@@ -39,8 +39,6 @@ from gossamer.questions.tasks import (
 )
 from gossamer.questions.tasks.composite_tasks import with_targets
 
-__all__ = ["chain_bounds", "sequence_bounds"]
-
 # Bounds for tasks whose messages wait for others: the broadcasts of an allreduce follow its reductions.
 
 _SEQUENCE_SOURCE = "folklore: the result of a block leaves its root after the last contribution arrived"
@@ -49,15 +47,9 @@ _SEQUENCE_SOURCE = "folklore: the result of a block leaves its root after the la
 def sequence_bounds(case: Case, best: Callable[[Case], Bound]) -> Iterator[Bound]:
     """Yield the bounds of an allreduce that add times of its two halves.
 
-    Parameters
-    ----------
-    case : Case
-        What is asked; anything but an allreduce has no such bound.
-    best : callable
-        ``case -> Bound``: the largest bound of another case.
+    `case`: what is asked; anything but an allreduce has no such bound. `best`: ``case -> Bound``: the largest bound of
+    another case.
 
-    Notes
-    -----
     Each block is reduced before it is broadcast, so the two take the sum of their bounds. The last reduction ends no
     earlier than a reduce-scatter can, and its block must still be broadcast from its root; the first broadcast begins
     no earlier than the shortest reduction ends, and all broadcasts follow it.
@@ -286,15 +278,9 @@ def _times(case: Case, start: Counts, end: Counts) -> Counts:
 def chain_bounds(case: Case, best: Callable[[Case], Bound]) -> Iterator[Bound]:
     """Yield the bounds of what waits for what.
 
-    Parameters
-    ----------
-    case : Case
-        What is asked; where nothing waits there is no such bound.
-    best : callable
-        ``case -> Bound``: the largest bound of another case.
+    `case`: what is asked; where nothing waits there is no such bound. `best`: ``case -> Bound``: the largest bound of
+    another case.
 
-    Notes
-    -----
     O(searches * L log L + pairs log pairs), and the bounds of a few sets of messages.
     """
     task = case.task.task if isinstance(case.task, Chunked) else case.task

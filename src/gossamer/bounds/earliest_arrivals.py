@@ -20,8 +20,6 @@ from gossamer.questions.cases.demands import Counts, Demand, HubDemand, PairDema
 from gossamer.questions.cases.distances import MAX_SEARCHES
 from gossamer.questions.cases.links import FAR, Links
 
-__all__ = ["arrival_bounds", "least_arrival", "searches", "spread", "takes_time"]
-
 _WORK, _LARGE = 20_000_000, 200_000
 """Links looked at by the searches of a bound, a quarter of them where there are many links and nodes."""
 
@@ -145,8 +143,6 @@ class Arrival(NamedTuple):
 def least_arrival(case: Case, node: int, incoming: bool) -> Arrival | None:
     """Return the least time in which a node receives (or sends) its messages, and which of them need it.
 
-    Examples
-    --------
     >>> import gossamer
     >>> slow = gossamer.network("array:3").with_times(2, 1)
     >>> found = least_arrival(Case(slow, gossamer.task("gather", root=0)), 0, True)

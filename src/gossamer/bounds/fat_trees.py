@@ -120,17 +120,10 @@ def _loads(case: Case, demand: HubDemand, level: int) -> Iterator[tuple[int, boo
 def least_with_holes(levels: Levels, level: int, leaf_capacity: int = 1) -> int:
     """Return the least T with ``(c*T - n + 1) * floor((T-1) / (P-1)) >= n - n_(h-i)``, ``P = 2(h-i+1)``; h >= 1.
 
-    Parameters
-    ----------
-    levels : Levels
-        Height h and leaves ``n_0, ..., n_h = n`` of the subtrees of each level.
-    level : int
-        i in 1..h: messages between the subtrees of height h-i count as long.
-    leaf_capacity : int
-        c, what a leaf sends, and receives, at most in a step.
+    * `levels`: height h and leaves ``n_0, ..., n_h = n`` of the subtrees of each level.
+    * `level`: i in 1..h: messages between the subtrees of height h-i count as long.
+    * `leaf_capacity`: c, what a leaf sends, and receives, at most in a step.
 
-    Notes
-    -----
     No total exchange takes fewer steps. Let H(t) be the holes of all leaves by step t: the receptions that they could
     have had, ``c*n*t`` in all, but did not have; by step T each has ``cT - n + 1``. No more first hops are made by
     step t, and no more short messages are received than sent. So the long messages sent by step t are at most H(t)
@@ -138,12 +131,8 @@ def least_with_holes(levels: Levels, level: int, leaf_capacity: int = 1) -> int:
     n_(h-i))`` long messages are sent by step T-P+1, from where this can be used ``floor((T-1)/(P-1))`` times. The
     source takes P steps, not P-1, from one use to the next.
 
-    References
-    ----------
-    Dimakopoulos 1996, (6.6), (6.7) and Theorem 6.10; erratum 9.11.
+    Source: Dimakopoulos 1996, (6.6), (6.7) and Theorem 6.10; erratum 9.11.
 
-    Examples
-    --------
     >>> two = Levels.uniform(2, 6)
     >>> [least_with_holes(Levels.uniform(4, 2), 1), least_with_holes(two, 1), least_with_holes(two, 3)]
     [18, 69, 70]
@@ -158,15 +147,9 @@ def least_with_holes(levels: Levels, level: int, leaf_capacity: int = 1) -> int:
 def least_with_ways(levels: Levels, leaf_capacity: int = 1) -> int:
     """Return the least T that leaves room for the ways of all messages of a total exchange, for h >= 1.
 
-    Parameters
-    ----------
-    levels : Levels
-        The shape of the tree, of n leaves.
-    leaf_capacity : int
-        c, what a leaf sends, and receives, at most in a step.
+    `levels`: the shape of the tree, of n leaves. `leaf_capacity`: c, what a leaf sends, and receives, at most in a
+    step.
 
-    Notes
-    -----
     Let F be the sum of the first steps in which a leaf can send its n-1 messages, c a step. The steps in which they
     arrive have at most the sum ``(n-1) * (T+1) - F``, and a message that goes d hops arrives at least d-1 steps after
     the one in which it leaves. With D the sum of the distances from a leaf, ``(n-1) * (T+1) - 2F >= D - (n-1)``. For
@@ -174,8 +157,6 @@ def least_with_ways(levels: Levels, leaf_capacity: int = 1) -> int:
     - 3`` for k = 2 and h >= 3. With exponential capacities the phases of Dimakopoulos 1996, section 6.3.3, take ``n +
     2h - 2``.
 
-    Examples
-    --------
     >>> [least_with_ways(Levels.uniform(k, h)) for k, h in [(2, 2), (2, 3), (2, 4), (3, 2), (3, 3), (4, 2)]]
     [6, 11, 21, 11, 31, 18]
     """

@@ -25,18 +25,6 @@ from gossamer.questions.cases.demands import Counts, Demand, HubDemand, NodeLine
 from gossamer.questions.cases.distances import Axis, axes_of
 from gossamer.questions.cases.links import Links
 
-__all__ = [
-    "SOURCE",
-    "Floats",
-    "LayerCut",
-    "across_text",
-    "amounts",
-    "cut_bounds",
-    "layer_cut",
-    "prefix_cut",
-    "thin_cuts",
-]
-
 # Sets of nodes that most messages must leave for the links that lead out, found by maximum flows.
 #
 # If all messages for a terminal t are to arrive at a rate of one a step each ``1/x``, every set of nodes without t
@@ -196,19 +184,11 @@ def prefix_cut(case: Case, line: NodeLine, capacity: Counts) -> LayerCut | None:
 def layer_cut(case: Case, line: NodeLine, capacity: Counts) -> LayerCut | None:
     """Return the best cut of a line upwards, where no link leads more than one position up.
 
-    Parameters
-    ----------
-    case : Case
-        What is asked.
-    line : NodeLine
-        Positions of the terminals.
-    capacity : int64[m-1]
-        Packets per slot from each position to the next.
+    * `case`: what is asked.
+    * `line`: positions of the terminals.
+    * `capacity` (int64[m-1]): packets per slot from each position to the next.
 
-    Returns
-    -------
-    LayerCut or None
-        None if nothing has to go up.
+    Returns: None if nothing has to go up.
     """
     if not case.whole or line.size > MAX_POSITIONS:
         return prefix_cut(case, line, capacity)

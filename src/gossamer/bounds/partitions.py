@@ -224,16 +224,9 @@ class Moves(NamedTuple):
 def moves_between(demand: Demand, part: Counts, copies: bool, combines: bool) -> Moves:
     """Return how often messages of a demand must enter parts and leave parts.
 
-    Parameters
-    ----------
-    demand : HubDemand or PairDemand
-    part : int64[N]
-        The part of each node, from 0; -1 of a switch that is in none. Every terminal is in one.
-    copies, combines : bool
-        Whether a node outside the parts may copy messages, or combine contributions.
+    `part` (int64[N]): the part of each node, from 0; -1 of a switch that is in none. Every terminal is in one.
+    `copies`, `combines`: whether a node outside the parts may copy messages, or combine contributions.
 
-    Examples
-    --------
     >>> import gossamer
     >>> case = Case(gossamer.network("fat-tree:k=2,h=2"), gossamer.task("reduce"))
     >>> part = np.array([0, 0, 1, 1, -1, -1, -1])
@@ -265,8 +258,6 @@ def moves_between(demand: Demand, part: Counts, copies: bool, combines: bool) ->
 def time_between(case: Case, part: Counts, enter: bool) -> tuple[Fraction, Load, Counts] | None:
     """Return the time that messages need to enter (or leave) parts, what they load, and over which links; or None.
 
-    Examples
-    --------
     >>> import gossamer
     >>> case = Case(gossamer.network("fat-tree:k=2,h=2"), gossamer.task("reduce-scatter"))
     >>> time, load, links = time_between(case, np.array([0, 1, 2, 3, -1, -1, -1]), True)

@@ -23,16 +23,12 @@ from gossamer.questions.cases.demands import Counts, Demand, HubDemand
 from gossamer.questions.cases.distances import MAX_SEARCHES, MAX_VISITS, Axis, at_least, axes_of
 from gossamer.questions.cases.links import FAR, Links, Shares
 
-__all__ = ["axis_capacity", "distance_bounds", "least_hops", "load_bounds", "port_bounds", "shared_port_bounds"]
-
 # What the links along one axis of a grid or product carry.
 
 
 def axis_capacity(case: Case, axis: Axis) -> int:
     """Return the most packets that a link along an axis carries in a slot under the rules. O(L) at most.
 
-    Examples
-    --------
     >>> import gossamer
     >>> from gossamer.questions.cases.distances import axes_of
     >>> case = Case(gossamer.network("torus:3x4,capacity=1x5"), gossamer.task("alltoall"))
@@ -154,8 +150,6 @@ def shared_port_bounds(case: Case) -> Iterator[Bound]:
 
     O(L + N) time, and that of the distances of the bound of all hops.
 
-    Examples
-    --------
     >>> import gossamer
     >>> full = gossamer.network("complete:6")
     >>> pairs = gossamer.networks.SharedPorts(full.link_source // 2, full.link_target // 2)

@@ -64,18 +64,11 @@ class Proof(Protocol):
 class Load:
     """Packets that must pass places side by side: the links of a cut, ports of nodes, or all links.
 
-    Attributes
-    ----------
-    needed : int
-        Packets, at least 1; under prices, what they must pay.
-    capacity, occupancy, wait : int64[k]
-        Packets that a place passes at once, the steps for which one occupies it, and the steps before the first can
-        enter and after the last has left, together.
-    whole : bool
-        Whether packets are whole. Parts pass as a fluid.
+    * `needed`: packets, at least 1; under prices, what they must pay.
+    * `capacity`, `occupancy`, `wait` (int64[k]): packets that a place passes at once, the steps for which one occupies
+      it, and the steps before the first can enter and after the last has left, together.
+    * `whole`: whether packets are whole. Parts pass as a fluid.
 
-    Examples
-    --------
     >>> Load.of(7, 2).value, Load.of(7, 2, wait=3).value, Load.of(7, 2, whole=False).value
     (Fraction(4, 1), Fraction(7, 1), Fraction(7, 2))
     """
@@ -112,16 +105,12 @@ class Load:
 class Cut(Load):
     """Messages that must leave, or enter, a set of nodes over the links between it and the others.
 
-    Attributes
-    ----------
-    nodes : int64[] or None
-        The set, where it is not told by a dimension of the network.
-    enter : bool
-        Whether they must enter.
-    sources, targets : int64[] or None
-        The nodes from which, and to which, the messages lead that are counted; None for all.
-    side : int64[] or None
-        The nodes of the side that messages leave, where it is told by a dimension or a search of the network.
+    * `nodes` (int64[] or None): the set, where it is not told by a dimension of the network.
+    * `enter`: whether they must enter.
+    * `sources`, `targets` (int64[] or None): the nodes from which, and to which, the messages lead that are counted;
+      None for all.
+    * `side` (int64[] or None): the nodes of the side that messages leave, where it is told by a dimension or a search
+      of the network.
     """
 
     nodes: Counts | None = None
@@ -135,13 +124,8 @@ class Cut(Load):
 class Region(Cut):
     """What must leave a set of nodes of an allreduce by blocks, as contributions or as results.
 
-    Attributes
-    ----------
-    roots : int64[]
-        The roots of the blocks that are counted.
-    deepest, furthest : int
-        The terminal of the set from which contributions come to the border last, and the one outside that results
-        come to last.
+    `roots` (int64[]): the roots of the blocks that are counted. `deepest`, `furthest`: the terminal of the set from
+    which contributions come to the border last, and the one outside that results come to last.
     """
 
     roots: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -153,12 +137,7 @@ class Region(Cut):
 class LateCopies(Load):
     """Parts that leave a set of nodes and then serve only those that one terminal reaches in the time that is left.
 
-    Attributes
-    ----------
-    nodes : int64[]
-        The set.
-    enter : bool
-        Whether contributions enter it, backwards in time.
+    `nodes` (int64[]): the set. `enter`: whether contributions enter it, backwards in time.
     """
 
     nodes: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -169,12 +148,8 @@ class LateCopies(Load):
 class Partition(Load):
     """Messages that must enter, or leave, the parts of a network, counted over all parts.
 
-    Attributes
-    ----------
-    part : int64[N]
-        The part of each node, -1 of a switch that is in none.
-    leaves, enters : int64[] or None
-        The parts that contributions must leave, and those that results must enter; None where all count alike.
+    `part` (int64[N]): the part of each node, -1 of a switch that is in none. `leaves`, `enters` (int64[] or None): the
+    parts that contributions must leave, and those that results must enter; None where all count alike.
     """
 
     part: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -213,12 +188,8 @@ class PartsOverTime:
 class Prices(Load):
     """What all messages must pay on their ways; a place offers its price for each packet.
 
-    Attributes
-    ----------
-    price : int64[L]
-        The price of a slot of each link of the network, the ports that it uses included.
-    each : int64[R]
-        The price of a slot of each place: link, limited port or shared port, in the order of `capacity`.
+    `price` (int64[L]): the price of a slot of each link of the network, the ports that it uses included. `each`
+    (int64[R]): the price of a slot of each place: link, limited port or shared port, in the order of `capacity`.
     """
 
     price: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -229,15 +200,11 @@ class Prices(Load):
 class CallPrices(Load):
     """What the calls of an allreduce must pay for links; a place offers its price for each packet.
 
-    Attributes
-    ----------
-    length : int64[L]
-        What a packet pays on each link of the network.
-    parted : bool
-        Whether hops count for the parts that they join, as where switches and idle nodes combine and copy; else calls
-        pay for their ways, twice a minimum spanning tree of the members of each sum.
-    each : int64[R]
-        The price of a slot of each place: link, limited port or shared port, in the order of `capacity`.
+    * `length` (int64[L]): what a packet pays on each link of the network.
+    * `parted`: whether hops count for the parts that they join, as where switches and idle nodes combine and copy; else
+      calls pay for their ways, twice a minimum spanning tree of the members of each sum.
+    * `each` (int64[R]): the price of a slot of each place: link, limited port or shared port, in the order of
+      `capacity`.
     """
 
     length: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -249,14 +216,9 @@ class CallPrices(Load):
 class PortPrices(Load):
     """What messages must pay to enter sets of nodes; a node that sends, or receives, a packet offers its price at most.
 
-    Attributes
-    ----------
-    price : int64[N]
-        The price of each node.
-    sets : tuple of int64[]
-        The sets of nodes.
-    weight : int64[]
-        What each set is worth to a message that must enter it (or leave it, where nodes receive).
+    * `price` (int64[N]): the price of each node.
+    * `sets` (tuple of int64[]): the sets of nodes.
+    * `weight` (int64[]): what each set is worth to a message that must enter it (or leave it, where nodes receive).
     """
 
     price: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -268,14 +230,10 @@ class PortPrices(Load):
 class Separator(Load):
     """Messages that nodes must send, or receive, as they lie between others, or are their only neighbors.
 
-    Attributes
-    ----------
-    nodes : int64[]
-        The nodes that send, or receive, one packet at a time.
-    send : bool
-        Whether they send.
-    alone : int64[] or None
-        The nodes that get (or send) the messages by themselves; None where the nodes lie between parts.
+    * `nodes` (int64[]): the nodes that send, or receive, one packet at a time.
+    * `send`: whether they send.
+    * `alone` (int64[] or None): the nodes that get (or send) the messages by themselves; None where the nodes lie
+      between parts.
     """
 
     nodes: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -287,16 +245,11 @@ class Separator(Load):
 class TimeCut:
     """Messages that must get across a cut of links and slots, and fewer packets that can.
 
-    Attributes
-    ----------
-    slots : int
-        The slots that are not enough.
-    messages, room : int
-        What must cross, and what can cross in so many slots; `room` is the less.
-    since : int64[N]
-        The slot from which on a node lies on the side of the hub; nodes that never do have the number of slots plus 1.
-        A packet crosses on a link (u, v) if it leaves in slot ``since[u]`` or later and is at v before slot
-        ``since[v]``; of s such slots a link of capacity c and occupancy o can use ``c * ceil(s / o)``.
+    * `slots`: the slots that are not enough.
+    * `messages`, `room`: what must cross, and what can cross in so many slots; `room` is the less.
+    * `since` (int64[N]): the slot from which on a node lies on the side of the hub; nodes that never do have the number
+      of slots plus 1. A packet crosses on a link (u, v) if it leaves in slot ``since[u]`` or later and is at v before
+      slot ``since[v]``; of s such slots a link of capacity c and occupancy o can use ``c * ceil(s / o)``.
     """
 
     slots: int
@@ -314,12 +267,8 @@ class TimeCut:
 class SlotPrices:
     """Prices that prove that a total exchange in a fat tree takes more than so many slots, if `needed` > `offered`.
 
-    Attributes
-    ----------
-    up, down : int64[h, T]
-        The prices of a hop over a branch of each level in each slot.
-    needed, offered : int
-        What all messages must pay together, and what all branches offer.
+    `up`, `down` (int64[h, T]): the prices of a hop over a branch of each level in each slot. `needed`, `offered`: what
+    all messages must pay together, and what all branches offer.
     """
 
     up: Counts
@@ -342,18 +291,13 @@ class SlotPrices:
 class QuickestFlow:
     """A way that is long if each link counts with its latency and its price, where all links are worth the packets.
 
-    Attributes
-    ----------
-    source, target, packets : int
-        What must get from one node to another.
-    way : int
-        The length of the shortest path, where a link has the length ``worth * latency + packets * toll``.
-    worth : int
-        What all links and ports are worth a slot: the sum of capacities times prices.
-    toll : int64[L]
-        What a packet pays on each link of the network: the price of a slot times the slots that it takes.
-    each : int64[R]
-        The price of a slot of each link of the network, then of each node that sends, or receives, one packet a slot.
+    * `source`, `target`, `packets`: what must get from one node to another.
+    * `way`: the length of the shortest path, where a link has the length ``worth * latency + packets * toll``.
+    * `worth`: what all links and ports are worth a slot: the sum of capacities times prices.
+    * `toll` (int64[L]): what a packet pays on each link of the network: the price of a slot times the slots that it
+      takes.
+    * `each` (int64[R]): the price of a slot of each link of the network, then of each node that sends, or receives, one
+      packet a slot.
     """
 
     source: int
@@ -374,17 +318,10 @@ class QuickestFlow:
 class Chain:
     """Times that follow one another: of ways, of what must come before and after, of loads and other proofs.
 
-    Attributes
-    ----------
-    parts : tuple of Fraction or Proof
-        The times.
-    whole : bool
-        Whether the sum is rounded up to a whole step.
-    node : int or None
-        The node that takes something in, or sends it, in the first of these times.
+    * `parts`: the times.
+    * `whole`: whether the sum is rounded up to a whole step.
+    * `node`: the node that takes something in, or sends it, in the first of these times.
 
-    Examples
-    --------
     >>> Chain((Fraction(2), Load.of(7, 2, whole=False))).value, Chain((Fraction(1, 2),), whole=True).value
     (Fraction(11, 2), Fraction(1, 1))
     """
@@ -404,11 +341,7 @@ class Chain:
 class OfTask:
     """The proof of a bound of another task, which whoever carries out the one that is asked carries out, too.
 
-    Attributes
-    ----------
-    proof : Proof
-    task : Task
-        The broadcast of what a member contributes to a sum, or the reduction of the result of one.
+    `task`: the broadcast of what a member contributes to a sum, or the reduction of the result of one.
     """
 
     proof: Proof
@@ -423,15 +356,10 @@ class OfTask:
 def served(links: Links, some: Counts, needed: int, early: Counts, late: Counts) -> Iterator[Load]:
     """Yield the loads of some links that packets must pass: of the links, and of the ports of nodes if limited.
 
-    Parameters
-    ----------
-    links : Links
-    some : int64[k]
-        The links, by their places in `links`.
-    needed : int
-        Packets that must pass.
-    early, late : int64[k]
-        Steps before the first packet can leave over each link, and after the last has arrived.
+    * `some` (int64[k]): the links, by their places in `links`.
+    * `needed`: packets that must pass.
+    * `early`, `late` (int64[k]): steps before the first packet can leave over each link, and after the last has
+      arrived.
     """
     occupancy, latency = links.occupancy[some], links.latency[some]
     yield Load(needed, links.capacity[some], occupancy, np.minimum(early + latency + late, FAR), links.whole)
@@ -484,16 +412,9 @@ class LeastCut:
 def least_cut(tail: Counts, head: Counts, room: Counts | npt.NDArray[np.float64], source: int, sink: int) -> LeastCut:
     """Return a largest flow, and so a least cut, between two nodes of a network of links with capacities.
 
-    Parameters
-    ----------
-    tail, head : int64[k]
-        Ends of the links. Source or sink is the node of the largest number.
-    room : float64[k] or int64[k]
-        Capacities, those of parallel links added up; rounded, and at most 2^30.
-    source, sink : int
+    `tail`, `head` (int64[k]): ends of the links. Source or sink is the node of the largest number. `room` (float64[k]
+    or int64[k]): capacities, those of parallel links added up; rounded, and at most 2^30.
 
-    Examples
-    --------
     >>> found = least_cut(np.array([0, 0, 1]), np.array([1, 2, 2]), np.array([3, 1, 1]), 0, 2)
     >>> found.flow, found.near.tolist(), found.far.tolist()
     (2, [True, True, False], [False, False, True])

@@ -58,8 +58,6 @@ __all__ = [
 def relaxed(case: Case) -> Case:
     """Return the case on plain links, with storing switches.
 
-    Notes
-    -----
     Links without time are faster. A switch that cuts through passes a packet on in the slot in which it comes; very
     small parts come as close to that as one likes, so bounds for segmented messages hold for it.
     """

@@ -28,18 +28,6 @@ from gossamer.questions.cases.demands import Counts, Demand, HubDemand, NodeLine
 from gossamer.questions.cases.distances import axes_of
 from gossamer.questions.cases.links import FAR, Links
 
-__all__ = [
-    "Crossing",
-    "KnownSets",
-    "best_crossing",
-    "best_cut",
-    "color_classes",
-    "crossing",
-    "crossings",
-    "port_set_bounds",
-    "set_cut_bounds",
-]
-
 # Bounds from sets of nodes with few neighbors, where nodes use one port at a time.
 #
 # The messages that the nodes of a set must receive come from the neighbors of the set, and where a node sends one
@@ -196,19 +184,9 @@ def crossings(demand: Demand, sources: Mask, targets: Mask) -> int:
 def crossing(case: Case, inside: Mask, sources: Mask, targets: Mask) -> Crossing | None:
     """Return what it takes that the messages from some nodes of a set to some nodes outside leave it.
 
-    Parameters
-    ----------
-    case : Case
-    inside, sources, targets : bool[N]
-        The set; nodes of it; nodes that are not in it.
+    `inside`, `sources`, `targets` (bool[N]): the set; nodes of it; nodes that are not in it. Returns: None if no
+    message must leave.
 
-    Returns
-    -------
-    Crossing or None
-        None if no message must leave.
-
-    Examples
-    --------
     >>> import gossamer
     >>> case = Case(gossamer.network("array:4").with_times(2, 1), gossamer.task("alltoall"))
     >>> half = np.arange(4) < 2
@@ -330,14 +308,8 @@ class KnownSets:
     They are the terminals, each by itself, and the servers, racks and pods into which the network falls without its
     slower links, or without its higher switches.
 
-    Attributes
-    ----------
-    inside : list of bool[N]
-    rates : float64[2, K]
-        Packets a step over the links out of each set, and into it.
+    `inside`: list of bool[N]. `rates` (float64[2, K]): packets a step over the links out of each set, and into it.
 
-    Examples
-    --------
     >>> import gossamer
     >>> case = Case(gossamer.network("ring:4"), gossamer.task("alltoall"))
     >>> known = KnownSets(case.links)

@@ -35,8 +35,6 @@ from gossamer.errors import (
     nearest,
 )
 
-__all__ = ["with_advice"]
-
 _MEANT = re.compile(r"'([^']+)'[^']*\(did you mean '([^']+)'\?\)")
 _TOO_FEW = re.compile(r"\bneeds (\w+) of at least (\d+)\b")
 _TAKE = re.compile(r"; take (--[\w-]+) ([\w-]+)")
@@ -81,17 +79,10 @@ _FIELDS = {
 def with_advice(text: str, arguments: Sequence[str], error: Exception | None = None) -> str:
     """Return the text of an error with what to type next, where it does not say so itself.
 
-    Parameters
-    ----------
-    text : str
-        What was wrong, in one line.
-    arguments : sequence of str
-        What was typed after ``gossamer``.
-    error : Exception, optional
-        What was raised; bad usage of the command line if it is none of gossamer's errors.
+    * `text`: what was wrong, in one line.
+    * `arguments`: what was typed after ``gossamer``.
+    * `error`: what was raised; bad usage of the command line if it is none of gossamer's errors.
 
-    Examples
-    --------
     >>> with_advice("unknown task 'algather' (did you mean 'allgather'?)", ["plan", "torus:8x8", "algather"])
     "unknown task 'algather' (did you mean 'allgather'?); try: gossamer plan torus:8x8 allgather"
     >>> with_advice("unknown network family 'torus8x8'", ["plan", "torus8x8", "allgather"])

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from gossamer.simulation.random_arrivals.schemes import Mix
     from gossamer.simulation.random_arrivals.settings import Settings
 
-__all__ = ["simulate_arrivals"]
-
 _STEPS = 200
 """The most steps of a simulation on a page."""
 

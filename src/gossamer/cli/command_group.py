@@ -14,8 +14,6 @@ from gossamer.cli.console import styled
 from gossamer.cli.options import AT_FIRST, HEADINGS
 from gossamer.errors import nearest, shown
 
-__all__ = ["EXAMPLES", "MORE_COMMANDS", "PURPOSES", "TOUR", "Command", "Commands", "dressed", "group"]
-
 # What the commands are for: their purposes in the help, each command with an example that runs.
 
 PURPOSES: tuple[tuple[str, dict[str, str]], ...] = (

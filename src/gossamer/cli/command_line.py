@@ -9,8 +9,6 @@ from typing import Any
 from gossamer.cli.command_group import EXAMPLES
 from gossamer.errors import GossamerError
 
-__all__ = ["OF_SCHEDULES", "OF_TASKS", "CommandLine", "Words", "msccl_ranks", "understood"]
-
 Words = list[str]
 """What is typed after ``gossamer``."""
 OF_TASKS = ("plan", "compare", "bounds", "faults", "demands")
@@ -24,18 +22,11 @@ _MOST_NODES, _MOST_LINKS = 1100, 12_000
 class CommandLine:
     """The words of a command line: which name the command, and which are its arguments.
 
-    Attributes
-    ----------
-    words : list of str
-        What was typed after ``gossamer``.
-    name : str
-        The words of the command; empty if there is none.
-    options : list of str
-        The options of the command.
-    takes_network : bool
-        Whether one of its arguments is a network.
-    places : list of int
-        Where its arguments stand among the words.
+    * `words`: what was typed after ``gossamer``.
+    * `name`: the words of the command; empty if there is none.
+    * `options`: the options of the command.
+    * `takes_network`: whether one of its arguments is a network.
+    * `places`: where its arguments stand among the words.
     """
 
     def __init__(self, words: Words) -> None:

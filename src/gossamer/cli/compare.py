@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from gossamer.bounds import Bound
 
-__all__ = ["bounds", "compare"]
-
 SizesOutput = Annotated[
     list[Path] | None,
     written(

@@ -15,21 +15,6 @@ from typing import Any, TextIO
 
 from gossamer.errors import FileFormatError, shown
 
-__all__ = [
-    "check_other_than",
-    "hush_libraries",
-    "print_entries",
-    "print_error",
-    "print_json",
-    "print_rows",
-    "print_summary",
-    "print_written",
-    "progress",
-    "styled",
-    "typed",
-    "width",
-]
-
 typed: list[str] = []
 """What was typed after ``gossamer`` for the command that runs, in today's words."""
 
@@ -118,10 +103,7 @@ def progress(after: float = 1.0) -> Iterator[Callable[[str], None]]:
 
     There is one bar at a time: in a block of another one, nothing is shown.
 
-    Yields
-    ------
-    callable
-        To be called with the name of each stage as it begins.
+    Yields: to be called with the name of each stage as it begins.
     """
     global _shown
     if _shown is not None or sys.stderr is None or not sys.stderr.isatty():

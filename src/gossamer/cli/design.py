@@ -12,8 +12,6 @@ from gossamer.cli.files import check_certificate
 from gossamer.cli.options import Certificate, Engine, Json, Scheduler, Words, at_once, fills, pictured, written
 from gossamer.errors import FileFormatError, ModelError
 
-__all__ = ["design"]
-
 _DRAWN = 1_024
 """Nodes up to which a layout is drawn."""
 _SHORT = 24

@@ -46,10 +46,7 @@ _ENVIRONMENT = {
 def manual_page(context: Any) -> str:
     """Return the manual page of the application of a context, in roff.
 
-    Parameters
-    ----------
-    context : click.Context
-        Of the application, not of a command in it.
+    `context` (click.Context): of the application, not of a command in it.
     """
     program = context.command
     lines = [
@@ -151,18 +148,11 @@ _PROGRAMS = (
 class Finding:
     """One thing that was looked for.
 
-    Attributes
-    ----------
-    subject : str
-        What it belongs to: this program, packages, extras, compilers, MPI, SimGrid, browsers, caches.
-    name : str
-        What was looked for.
-    state : str
-        ``"good"``, ``"absent"`` or ``"broken"``.
-    found : str
-        Its version or place, or what it would be for.
-    remedy : str
-        The command that gets it; empty where nothing is to be done.
+    * `subject` (str): what it belongs to: this program, packages, extras, compilers, MPI, SimGrid, browsers, caches.
+    * `name` (str): what was looked for.
+    * `state` (str): ``"good"``, ``"absent"`` or ``"broken"``.
+    * `found` (str): its version or place, or what it would be for.
+    * `remedy` (str): the command that gets it; empty where nothing is to be done.
     """
 
     subject: str
@@ -175,13 +165,9 @@ class Finding:
 def examine() -> list[Finding]:
     """Look for everything that gossamer can use.
 
-    Returns
-    -------
-    list of Finding
-        In the order of the subjects; programs are asked for their versions, for at most 10 seconds each.
+    Returns: list of Finding: in the order of the subjects; programs are asked for their versions, for at most 10
+    seconds each.
 
-    Examples
-    --------
     >>> found = examine()
     >>> [f.state for f in found if f.name == "numba"]
     ['good']

@@ -25,8 +25,6 @@ from gossamer.cli.options import (
 )
 from gossamer.errors import GossamerError, NotApplicableError, ScheduleError
 
-__all__ = ["certify", "export", "import_foreign", "run"]
-
 
 def export(
     file: ScheduleFile,

@@ -12,8 +12,6 @@ from gossamer.cli.console import print_entries, print_json
 from gossamer.cli.options import RULES, Json, SwitchingOption, fails, fills
 from gossamer.errors import ModelError, NotApplicableError
 
-__all__ = ["list_known"]
-
 _SAMPLED_NODES = 4096
 _COUNTED_LINKS = 10_000
 """For more links the trees of all schemes, which a limit is counted from, take from ten seconds to minutes."""

@@ -28,8 +28,6 @@ from gossamer.cli.options import (
 )
 from gossamer.errors import ModelError
 
-__all__ = ["demands", "network", "place", "routes"]
-
 NetworkOutput = Annotated[
     list[Path] | None,
     written("Write the network (.edges, .json, .ibnet, ...), NCCL's rings on it (.xml), or draw it (.svg, .png, .pdf)"),

@@ -9,8 +9,6 @@ import itertools
 import re
 from collections.abc import Sequence
 
-__all__ = ["COMMANDS", "OPTIONS", "in_new_words"]
-
 COMMANDS: dict[str, str] = {
     "networks": "list networks",
     "tasks": "list tasks",
@@ -42,8 +40,6 @@ OPTIONS: tuple[tuple[str, str, str], ...] = (
 def in_new_words(arguments: Sequence[str]) -> list[str]:
     """Return a command line in the words of today.
 
-    Examples
-    --------
     >>> in_new_words(["wormhole", "traffic", "torus:4x4", "--load", "0.2"])
     ['simulate', 'traffic', 'torus:4x4', '--load', '0.2']
     >>> in_new_words(["algorithms", "--network=star:4", "--json"])
@@ -276,8 +272,6 @@ _SMALL = {"torus": "8x8", "array": "8x8", "ring": "8", "hypercube": "4", "comple
 def meant_network(text: str) -> list[str]:
     """Return networks that may be meant by a text which names none, the likeliest first; not every one exists.
 
-    Examples
-    --------
     >>> meant_network("torus8x8")[0], meant_network("8x8")[0], meant_network("fattree:4")[0]
     ('torus:8x8', 'torus:8x8', 'folded-clos:4')
     """

@@ -22,45 +22,6 @@ import typer
 from gossamer.cli.console import check_other_than, hush_libraries, print_error
 from gossamer.errors import ModelError
 
-__all__ = [
-    "AT_FIRST",
-    "HEADINGS",
-    "OF_SECONDS",
-    "BytesOfPlan",
-    "Certificate",
-    "Collective",
-    "Engine",
-    "Foreign",
-    "ForeignToo",
-    "Json",
-    "Limit",
-    "NetworkArgument",
-    "Options",
-    "Question",
-    "ScheduleFile",
-    "Scheduler",
-    "Seed",
-    "SizesKind",
-    "SizesOfPlan",
-    "SwitchingOption",
-    "TaskArgument",
-    "Verbose",
-    "Where",
-    "Words",
-    "asks",
-    "at_once",
-    "described",
-    "fails",
-    "fills",
-    "network_first",
-    "pictured",
-    "planner_words",
-    "read_network",
-    "say_assumed",
-    "taking",
-    "written",
-]
-
 HEADINGS = (
     *("Arguments", "Network", "Task", "Requests", "Traffic", "Routers", "Rules", "Time", "Time of wormhole messages"),
     *("Search", "Output", "Rarely needed", "Options"),
@@ -293,16 +254,10 @@ _FLAGS = {"segmented": "--segmented/--unsegmented", "one_way": "--one-way/--two-
 class Words:
     """Options that fill one thing.
 
-    Attributes
-    ----------
-    module : str
-        Where it stands, such as ``"questions/costs.py"`` in the package.
-    name : str
-        A dataclass, whose docstring has Attributes, or a function, whose docstring has Parameters.
-    fields : tuple of str
-        The fields or keywords that are options, in order; all of a dataclass when empty.
-    heading : str, optional
-        The heading above them in the help, one of `HEADINGS`.
+    * `module`: where it stands, such as ``"questions/costs.py"`` in the package.
+    * `name`: a dataclass, whose docstring has Attributes, or a function, whose docstring has Parameters.
+    * `fields`: the fields or keywords that are options, in order; all of a dataclass when empty.
+    * `heading`: the heading above them in the help, one of `HEADINGS`.
     """
 
     module: str

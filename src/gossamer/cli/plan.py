@@ -32,8 +32,6 @@ from gossamer.cli.options import (
 )
 from gossamer.errors import FileFormatError, GossamerError, ModelError
 
-__all__ = ["algorithm_options", "faults", "plan", "print_sizes", "replan", "several_sizes"]
-
 _SHOWN = 10
 """Failures that are printed."""
 _MANY = 20
@@ -130,12 +128,7 @@ def print_next(found: Any, files: list[Path], others: Iterable[str]) -> None:
 def next_commands(found: Any, file: Path) -> list[str]:
     """Return commands that go on with a schedule that was written to a file.
 
-    Parameters
-    ----------
-    found : Outcome
-        What was planned.
-    file : Path
-        The schedule file.
+    `found`: what was planned. `file`: the schedule file.
     """
     from gossamer.errors import ScheduleError
     from gossamer.graphs.modulo_scheduling import Generation

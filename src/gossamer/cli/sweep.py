@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from gossamer.studies.sweeps.study import Estimate, Shown, Study
 
 
-__all__ = ["commands", "reproduce"]
-
 ReproduceOutput = Annotated[
     list[Path] | None,
     written("Also draw the source's curves (.svg, .png, .pdf), or what its text describes (a folder)"),

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from gossamer.networks import Network
     from gossamer.simulation.flits import DeadlockFreedom, Saturation, TrafficRun, TrafficSettings
 
-__all__ = ["FLITS", "ROUTERS", "PresetName", "deadlock", "simulate_saturation", "simulate_traffic"]
-
 _CYCLES = 1000
 """The most cycles of a simulation on a page."""
 

@@ -15,8 +15,6 @@ from gossamer.cli.files import FOREIGN, check_schedule, is_certificate, message_
 from gossamer.cli.options import Collective, Foreign, ForeignToo, Json, Limit, OtherBytes, ScheduleFile, written
 from gossamer.errors import FileFormatError, ScheduleError, TaskError
 
-__all__ = ["explain", "verify"]
-
 
 def verify(
     file: ScheduleFile,

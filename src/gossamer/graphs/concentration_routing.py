@@ -50,24 +50,15 @@ class Rotation:
     Digit l of a name is digit ``(l + c) mod d`` of the node: the name is the cyclic right shift of the node's digits by
     c places. All digits may have different bases.
 
-    Attributes
-    ----------
-    shift : int
-        The class c.
-    sides : tuple of int
-        Base of each digit of a name, least significant first.
-    wraps : tuple of bool
-        Whether the nodes that differ in a digit only form a ring (gamma = 2) or a line (gamma = 1).
-    places : tuple of int, length d+1
-        Value of a one in each digit: ``places[l] = sides[0] * ... * sides[l-1]``.
-    strides : tuple of int
-        Difference in node number of one step along each digit.
-    columns : tuple of int
-        Column of each digit in `links_along`, ``(l + c) mod d``.
-    node : int32[N]
-        The node of each name.
-    name : int32[N]
-        The name of each node.
+    * `shift` (int): the class c.
+    * `sides` (tuple of int): base of each digit of a name, least significant first.
+    * `wraps` (tuple of bool): whether the nodes that differ in a digit only form a ring (gamma = 2) or a line (gamma =
+      1).
+    * `places` (tuple of int, length d+1): value of a one in each digit: ``places[l] = sides[0] * ... * sides[l-1]``.
+    * `strides` (tuple of int): difference in node number of one step along each digit.
+    * `columns` (tuple of int): column of each digit in `links_along`, ``(l + c) mod d``.
+    * `node` (int32[N]): the node of each name.
+    * `name` (int32[N]): the name of each node.
     """
 
     shift: int
@@ -89,14 +80,9 @@ class Rotation:
 class RotatedClass:
     """The packets that algorithm A_c routes, in the order of the rotated names of their origins.
 
-    Attributes
-    ----------
-    rotation : Rotation
-        The names.
-    origin : int32[m]
-        Name of the origin of the packet of each rank, ascending.
-    packet : int32[m]
-        The packet of each rank; the first of consecutive ones when it is cut in halves.
+    * `rotation` (Rotation): the names.
+    * `origin` (int32[m]): name of the origin of the packet of each rank, ascending.
+    * `packet` (int32[m]): the packet of each rank; the first of consecutive ones when it is cut in halves.
     """
 
     rotation: Rotation
@@ -117,16 +103,10 @@ def _kept(grid: Grid) -> list[int]:
 def rotations(grid: Grid) -> list[Rotation]:
     """Return the rotations 0..d-1 of a grid with d dimensions of side 2 and more.
 
-    Notes
-    -----
     O(d N) time and 8 d N bytes.
 
-    References
-    ----------
-    Varvarigos and Bertsekas 1994, proof of Theorem 6 and its footnote.
+    Source: Varvarigos and Bertsekas 1994, proof of Theorem 6 and its footnote.
 
-    Examples
-    --------
     In the 3 x 2 array, node 3 = (1, 1); its rotated name has digits (1, 1) too, but of bases 2 and 3:
 
     >>> for r in rotations(Grid((3, 2), (False, False))):
@@ -165,17 +145,11 @@ def rotations(grid: Grid) -> list[Rotation]:
 def links_along(network: Network) -> IntArray:
     """Return the link from each node one step up and one step down along each digit.
 
-    Returns
-    -------
-    int32[N, d, 2]
-        Link numbers, -1 where an array ends; d counts the dimensions of side 2 and more, least significant first.
+    Returns: int32[N, d, 2]: link numbers, -1 where an array ends; d counts the dimensions of side 2 and more, least
+    significant first.
 
-    Notes
-    -----
     O(d L) time.
 
-    Examples
-    --------
     >>> from gossamer.networks import ring
     >>> links_along(ring(4))[:, 0].tolist()
     [[0, 1], [2, 3], [4, 5], [6, 7]]
@@ -234,30 +208,16 @@ Whole: TypeAlias = npt.NDArray[np.int64]
 def packing_legs(rotation: Rotation, origin: IntArray, digits: Iterable[int] | None = None) -> Iterator[Leg]:
     """Yield the legs of the packets' paths, one digit after the other.
 
-    Parameters
-    ----------
-    rotation : Rotation
-        The names.
-    origin : int32[m]
-        Name of the origin of the packet of each rank, ascending.
-    digits : iterable of int, optional
-        The order in which the digits are corrected; default 0..d-1, the only one that is free of conflicts.
+    * `rotation` (Rotation): the names.
+    * `origin` (int32[m]): name of the origin of the packet of each rank, ascending.
+    * `digits` (iterable of int): the order in which the digits are corrected; default 0..d-1, the only one that is free
+      of conflicts.
 
-    Yields
-    ------
-    digit : int
-        The digit that is corrected.
-    name : int32[m]
-        Where each packet is before.
-    move : int32[m]
-        Steps it goes up (or down, if negative) along that digit.
+    Yields: `digit` (int): the digit that is corrected. `name` (int32[m]): where each packet is before. `move`
+    (int32[m]): steps it goes up (or down, if negative) along that digit.
 
-    References
-    ----------
-    Varvarigos and Bertsekas 1994, Theorem 3.
+    Source: Varvarigos and Bertsekas 1994, Theorem 3.
 
-    Examples
-    --------
     >>> from gossamer.networks import array
     >>> from gossamer.graphs.concentration_routing import rotations
     >>> for leg in packing_legs(rotations(array(3, 3).grid)[0], np.array([2, 5])):
@@ -286,32 +246,18 @@ def write_packing(
 ) -> int:
     """Write the hops of the packing phase of all classes together, sorted by slot.
 
-    Parameters
-    ----------
-    columns : tuple of int32 arrays
-        Slot, link and packet of each hop, filled up to row `at`.
-    at : int
-        The row to start from.
-    first_slot : int
-        Slot in which the phase begins.
-    classes : sequence of RotatedClass
-        Of different shifts: they use different dimensions at any time.
-    links : int32[N, d, 2]
-        From `links_along`.
-    steps : int
-        Steps for each digit, at least the largest side less 1. The phase takes ``d * steps * halves`` slots.
-    halves : int
-        1, or 2 for packets p and p+1 that share a path; the second follows in the next slot.
-    digits : sequence of int, optional
-        Passed to `packing_legs`.
+    * `columns` (tuple of int32 arrays): slot, link and packet of each hop, filled up to row `at`.
+    * `at` (int): the row to start from.
+    * `first_slot` (int): slot in which the phase begins.
+    * `classes` (sequence of RotatedClass): of different shifts: they use different dimensions at any time.
+    * `links` (int32[N, d, 2]): from `links_along`.
+    * `steps` (int): steps for each digit, at least the largest side less 1. The phase takes ``d * steps * halves``
+      slots.
+    * `halves` (int): 1, or 2 for packets p and p+1 that share a path; the second follows in the next slot.
+    * `digits` (sequence of int): passed to `packing_legs`.
 
-    Returns
-    -------
-    int
-        The row after the last one written.
+    Returns: the row after the last one written.
 
-    Notes
-    -----
     Time linear in the hops, at most ``m * sum(sides - 1)`` for m packets.
     """
     paths = [(each.rotation, each.packet, list(packing_legs(each.rotation, each.origin, digits))) for each in classes]
@@ -329,17 +275,11 @@ def write_legs(
 ) -> int:
     """Write the hops of packets that go leg by leg, all starting each leg at once; return the row after the last.
 
-    Parameters
-    ----------
-    columns, at, first_slot, links, halves
-        As for `write_packing`.
-    paths : sequence of (Rotation, int32[m], legs)
-        Names, packets, and their legs as from `packing_legs`, for each class.
-    steps : sequence of int
-        Steps for each leg, the same for all classes.
+    * `columns`, `at`, `first_slot`, `links`, `halves`: as for `write_packing`.
+    * `paths` (sequence of (Rotation, int32[m], legs)): names, packets, and their legs as from `packing_legs`, for each
+      class.
+    * `steps` (sequence of int): steps for each leg, the same for all classes.
 
-    Notes
-    -----
     O(hops).
     """
     for leg, length in zip(_straight(paths, links), steps, strict=True):

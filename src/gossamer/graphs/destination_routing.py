@@ -307,24 +307,13 @@ def destination_routes(
 ) -> Iterator[IntArray]:
     """Yield tables of the next cable by node and destination, int32[N, T], each loaded less in an alltoall.
 
-    Parameters
-    ----------
-    network : Network
-        Any in which every terminal reaches every other.
-    enough : float
-        A load of the busiest cable, times its `Cables.time`, at which the search ends.
-    seed : int
-        For the order of the destinations.
-    progress : callable, optional
-        Told what happens.
+    * `network` (Network): any in which every terminal reaches every other.
+    * `enough` (float): a load of the busiest cable, times its `Cables.time`, at which the search ends.
+    * `seed` (int): for the order of the destinations.
+    * `progress` (callable): told what happens.
 
-    Raises
-    ------
-    NetworkError
-        If a terminal does not reach another.
+    Raises `NetworkError` if a terminal does not reach another.
 
-    Notes
-    -----
     Terminals do not pass messages on where the network has switches that do; without these ways, all may. Destinations
     are led one after the other along trees of shortest paths; a cable costs a power of what it carries, and the power
     grows from round to round. Then the same with cheapest paths of any length. A round takes O(T (N + L log N)).
@@ -415,28 +404,14 @@ def routing_table(
 ) -> RoutingTable:
     """Return a routing table that is balanced for alltoall and cannot deadlock.
 
-    Parameters
-    ----------
-    network : Network
-        Any in which every terminal reaches every other.
-    enough : float
-        A load at which the search for a better balance ends; see `destination_routes`.
-    layers : int
-        Virtual layers at most.
-    seed : int
-        The same seed gives the same table.
-    progress : callable, optional
-        Told what happens.
+    * `network` (Network): any in which every terminal reaches every other.
+    * `enough` (float): a load at which the search for a better balance ends; see `destination_routes`.
+    * `layers` (int): virtual layers at most.
+    * `seed` (int): the same seed gives the same table.
+    * `progress` (callable): told what happens.
 
-    Raises
-    ------
-    NetworkError
-        If a terminal does not reach another.
-    ModelError
-        If more layers are needed.
+    Raises `NetworkError` if a terminal does not reach another. Raises `ModelError` if more layers are needed.
 
-    Examples
-    --------
     >>> import gossamer
     >>> routing_table(gossamer.network("torus:4x4")).layers
     1
@@ -482,10 +457,8 @@ def _in_one_layer(
     above `most` and above `_WITHIN` times `enough`. Then other ranks are tried as well: cables up to a root before
     those down (up*/down*). So they are if routes are `needed`, whatever the load.
 
-    References
-    ----------
-    M. D. Schroeder et al., "Autonet: a high-speed, self-configuring local area network using point-to-point links",
-    IEEE J. Selected Areas in Communications 9 (1991).
+    Source: M. D. Schroeder et al., "Autonet: a high-speed, self-configuring local area network using point-to-point
+    links", IEEE J. Selected Areas in Communications 9 (1991).
     """
     t, time = network.terminal_count, Cables.of(network).time
     graph = _Graph.of(network, np.arange(network.node_count) >= t % network.node_count)

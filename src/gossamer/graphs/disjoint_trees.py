@@ -261,21 +261,12 @@ class DisjointTrees(NamedTuple):
 def disjoint_trees(arcs: Arcs, root: int, count: int, draw: np.random.Generator) -> DisjointTrees | None:
     """Return out-trees to all nodes that share no arc, or None if there are not so many.
 
-    Parameters
-    ----------
-    arcs : Arcs
-        Of a network of any kind.
-    root, count : int
-        The root, and how many trees.
-    draw : numpy.random.Generator
-        Draws the order in which arcs of a level are tried.
+    * `arcs` (Arcs): of a network of any kind.
+    * `root`, `count` (int): the root, and how many trees.
+    * `draw` (numpy.random.Generator): draws the order in which arcs of a level are tried.
 
-    Notes
-    -----
     A flow of at most T units for each arc and tree, O(T^2 A^2) at worst and far less where trees are shallow.
 
-    Examples
-    --------
     >>> tail, head = np.array([0, 1, 2, 1, 2, 0]), np.array([1, 2, 0, 0, 1, 2])
     >>> disjoint_trees(Arcs.of(tail, head, 3), 0, 2, np.random.default_rng(0)).depth.sum(axis=0).tolist()
     [0, 3, 3]

@@ -209,29 +209,15 @@ def color_edges(
 ) -> npt.NDArray[np.int32]:
     """Color the edges so that no two edges of one color share a vertex.
 
-    Parameters
-    ----------
-    left, right : integer arrays, shape (E,)
-        The ends of each edge, numbered from 0 on each side apart; parallel edges are allowed.
-    colors : int, optional
-        Number of colors, at least the largest degree. Default: the largest degree.
+    `left`, `right` (integer arrays, shape (E,)): the ends of each edge, numbered from 0 on each side apart; parallel
+    edges are allowed. `colors` (int): number of colors, at least the largest degree. Default: the largest degree.
+    Returns: int32[E]: colors 0..colors-1.
 
-    Returns
-    -------
-    int32[E]
-        Colors 0..colors-1.
-
-    Notes
-    -----
     Euler splitting: halve the graph so that every degree halves; where the number of colors is odd, first take out a
     matching that covers every vertex of full degree. O(E log colors) besides the matchings.
 
-    References
-    ----------
-    D. Koenig 1916 (as many colors as the largest degree are enough); H. N. Gabow 1976 (Euler splitting).
+    Source: D. Koenig 1916 (as many colors as the largest degree are enough); H. N. Gabow 1976 (Euler splitting).
 
-    Examples
-    --------
     >>> import numpy as np
     >>> color_edges(np.array([0, 0, 1]), np.array([0, 1, 0])).tolist()
     [0, 1, 1]

@@ -174,33 +174,17 @@ def non_wasting(
 ) -> Hops:
     """Schedule packets along their paths so that no link is idle while a packet waits for it.
 
-    Parameters
-    ----------
-    paths : Paths
-        The path of each packet; all packets are there at the start.
-    links : int
-        Number of links of the network; each carries one packet a slot.
-    order : {"random", "farthest-first", "nearest-first", "lowest-id"}
-        Which packet of a class a link sends: the lowest in an order drawn with `seed`, the one with the most or the
-        fewest hops left, or the one with the lowest number.
-    later : bool[H], optional
-        For each hop of `paths`, whether the packet is in the second class on that link: it waits until no packet of the
-        first class does.
-    seed : int
-        For the random order.
+    * `paths` (Paths): the path of each packet; all packets are there at the start.
+    * `links` (int): number of links of the network; each carries one packet a slot.
+    * `order` ({"random", "farthest-first", "nearest-first", "lowest-id"}): which packet of a class a link sends: the
+      lowest in an order drawn with `seed`, the one with the most or the fewest hops left, or the one with the lowest
+      number.
+    * `later` (bool[H]): for each hop of `paths`, whether the packet is in the second class on that link: it waits until
+      no packet of the first class does.
+    * `seed` (int): for the random order.
 
-    Returns
-    -------
-    Hops
-        One hop for each entry of the paths.
+    Returns: one hop for each entry of the paths. Raises `ScheduleError` if the order is unknown.
 
-    Raises
-    ------
-    ScheduleError
-        If the order is unknown.
-
-    Notes
-    -----
     O(H) time; 18 bytes a hop, 28 a packet, and at most 16 MB for the queues of up to 65,000 links. A queue has at most
     4096 levels, 64 in large networks, and among packets of one level the last to come goes first. So where there are
     more packets than levels, "lowest-id" is the order of blocks of numbers.
@@ -208,12 +192,8 @@ def non_wasting(
     On a line of p nodes, K packets that all go one way end within K+p-2 slots in any order (Varvarigos and Bertsekas
     1994, section 4).
 
-    References
-    ----------
-    Varvarigos and Bertsekas 1994, section 4, phase 2.
+    Source: Varvarigos and Bertsekas 1994, section 4, phase 2.
 
-    Examples
-    --------
     >>> paths = Paths(np.array([0, 2, 3]), np.array([0, 1, 0], np.int32))
     >>> hops = non_wasting(paths, 2)
     >>> hops.slots, hops.packet.tolist()
@@ -241,36 +221,20 @@ def non_wasting(
 def tightened(paths: Paths, links: int, hops: Hops, rounds: int, least: int) -> Hops:
     """Shorten a schedule by scheduling its packets backwards and forwards in time, again and again.
 
-    Parameters
-    ----------
-    paths : Paths
-        The paths along which `hops` lead.
-    links : int
-        Number of links of the network.
-    hops : Hops
-        The schedule to begin with.
-    rounds : int
-        How often to go back and forth.
-    least : int
-        Stop at so many slots; the congestion of the paths, for one.
+    * `paths` (Paths): the paths along which `hops` lead.
+    * `links` (int): number of links of the network.
+    * `hops` (Hops): the schedule to begin with.
+    * `rounds` (int): how often to go back and forth.
+    * `least` (int): stop at so many slots; the congestion of the paths, for one.
 
-    Returns
-    -------
-    Hops
-        The shortest schedule found, `hops` itself if none is shorter.
+    Returns: the shortest schedule found, `hops` itself if none is shorter.
 
-    Notes
-    -----
     Backwards, each link sends the packet that used it last in the schedule before; forwards again, the one that the
     backward schedule needs there first. In project scheduling this is called justification. O(rounds * H) time; 20
     bytes a hop besides those of two schedules.
 
-    References
-    ----------
-    Valls, Ballestin and Quintanilla 2005, Justification and RCPSP: a technique that pays.
+    Source: Valls, Ballestin and Quintanilla 2005, Justification and RCPSP: a technique that pays.
 
-    Examples
-    --------
     >>> paths = Paths(np.array([0, 2, 3, 4]), np.array([0, 1, 0, 0], np.int32))
     >>> slow = non_wasting(paths, 2, "nearest-first")
     >>> slow.slots, tightened(paths, 2, slow, 1, 3).slots

@@ -147,20 +147,14 @@ Rank: TypeAlias = Literal["leg", "route"]
 class ItemMoves:
     """What travels in one phase, one row an item. Legs are made in the order of their columns; 0 hops: no leg.
 
-    Attributes
-    ----------
-    packet : int32[M]
-        Packet of each row.
-    start : int32[M]
-        Where it is before the move; of a row with `after`, anything.
-    axis : int8[M, L]
-        Axis of each leg.
-    hops : int32[M, L]
-        Hops of each leg, negative towards smaller coordinates.
-    not_before : int32[M, L], optional
-        Earliest step, counted from 1 in this move, in which the last hop of the leg may be made; 0: any.
-    after, after_hops : int32[M], optional
-        Row that leaves this copy behind (-1: none), and its own hops before, at least 1.
+    * `packet` (int32[M]): packet of each row.
+    * `start` (int32[M]): where it is before the move; of a row with `after`, anything.
+    * `axis` (int8[M, L]): axis of each leg.
+    * `hops` (int32[M, L]): hops of each leg, negative towards smaller coordinates.
+    * `not_before` (int32[M, L]): earliest step, counted from 1 in this move, in which the last hop of the leg may be
+      made; 0: any.
+    * `after`, `after_hops` (int32[M]): row that leaves this copy behind (-1: none), and its own hops before, at least
+      1.
     """
 
     packet: IntArray
@@ -175,19 +169,10 @@ class ItemMoves:
 class LockStep:
     """Moves items on an array or torus, phase by phase, and hands their hops to a sink.
 
-    Parameters
-    ----------
-    network : Network
-        An array or torus.
-    sink : Sink
-        Where the hops go.
+    `network` (Network): an array or torus. `sink` (Sink): where the hops go.
 
-    Attributes
-    ----------
-    network, sink
-        As given.
-    links : int32[N * d * 2]
-        The link from each node up and down along each axis, -1 where an array ends.
+    `network`, `sink`: as given. `links` (int32[N * d * 2]): the link from each node up and down along each axis, -1
+    where an array ends.
     """
 
     def __init__(self, network: Network, sink: Sink) -> None:
@@ -206,36 +191,17 @@ class LockStep:
     ) -> tuple[IntArray, int]:
         """Make one phase in which every row travels to the end of its legs.
 
-        Parameters
-        ----------
-        moves : ItemMoves
-            What travels.
-        name : str
-            Of the phase.
-        rank : {"route", "leg"}
-            Who goes first over a link that several want: the one with most hops to the end of its route, or of its
-            leg; of equal ones the smallest packet number.
-        guaranteed : int, optional
-            Steps that the phase takes at most, whatever the instance.
+        * `moves` (ItemMoves): what travels.
+        * `name` (str): of the phase.
+        * `rank` ({"route", "leg"}): who goes first over a link that several want: the one with most hops to the end of
+          its route, or of its leg; of equal ones the smallest packet number.
+        * `guaranteed` (int): steps that the phase takes at most, whatever the instance.
 
-        Returns
-        -------
-        node : int32[M]
-            Where each row ends.
-        steps : int
-            Steps of the phase.
+        Returns: `node` (int32[M]): where each row ends. `steps` (int): steps of the phase. Raises `ScheduleError` if a
+        leg leaves the array.
 
-        Raises
-        ------
-        ScheduleError
-            If a leg leaves the array.
-
-        Notes
-        -----
         In each step each directed link carries one packet. O(hops + waits).
 
-        Examples
-        --------
         Two packets meet on a line; the one with farther to go crosses the common link first.
 
         >>> import gossamer
@@ -306,17 +272,10 @@ def legs_between(grid: Grid, start: IntArray, end: IntArray, axes: Sequence[int]
 
     Half way around a ring, packets at even coordinates go up and those at odd ones down.
 
-    Parameters
-    ----------
-    grid : Grid
-        Of the network.
-    start, end : int32[m]
-        Nodes.
-    axes : sequence of int
-        Dimensions, each at most once.
+    * `grid` (Grid): of the network.
+    * `start`, `end` (int32[m]): nodes.
+    * `axes` (sequence of int): dimensions, each at most once.
 
-    Examples
-    --------
     >>> from gossamer.networks import torus
     >>> for axis, hops in legs_between(torus(4, 6).grid, np.array([0, 1]), np.array([5, 10]), [1, 0]):
     ...     print(axis, hops.tolist())

@@ -366,36 +366,17 @@ class Generation:
     def repeated(self, generations: int, network: Network | None = None) -> Schedule:
         """Return a schedule of so many generations, as fast as links and ports allow.
 
-        Parameters
-        ----------
-        generations : int
-            How many there are, 1 or more.
-        network : Network, optional
-            The same links with other times. Default: that of the schedule.
+        `generations`: how many there are, 1 or more. `network`: the same links with other times. Default: that of the
+        schedule. Returns: of messages of so many times the packets. Not verified: partial sums depend on when they are
+        sent, so where they may leave at other times, it may be invalid. Raises `ScheduleError` if the networks differ
+        in more than times, or there is no room within 1.17 times the least period.
 
-        Returns
-        -------
-        Schedule
-            Of messages of so many times the packets. Not verified: partial sums depend on when they are sent, so where
-            they may leave at other times, it may be invalid.
-
-        Raises
-        ------
-        ScheduleError
-            If the networks differ in more than times, or there is no room within 1.17 times the least period.
-
-        Notes
-        -----
         Modulo scheduling without recurrences: the period is that of the busiest link, as hops of a link begin whole
         numbers of hops apart where there is no room to spare. Where ports are limited or shared, hops need several
         things at once, and the period may be longer. O(hops * hops of a link) time.
 
-        References
-        ----------
-        Rau 1994.
+        Source: Rau 1994.
 
-        Examples
-        --------
         >>> import gossamer
         >>> line = gossamer.plan("array:4", "broadcast").schedule
         >>> long = Generation(line).repeated(1000)

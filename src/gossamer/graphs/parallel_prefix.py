@@ -24,30 +24,14 @@ __all__ = ["PrefixPhase", "prefix_chunks", "prefix_hops", "prefix_phase", "prefi
 def prefix_ranks(rotation: Rotation, active: npt.NDArray[np.bool_]) -> tuple[IntArray, int]:
     """Return how many active nodes come before each node, in the order of rotated names, and how many there are.
 
-    Parameters
-    ----------
-    rotation : Rotation
-        The names.
-    active : bool[N]
-        Whether each node is active.
+    `rotation` (Rotation): the names. `active` (bool[N]): whether each node is active. Returns: `rank` (int32[N]): for
+    each node, active or not; the ranks of the active ones are 0..M-1. `total` (int): M, which every node knows at the
+    end.
 
-    Returns
-    -------
-    rank : int32[N]
-        For each node, active or not; the ranks of the active ones are 0..M-1.
-    total : int
-        M, which every node knows at the end.
-
-    Notes
-    -----
     O(N) time. The rank printed in the paper, the sum over t < s less 1, would be -1 for the first active node.
 
-    References
-    ----------
-    Varvarigos and Bertsekas 1994, section 3.1, phase 1 and Fig. 2.
+    Source: Varvarigos and Bertsekas 1994, section 3.1, phase 1 and Fig. 2.
 
-    Examples
-    --------
     >>> from gossamer.networks import array
     >>> from gossamer.graphs.concentration_routing import rotations
     >>> active = np.isin(np.arange(9), [1, 4, 5, 8])
@@ -72,27 +56,15 @@ def prefix_ranks(rotation: Rotation, active: npt.NDArray[np.bool_]) -> tuple[Int
 def prefix_hops(rotation: Rotation, links: IntArray, lengths: Sequence[int]) -> tuple[IntArray, IntArray]:
     """Return the control hops of one prefix operation, sorted by step.
 
-    Parameters
-    ----------
-    rotation : Rotation
-        The names.
-    links : int32[N, d, 2]
-        From `links_along`.
-    lengths : sequence of int, d
-        Steps of forward subphase l, and of reverse subphase l; at least ``sides[l] - 1``. The operation takes
-        ``2 * sum(lengths)`` steps.
+    * `rotation` (Rotation): the names.
+    * `links` (int32[N, d, 2]): from `links_along`.
+    * `lengths` (sequence of int, d): steps of forward subphase l, and of reverse subphase l; at least ``sides[l] - 1``.
+      The operation takes ``2 * sum(lengths)`` steps.
 
-    Returns
-    -------
-    step, link : int32[2(N-1)]
-        A hop on each link of the tree, forward and reverse; one dimension a step.
+    Returns: `step, link` (int32[2(N-1)]): a hop on each link of the tree, forward and reverse; one dimension a step.
 
-    Notes
-    -----
     O(N log N) time.
 
-    Examples
-    --------
     >>> from gossamer.networks import array
     >>> from gossamer.graphs.concentration_routing import links_along, rotations
     >>> line = array(3)
@@ -130,17 +102,11 @@ class PrefixPhase(NamedTuple):
 def prefix_phase(name: str, turns: Sequence[Rotation], links: IntArray, lengths: Sequence[int]) -> PrefixPhase:
     """Return the phase in which prefix operations in the order of several rotated names run side by side.
 
-    Parameters
-    ----------
-    name : str
-        Of the phase.
-    turns : sequence of Rotation
-        With different shifts, so that they use different dimensions at any time, if all `lengths` are equal.
-    links, lengths
-        As for `prefix_hops`.
+    * `name` (str): of the phase.
+    * `turns` (sequence of Rotation): with different shifts, so that they use different dimensions at any time, if all
+      `lengths` are equal.
+    * `links`, `lengths`: as for `prefix_hops`.
 
-    Examples
-    --------
     >>> from gossamer.networks import array
     >>> from gossamer.graphs.concentration_routing import links_along, rotations
     >>> net = array(3, 3)

@@ -16,12 +16,8 @@ __all__ = ["Hops", "Paths", "PortTable", "hold_ports", "index_ranges", "leads_on
 class Paths(NamedTuple):
     """The links that each packet has to cross, in order.
 
-    Attributes
-    ----------
-    first : int64[P+1]
-        Packet p crosses ``link[first[p]:first[p+1]]``, which may be empty.
-    link : int32[H]
-        Link numbers.
+    `first` (int64[P+1]): packet p crosses ``link[first[p]:first[p+1]]``, which may be empty. `link` (int32[H]): link
+    numbers.
     """
 
     first: npt.NDArray[np.int64]
@@ -44,12 +40,7 @@ class Paths(NamedTuple):
 class Hops(NamedTuple):
     """The hops of a schedule, by slot.
 
-    Attributes
-    ----------
-    slots : int
-        Number of slots.
-    slot, link, packet : int32[H]
-        One row a hop.
+    `slots` (int): number of slots. `slot`, `link`, `packet` (int32[H]): one row a hop.
     """
 
     slots: int
@@ -98,14 +89,9 @@ Longs = npt.NDArray[np.int64]
 class PortTable(NamedTuple):
     """Shared ports, each way of a port one of its own; all arrays are empty where links share none.
 
-    Attributes
-    ----------
-    sending, receiving : int64[L]
-        The ports through which each link sends and receives, -1 for none.
-    hold : int64[P]
-        Slots for which a packet is in a port.
-    ring : int64[P + 1]
-        Where the packets in a port are kept: as many places as it passes packets at once.
+    * `sending`, `receiving` (int64[L]): the ports through which each link sends and receives, -1 for none.
+    * `hold` (int64[P]): slots for which a packet is in a port.
+    * `ring` (int64[P + 1]): where the packets in a port are kept: as many places as it passes packets at once.
     """
 
     sending: Longs

@@ -93,20 +93,12 @@ def annealed(
 ) -> Ints:
     """Return a placement that a search by swaps finds from another one; never one with a larger `hop_sum`.
 
-    Parameters
-    ----------
-    near : sparse matrix, int64[T, T]
-        How much each rank exchanges with each other.
-    far : int[T, T]
-        Hops between terminals, or what they cost.
-    place : int64[T]
-        The terminal of each rank at first.
-    rng : numpy.random.Generator
-        For the draws.
-    swaps : int
-        Swaps that are tried.
-    warm : float
-        The first temperature, in hops of the mean amount; low ones keep what is good.
+    * `near` (sparse matrix, int64[T, T]): how much each rank exchanges with each other.
+    * `far` (int[T, T]): hops between terminals, or what they cost.
+    * `place` (int64[T]): the terminal of each rank at first.
+    * `rng` (numpy.random.Generator): for the draws.
+    * `swaps` (int): swaps that are tried.
+    * `warm` (float): the first temperature, in hops of the mean amount; low ones keep what is good.
     """
     both = (near + near.T).tocsr()
     symmetric = np.maximum(far, far.T) if not np.array_equal(far, far.T) else far
@@ -145,8 +137,6 @@ class Axes(NamedTuple):
 def axes_of_groups(partitions: Sequence[Sequence[Sequence[int]]], terminals: int) -> Axes | None:
     """Return the coordinates of ranks that divisions into groups of equal size give, None if they give none.
 
-    Examples
-    --------
     >>> axes_of_groups([[[0, 1], [2, 3], [4, 5]], [[0, 2, 4], [1, 3, 5]]], 6).sides
     (3, 2)
     >>> axes_of_groups([[[0, 1, 2], [3, 4, 5]]], 6).places[:, 0].tolist()
@@ -330,15 +320,9 @@ def _snake(box: tuple[int, ...]) -> Ints:
 def placements_by_tiles(axes: Axes, host: Host) -> Iterator[Ints]:
     """Yield placements int64[T] where ranks of one first coordinate are on a tile of a torus, the most compact first.
 
-    Parameters
-    ----------
-    axes : Axes
-        Of groups: the number of the group, and the place in it.
-    host : Host
-        A torus; of others nothing is yielded.
+    `axes` (Axes): of groups: the number of the group, and the place in it. `host` (Host): a torus; of others nothing is
+    yielded.
 
-    Examples
-    --------
     >>> axes = axes_of_groups([[range(8 * g, 8 * g + 8) for g in range(8)]], 64)
     >>> place = next(placements_by_tiles(axes, Host((8, 8), (True, True), np.arange(64))))
     >>> x = np.stack(np.divmod(place[:8], 8), axis=1)
@@ -408,8 +392,6 @@ def placements_sheared(axes: Axes, host: Host) -> Iterator[Ints]:
     Each time around it moves on by its width p, a row every q / (s p) columns: neighbors are 2 hops apart at most if
     that is 1 column or more, also those of a torus: rings across the band are folded.
 
-    Examples
-    --------
     >>> axes = Axes((4, 16), (False, False), np.stack(np.divmod(np.arange(64), 16), axis=1))
     >>> place = next(placements_sheared(axes, Host((8, 8), (True, True), np.arange(64))))
     >>> place.reshape(4, 16)[0].tolist()

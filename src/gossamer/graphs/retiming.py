@@ -192,36 +192,18 @@ def longest_hop(network: Network) -> int:
 def retimed(schedule: Schedule, network: Network, rules: Rules | None = None) -> Schedule:
     """Return a schedule with the earliest starts that its order on links and ports allows on links with time.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        Valid for plain links. An invariant one stays invariant where the links look the same from every node.
-    network : Network
-        The same nodes and links, with their times and shared ports; parallel links may stand for one link.
-    rules : Rules, optional
-        The rules of the result. Default: those of `schedule`. Under cut-through packets do not wait in switches.
+    * `schedule`: valid for plain links. An invariant one stays invariant where the links look the same from every node.
+    * `network`: the same nodes and links, with their times and shared ports; parallel links may stand for one link.
+    * `rules`: the rules of the result. Default: those of `schedule`. Under cut-through packets do not wait in switches.
 
-    Returns
-    -------
-    Schedule
-        With the same hops in one phase, without control packets.
+    Returns: with the same hops in one phase, without control packets. Raises `ScheduleError` if the networks differ in
+    more than times, control packets take time, or a node sends what it does not have.
 
-    Raises
-    ------
-    ScheduleError
-        If the networks differ in more than times, control packets take time, or a node sends what it does not have.
-
-    Notes
-    -----
     A hop of slot t begins in slot ``t * longest_hop(network)`` at the latest, as every hop before it is over by then.
     O(hops log hops) time; 60 bytes a hop.
 
-    References
-    ----------
-    Gossamer. In machine scheduling such starts are called semi-active.
+    Source: Gossamer. In machine scheduling such starts are called semi-active.
 
-    Examples
-    --------
     >>> import gossamer
     >>> plain = gossamer.plan("array:3", "broadcast").schedule
     >>> slow = retimed(plain, gossamer.network("array:3").with_times(2, 1))

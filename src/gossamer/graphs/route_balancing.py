@@ -287,14 +287,9 @@ _SEARCHED_NODES = 100_000_000
 class BalancingLimits(NamedTuple):
     """How often packets are placed again.
 
-    Attributes
-    ----------
-    orders : int
-        Rounds in which each packet chooses among the orders of its dimensions, at least 1.
-    shortest : int
-        Rounds in which each packet chooses among its shortest paths.
-    anywhere : int
-        Rounds in which packets on the most loaded links choose among all paths.
+    * `orders` (int): rounds in which each packet chooses among the orders of its dimensions, at least 1.
+    * `shortest` (int): rounds in which each packet chooses among its shortest paths.
+    * `anywhere` (int): rounds in which packets on the most loaded links choose among all paths.
     """
 
     orders: int
@@ -326,36 +321,20 @@ def balanced_paths(
 ) -> Paths:
     """Choose a path for every packet so that the most loaded link carries few.
 
-    Parameters
-    ----------
-    network : Network
-        An array or torus.
-    origin, target : int32[P]
-        The two ends of each path.
-    seed : int
-        For the order in which packets are placed.
-    effort : BalancingLimits, optional
-        Default: `BalancingLimits.of` the hops of shortest paths.
-    load : int32[L], optional
-        Packets that each link carries besides these. Default: none.
+    * `network` (Network): an array or torus.
+    * `origin`, `target` (int32[P]): the two ends of each path.
+    * `seed` (int): for the order in which packets are placed.
+    * `effort` (BalancingLimits): default: `BalancingLimits.of` the hops of shortest paths.
+    * `load` (int32[L]): packets that each link carries besides these. Default: none.
 
-    Returns
-    -------
-    Paths
-        Shortest paths, except for packets that could leave a most loaded link by another way.
+    Returns: shortest paths, except for packets that could leave a most loaded link by another way.
 
-    Notes
-    -----
     A packet of k dimensions, s steps each, costs k 2**(k-1) s looks at a load in each round of `orders`, about
     k (s+1)**k in one of `shortest`, and O(N log N) in one of `anywhere`. 4 bytes a hop are held for the paths, as many
     for the best found so far, and 20 a packet.
 
-    References
-    ----------
-    Gossamer.
+    Source: Gossamer.
 
-    Examples
-    --------
     >>> from gossamer.networks import array
     >>> net = array(3, 3)
     >>> paths = balanced_paths(net, np.zeros(8, np.int32), np.arange(1, 9, dtype=np.int32))
@@ -404,12 +383,8 @@ def balanced_paths(
 def without_loops(network: Network, paths: Paths) -> Paths:
     """Return the paths without what lies between two visits to a node.
 
-    Notes
-    -----
     O(hops) time; paths without loops stay as they are.
 
-    Examples
-    --------
     >>> from gossamer.networks import linear_array
     >>> there_and_back = Paths(np.array([0, 3]), np.array([0, 2, 0], np.int32))
     >>> without_loops(linear_array(3), there_and_back).link.tolist()

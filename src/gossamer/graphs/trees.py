@@ -89,18 +89,12 @@ def _grow(root, parent, order, depth):
 class RootedTree:
     """A tree of links that lead away from a root and reach every terminal.
 
-    Attributes
-    ----------
-    network : Network
-        The network whose links it uses.
-    root : int
-        The node from which it grows.
-    parent_link : int32[N]
-        The link by which a node is reached; -1 at the root and at nodes outside the tree.
-    depth : int32[N]
-        Hops from the root; -1 outside the tree.
-    order : int32[m]
-        The nodes of the tree, by depth; in a breadth-first tree the children of a node stand in a row.
+    * `network` (Network): the network whose links it uses.
+    * `root` (int): the node from which it grows.
+    * `parent_link` (int32[N]): the link by which a node is reached; -1 at the root and at nodes outside the tree.
+    * `depth` (int32[N]): hops from the root; -1 outside the tree.
+    * `order` (int32[m]): the nodes of the tree, by depth; in a breadth-first tree the children of a node stand in a
+      row.
     """
 
     network: Network
@@ -124,10 +118,7 @@ def unreachable(network: Network, root: int) -> int | None:
 def search_terminals(network: Network, root: int) -> BreadthFirst:
     """Search breadth-first from `root`.
 
-    Raises
-    ------
-    NetworkError
-        If a terminal cannot be reached.
+    Raises `NetworkError` if a terminal cannot be reached.
     """
     search = network.breadth_first(root)
     if int(search.distance[: network.terminal_count].min()) < 0:
@@ -177,29 +168,12 @@ def shortest_path_tree(network: Network, root: int) -> RootedTree:
 def tree_of_parents(network: Network, root: int, parent: npt.ArrayLike) -> RootedTree:
     """Return the tree in which every node has the given parent.
 
-    Parameters
-    ----------
-    network : Network
-    root : int
-    parent : array_like of int, shape (N,)
-        The node from which each node is reached; -1, or anything at the root, where there is none.
+    `root`: int. `parent` (array_like of int, shape (N,)): the node from which each node is reached; -1, or anything at
+    the root, where there is none. Returns: its `order` is breadth-first. Raises `NetworkError` if a parent is no
+    neighbor, or a node with a parent hangs on no path from the root.
 
-    Returns
-    -------
-    RootedTree
-        Its `order` is breadth-first.
-
-    Raises
-    ------
-    NetworkError
-        If a parent is no neighbor, or a node with a parent hangs on no path from the root.
-
-    Notes
-    -----
     O(N + L) time.
 
-    Examples
-    --------
     >>> import gossamer
     >>> tree_of_parents(gossamer.network("ring:4"), 1, [1, -1, 3, 0]).depth.tolist()
     [1, 0, 3, 2]
@@ -240,21 +214,13 @@ def path_hops(
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Return the hops of packets that go from the root to their destinations without waiting.
 
-    Parameters
-    ----------
-    tree : RootedTree
-    destination : int32[P]
-        Where packet i goes.
-    start : int64[P]
-        The slot in which packet i leaves the root.
+    * `tree`: RootedTree.
+    * `destination` (int32[P]): where packet i goes.
+    * `start` (int64[P]): the slot in which packet i leaves the root.
 
-    Returns
-    -------
-    slot, link, packet : int32[H]
-        H is the sum of the depths of the destinations; sorted by slot, within a slot by packet.
+    Returns: `slot, link, packet` (int32[H]): H is the sum of the depths of the destinations; sorted by slot, within a
+    slot by packet.
 
-    Notes
-    -----
     O(H + slots) time.
     """
     depth = tree.depth[destination].astype(np.int64)

@@ -113,32 +113,19 @@ def _lengths(terminals, table, head, length):
 def layered(network: Network, table: IntArray, *, most: int = 16, seed: int = 0) -> npt.NDArray[np.uint8] | None:
     """Return the layer of each path so that in none of them messages can wait for each other in a circle.
 
-    Parameters
-    ----------
-    network : Network
-        With T terminals.
-    table : int32[N, T]
-        The next cable by node and destination; every terminal reaches every other.
-    most : int
-        Layers at most.
-    seed : int
-        For orders at random.
+    * `network` (Network): with T terminals.
+    * `table` (int32[N, T]): the next cable by node and destination; every terminal reaches every other.
+    * `most` (int): layers at most.
+    * `seed` (int): for orders at random.
 
-    Returns
-    -------
-    uint8[T, T] or None
-        By source and destination; None if some path finds no layer.
+    Returns: uint8[T, T] or None: by source and destination; None if some path finds no layer.
 
-    Notes
-    -----
     Each path takes the first layer in which it closes no circle of dependencies (LASH). The order in which they choose
     decides how many are needed: short ones first, long ones first, by source, by destination, and then layer by layer
     from the last one of the best order, which never needs more.
 
-    References
-    ----------
-    T. Skeie, O. Lysne, I. Theiss, "Layered shortest path (LASH) routing in irregular system area networks", IPDPS 2002.
-    J. C. Culberson, "Iterated greedy graph coloring and the difficulty landscape", 1992.
+    Source: T. Skeie, O. Lysne, I. Theiss, "Layered shortest path (LASH) routing in irregular system area networks",
+    IPDPS 2002. J. C. Culberson, "Iterated greedy graph coloring and the difficulty landscape", 1992.
     """
     cables, t = Cables.of(network), network.terminal_count
     out = np.diff(cables.first)[cables.target]

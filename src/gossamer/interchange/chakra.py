@@ -25,8 +25,6 @@ from gossamer.programs.layout import plain_task
 from gossamer.questions.costs import Clock
 from gossamer.questions.tasks import Allreduce, MultinodeBroadcast, PartialSumAllreduce, ReduceScatter, TotalExchange
 
-__all__ = ["ASTRA_SIM", "CHAKRA"]
-
 _TAGS = 2**31
 
 

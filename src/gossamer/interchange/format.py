@@ -223,8 +223,6 @@ _ROWS = 1 << 17
 class RowText:
     r"""Templates of rows, such as ``"{0} isend {1} 0 {2}\n"``; a number in braces is a column.
 
-    Examples
-    --------
     >>> text = RowText("send to {0} at {1}\n", "wait for {1}\n")
     >>> b"".join(text.rows([0, 1], [[7, 8], [100, 2]])).decode()
     'send to 7 at 100\nwait for 2\n'
@@ -250,12 +248,7 @@ class RowText:
     def rows(self, which: npt.ArrayLike, columns: Sequence[npt.ArrayLike]) -> Iterator[bytes]:
         """Yield the text of rows, of many at once.
 
-        Parameters
-        ----------
-        which : array_like of int, shape (K,) or ()
-            The template of each row, or of all.
-        columns : sequence of array_like of int, shape (K,) or ()
-            What stands in the braces.
+        `which`: the template of each row, or of all. `columns`: what stands in the braces.
         """
         arrays = np.broadcast_arrays(which, *(np.asarray(c, np.int64) for c in columns))
         count = arrays[0].size

@@ -34,8 +34,6 @@ from gossamer.programs import REDUCE, SEND, Operations
 from gossamer.reading.files import text_lines
 from gossamer.schedules import Schedule
 
-__all__ = ["GOAL", "Transfer", "carried_out", "interfaces", "read_goal", "read_operations"]
-
 # GOAL read as a schedule of a collective.
 #
 # A GOAL file says which messages there are and what waits for what, but not what is in them. That follows from the
@@ -145,10 +143,8 @@ def carried_out(name: str, operations: list[Operation], capacity: Mapping[tuple[
     Messages match by their ends and tag, first come first served. A send takes a slot and is complete after it, and the
     message can then be received; computing takes no time.
 
-    Raises
-    ------
-    FileFormatError
-        If a message is not received, nobody sends what is received, or operations wait for each other.
+    Raises `FileFormatError` if a message is not received, nobody sends what is received, or operations wait for each
+    other.
     """
     transfers = _matched(name, operations)
     of_send = {t.send: t for t in transfers}
@@ -234,11 +230,8 @@ def read_goal(path: Path, network: Network, task: str | None, bytes: int | None 
 
     Where links have speeds, it is judged in seconds for so many bytes.
 
-    Raises
-    ------
-    FileFormatError
-        If it is no GOAL, its operations do not fit together, it sends between ranks that are not linked, its messages
-        have several sizes, or what they carry cannot be told.
+    Raises `FileFormatError` if it is no GOAL, its operations do not fit together, it sends between ranks that are not
+    linked, its messages have several sizes, or what they carry cannot be told.
     """
     name = str(path)
     if task is None:

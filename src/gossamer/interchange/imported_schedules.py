@@ -38,19 +38,6 @@ from gossamer.schedules.packets import message_rows
 from gossamer.verification import verify
 from gossamer.verification.timed_replay import carried_sums
 
-__all__ = [
-    "COLLECTIVES",
-    "ChunkHop",
-    "ForeignCollective",
-    "capacities",
-    "collective",
-    "in_seconds",
-    "schedule_of",
-    "schedule_of_table",
-    "table_places",
-    "whole_parts",
-]
-
 
 class ChunkHop(NamedTuple):
     """A chunk that crosses a link in a slot."""
@@ -71,20 +58,12 @@ class ChunkHop(NamedTuple):
 class ForeignCollective:
     """A collective on n ranks, with messages in k chunks.
 
-    Attributes
-    ----------
-    task : callable
-        Takes the root and gives the task.
-    key : callable
-        Takes rank, place in the input, n and k, and gives message and part; of reductions the part of all chunks.
-    goal : callable
-        Takes rank, n, k and root, and gives the keys that the rank's output must have, in the order of places.
-    wide_input, wide_output : bool
-        Whether an input or output has k chunks for each rank, or k chunks.
-    reduces : bool
-        Whether contributions are added.
-    root_input, root_output : bool
-        Whether only the root has an input or output.
+    * `task`: takes the root and gives the task.
+    * `key`: takes rank, place in the input, n and k, and gives message and part; of reductions the part of all chunks.
+    * `goal`: takes rank, n, k and root, and gives the keys that the rank's output must have, in the order of places.
+    * `wide_input`, `wide_output`: whether an input or output has k chunks for each rank, or k chunks.
+    * `reduces`: whether contributions are added.
+    * `root_input`, `root_output`: whether only the root has an input or output.
     """
 
     task: Callable[[int], Task]
@@ -189,10 +168,7 @@ def whole_parts(name: str, kind: ForeignCollective, n: int, sizes: tuple[int, in
 def in_seconds(name: str, network: Network, bytes: int | None) -> int | None:
     """Return the bytes that a program is judged for on a network, None where it is judged in steps.
 
-    Raises
-    ------
-    FileFormatError
-        If bytes are given, and the links have no speeds.
+    Raises `FileFormatError` if bytes are given, and the links have no speeds.
     """
     if has_speeds(network):
         return USUAL_BYTES if bytes is None else bytes
@@ -528,10 +504,7 @@ def _with_sums(name: str, schedule: Schedule, chunks: Sequence[Chunk], carries: 
 
     A schedule whose nodes send what else they have of a chunk as well, and which is valid, says no less.
 
-    Raises
-    ------
-    FileFormatError
-        If a rank goes on adding to two sums of a chunk.
+    Raises `FileFormatError` if a rank goes on adding to two sums of a chunk.
     """
     if verify(schedule, 1):
         return schedule

@@ -40,8 +40,6 @@ from gossamer.questions.tasks.chunked import MAX_CHUNKS
 from gossamer.reading.files import XML_PIECES, check_pieces, read_bytes, read_json
 from gossamer.schedules import Schedule
 
-__all__ = ["COLLECTIVES", "MSCCL_JSON", "MSCCL_XML", "STEPS", "program_ranks", "read_msccl_json", "read_msccl_xml"]
-
 # The JSON of msccl-tools: an algorithm as steps of sends ``[chunk, source, destination]``.
 #
 # Chunks are messages in parts, numbered as the collective's output: ``origin`` in an allgather, ``destination*n +
@@ -337,10 +335,7 @@ def read_msccl_json(path: Path, network: Network, bytes: int | None = None) -> S
     A step of several rounds is as many slots. Where links have speeds, or switches join ranks, a chunk leaves as soon
     as it is there and those before it on its way have left, and links with speeds take seconds for so many bytes.
 
-    Raises
-    ------
-    FileFormatError
-        If it is no such file, or uses links that the network does not have.
+    Raises `FileFormatError` if it is no such file, or uses links that the network does not have.
     """
     name = str(path)
     try:
@@ -504,11 +499,8 @@ def read_msccl_xml(
     slices of the chunks, as the interpreters that load such files do; of a custom collective, and where threadblocks
     share a connection, chunks are sent as wholes.
 
-    Raises
-    ------
-    FileFormatError
-        If it is no MSCCL XML, its steps do not fit together or race, or it sends between ranks that the network does
-        not link, through switches at most.
+    Raises `FileFormatError` if it is no MSCCL XML, its steps do not fit together or race, or it sends between ranks
+    that the network does not link, through switches at most.
     """
     name = str(path)
     algo = _parsed(path)

@@ -29,8 +29,6 @@ from gossamer.jit import njit
 from gossamer.networks.network import Network
 from gossamer.programs import SEND, Operations, Program
 
-__all__ = ["MSCCLPP"]
-
 Numbers = npt.NDArray[np.int64]
 
 COLLECTIVES = {
@@ -304,14 +302,9 @@ def _split(sender: _End, receiver: _End, source: int, target: int) -> Numbers:
 class _Rank:
     """The threadblocks, channels and buffers of a rank.
 
-    Attributes
-    ----------
-    connected : list of int
-        The rank at the other end of each channel. Two ranks list those between them in one order.
-    remote : list of int and int
-        Ranks, and which of their buffers are written to.
-    threadblocks : int
-        How many there are, those that copy included.
+    * `connected`: the rank at the other end of each channel. Two ranks list those between them in one order.
+    * `remote`: ranks, and which of their buffers are written to.
+    * `threadblocks`: how many there are, those that copy included.
     """
 
     def __init__(self, mine: Operations, ends: _Ends) -> None:

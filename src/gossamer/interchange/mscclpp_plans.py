@@ -20,8 +20,6 @@ from gossamer.networks.network import Network
 from gossamer.reading.files import read_json
 from gossamer.schedules import Schedule
 
-__all__ = ["read_mscclpp"]
-
 _NOTHING: Place = ("i", 0)
 _SIGNALS = ("signal", "rlxsignal")
 _WAITS = ("wait", "rlxwait")
@@ -47,11 +45,8 @@ def read_mscclpp(path: Path, network: Network, bytes: int | None = None) -> Sche
     Where links have speeds, it is judged in seconds for so many bytes. A put is a transfer that takes what its links
     take; signals take no time. What a pipeline repeats for pieces of its chunks is done once for whole chunks.
 
-    Raises
-    ------
-    FileFormatError
-        If it is no such file, its operations do not fit together, race or wait for ever, it moves packets with flags,
-        or sends between ranks that the network does not link, through switches at most.
+    Raises `FileFormatError` if it is no such file, its operations do not fit together, race or wait for ever, it moves
+    packets with flags, or sends between ranks that the network does not link, through switches at most.
     """
     name = str(path)
     try:

@@ -36,8 +36,6 @@ from gossamer.questions.tasks import (
 from gossamer.reading import choice
 from gossamer.studies.sweeps.message_sizes import SizePlans
 
-__all__ = ["PROTOCOLS", "TunerRow", "tuner_rows", "write_nccl_graph", "write_tuner"]
-
 # Which algorithm for how many bytes: the CSV that NCCL's example of a tuner plugin reads.
 
 COLLECTIVES = {
@@ -61,16 +59,9 @@ _WIDEST = 250
 class TunerRow(NamedTuple):
     """A row of a tuner file, with the names of its columns.
 
-    Attributes
-    ----------
-    collective_type : str
-    min_bytes, max_bytes : int
-        The bytes that NCCL counts: of the larger buffer of a rank.
-    algorithm, protocol : str
-    channels : int
-        -1, for as many as NCCL takes by itself.
-    nodes, ranks : int
-        Servers, -1 where they are not told apart; ranks.
+    * `min_bytes`, `max_bytes`: the bytes that NCCL counts: of the larger buffer of a rank.
+    * `channels`: -1, for as many as NCCL takes by itself.
+    * `nodes`, `ranks`: servers, -1 where they are not told apart; ranks.
     """
 
     collective_type: str

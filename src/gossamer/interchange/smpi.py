@@ -16,8 +16,6 @@ from gossamer.networks.network import Network
 from gossamer.networks.structures import Speeds
 from gossamer.programs import SEND, Operations
 
-__all__ = ["BANDWIDTH", "LATENCY", "SMPI", "link_speeds", "platform_kind", "rank_rows", "write_platform"]
-
 # Platforms for SimGrid: a network with a bandwidth and a latency for every link.
 
 BANDWIDTH, LATENCY = 125e6, 1e-6
@@ -69,17 +67,11 @@ def write_platform(
 ) -> None:
     """Write ``platform.xml`` and ``hosts.txt`` into a folder.
 
-    Parameters
-    ----------
-    network : Network
-        Its nodes are hosts ``node-0``, ``node-1``, ...
-    folder : path
-        An existing folder.
-    bandwidth, latency : float or array of float, shape (L,), optional
-        Bytes a second of a link, for each of the packets that it carries at once, and seconds that it takes besides.
-        Default: those of the network where it has them, else 125 MB/s and 1 microsecond.
-    speed : float
-        Floating-point operations per second of a host.
+    * `network`: its nodes are hosts ``node-0``, ``node-1``, ...
+    * `folder`: an existing folder.
+    * `bandwidth`, `latency`: bytes a second of a link, for each of the packets that it carries at once, and seconds
+      that it takes besides. Default: those of the network where it has them, else 125 MB/s and 1 microsecond.
+    * `speed`: floating-point operations per second of a host.
     """
     hosts = "".join(f"node-{v}\n" for v in range(network.node_count))
     (folder / "hosts.txt").write_text(hosts, encoding="utf-8")

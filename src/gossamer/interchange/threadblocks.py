@@ -21,8 +21,6 @@ import numpy.typing as npt
 from gossamer.errors import FileFormatError
 from gossamer.jit import njit
 
-__all__ = ["Block", "Chunk", "Place", "Step", "Transfer", "carry_out", "first_rank", "repeated"]
-
 Place = tuple[str, int]
 """A buffer of a rank, and a chunk of it."""
 
@@ -38,22 +36,14 @@ class Chunk(NamedTuple):
 class Step(NamedTuple):
     """A step of a threadblock.
 
-    Attributes
-    ----------
-    receives, adds, writes, sends : bool
-        What it does, in this order: take a chunk from the connection or from `source`, add what is at `source`, or at
-        `target` where it does not receive, write the sum to `target`, send it.
-    source, target : tuple of str and int
-        Places.
-    chunks : int
-        How many chunks, one after the other.
-    needs : tuple of int and int, or None
-        The threadblock and step that must be complete before.
-    wire : tuple of int, int and int, or None
-        The connection on which it sends or receives: source, target and channel. None where it is the threadblock's.
-        What goes over one with no chunks is a signal: who takes it comes behind who sends it.
-    shared : int
-        The group of the first chunk that it sends, the next one that of the next; see `Transfer`.
+    * `receives`, `adds`, `writes`, `sends`: what it does, in this order: take a chunk from the connection or from
+      `source`, add what is at `source`, or at `target` where it does not receive, write the sum to `target`, send it.
+    * `source`, `target`: places.
+    * `chunks`: how many chunks, one after the other.
+    * `needs`: the threadblock and step that must be complete before.
+    * `wire`: the connection on which it sends or receives: source, target and channel. None where it is the
+      threadblock's. What goes over one with no chunks is a signal: who takes it comes behind who sends it.
+    * `shared`: the group of the first chunk that it sends, the next one that of the next; see `Transfer`.
     """
 
     receives: bool
@@ -94,21 +84,13 @@ class Block:
 class Transfer(NamedTuple):
     """A chunk that goes from rank to rank, and the earlier transfers that it waits for.
 
-    Attributes
-    ----------
-    source, target : int
-        Ranks.
-    line : int
-        The connection; what goes over one arrives in order.
-    chunk : Chunk
-        What is sent.
-    came : tuple of int
-        Transfers that must have arrived at the source.
-    left : tuple of int
-        Transfers that must have left the source.
-    shared : int
-        Transfers of one number cross a link once: from one rank, copied by switches, or to one, added up by them; -1
-        for a transfer of its own.
+    * `source`, `target`: ranks.
+    * `line`: the connection; what goes over one arrives in order.
+    * `chunk`: what is sent.
+    * `came`: transfers that must have arrived at the source.
+    * `left`: transfers that must have left the source.
+    * `shared`: transfers of one number cross a link once: from one rank, copied by switches, or to one, added up by
+      them; -1 for a transfer of its own.
     """
 
     source: int
@@ -138,28 +120,16 @@ def carry_out(
 ) -> list[Transfer]:
     """Carry out threadblocks, in an order that every execution has, and return what they send.
 
-    Parameters
-    ----------
-    name : str
-        The file, for errors.
-    blocks : sequence of Block
-        Those of all ranks.
-    memory : sequence of dict
-        What is at each place of each rank at the start; it ends as they leave it.
-    alias : sequence of mappings
-        Places of each rank that are other places.
-    goal : sequence of mappings
-        What must be at places of each rank in the end.
+    * `name`: the file, for errors.
+    * `blocks`: those of all ranks.
+    * `memory`: what is at each place of each rank at the start; it ends as they leave it.
+    * `alias`: places of each rank that are other places.
+    * `goal`: what must be at places of each rank in the end.
 
-    Raises
-    ------
-    FileFormatError
-        If threadblocks wait for each other or for what nobody sends, a step reads what is not there, chunks are added
-        that do not belong together, an output is left without its result, or two steps race: in some execution one
-        reads or overwrites a place too early.
+    Raises `FileFormatError` if threadblocks wait for each other or for what nobody sends, a step reads what is not
+    there, chunks are added that do not belong together, an output is left without its result, or two steps race: in
+    some execution one reads or overwrites a place too early.
 
-    Notes
-    -----
     O(steps times threadblocks of a rank) where what a rank's steps wait for within it orders them, else for each rank
     of which other ranks order steps.
     """
@@ -192,13 +162,8 @@ def repeated(
     to p * `times` + `times` - 1. Where several threadblocks share an end of a connection, nothing would keep slices
     apart on it: then the threadblocks have to be carried out once (`times` 1).
 
-    Parameters
-    ----------
-    memory : sequence of mappings
-        What is at each place of each rank at the start, not sliced.
+    `memory`: what is at each place of each rank at the start, not sliced.
 
-    Notes
-    -----
     O(steps times `times`).
     """
     lengths = {(block.rank, block.number): len(block.steps) for block in blocks}
@@ -269,18 +234,11 @@ class _Table(NamedTuple):
 class _Order:
     """The steps of all threadblocks, numbered one after the other, and what each waits for.
 
-    Attributes
-    ----------
-    block, at : list of int
-        The threadblock of each step, and its number in it.
-    before : list of lists of int
-        The steps of its rank that each waits for.
-    taken : dict
-        For each step that receives, the step that sends what it takes.
-    line : dict
-        The number of each connection: source, target and channel.
-    steps : list of int
-        All steps, so that none is before one that it waits for, in the order in which they could be carried out.
+    * `block`, `at`: the threadblock of each step, and its number in it.
+    * `before`: the steps of its rank that each waits for.
+    * `taken`: for each step that receives, the step that sends what it takes.
+    * `line`: the number of each connection: source, target and channel.
+    * `steps`: all steps, so that none is before one that it waits for, in the order in which they could be carried out.
     """
 
     def __init__(self, name: str, blocks: Sequence[Block]) -> None:

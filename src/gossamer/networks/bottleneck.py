@@ -24,18 +24,11 @@ Floats = npt.NDArray[np.float64]
 class NarrowCut(NamedTuple):
     """A set of nodes and what crosses its boundary.
 
-    Attributes
-    ----------
-    nodes : int64[M]
-        The side with fewer terminals.
-    inside, outside : int
-        Terminals on that side, and on the other.
-    links : int
-        Links that lead out of it.
-    capacity : int
-        Packets that those carry at once.
-    bandwidth : float or None
-        Bytes a second that those carry, where the network has speeds.
+    * `nodes` (int64[M]): the side with fewer terminals.
+    * `inside`, `outside` (int): terminals on that side, and on the other.
+    * `links` (int): links that lead out of it.
+    * `capacity` (int): packets that those carry at once.
+    * `bandwidth` (float or None): bytes a second that those carry, where the network has speeds.
     """
 
     nodes: npt.NDArray[np.int64]
@@ -49,24 +42,13 @@ class NarrowCut(NamedTuple):
 def bottleneck(network: Network) -> NarrowCut | None:
     """Return the narrowest cut that is found: of the least capacity for each pair of terminals that it separates.
 
-    Parameters
-    ----------
-    network : Network
-        Any network. What counts is the bandwidth of the links where they have one, and else capacity by occupancy.
+    `network` (Network): any network. What counts is the bandwidth of the links where they have one, and else capacity
+    by occupancy. Returns: None if there is but one terminal, or over 5,000,000 links.
 
-    Returns
-    -------
-    NarrowCut or None
-        None if there is but one terminal, or over 5,000,000 links.
-
-    Notes
-    -----
     The prefixes of some orders of the nodes are tried: by coordinate (of tori of which a
     few links failed, from each layer on), by distance from some nodes, and by the second
     and third eigenvector of the Laplacian (Fiedler 1973), up to 20,000 nodes. There may be narrower cuts.
 
-    Examples
-    --------
     >>> from gossamer.networks import array
     >>> cut = bottleneck(array(2, 8))
     >>> cut.nodes.tolist(), cut.links

@@ -19,8 +19,6 @@ from gossamer.networks.structures import Assumptions, Speeds, Structure, no_late
 from gossamer.reading import fraction, whole
 from gossamer.reading.quantities import bandwidth, duration
 
-__all__ = ["ATTRIBUTES", "PLAIN", "LinkKind", "NetworkFormat", "PortKind", "Wiring", "attributed", "path_and"]
-
 ATTRIBUTES = ("capacity", "bandwidth", "latency", "occupancy", "latency_slots", "source_port", "target_port")
 """What files and graphs may say of a link, besides its ends."""
 
@@ -55,12 +53,7 @@ class PortKind(NamedTuple):
 class Wiring:
     """Links, collected one by one; those alike between the same nodes become one of their capacities together.
 
-    Parameters
-    ----------
-    name : str
-        What messages call the network, such as ``edge list 'x.edges'``.
-    error : type
-        The class of what is raised.
+    `name`: what messages call the network, such as ``edge list 'x.edges'``. `error`: the class of what is raised.
     """
 
     def __init__(self, name: str, error: type[GossamerError] = FileFormatError) -> None:
@@ -201,18 +194,11 @@ class Wiring:
 def attributed(where: str, given: Mapping[str, Any], error: type[GossamerError]) -> tuple[int, LinkKind]:
     """Return the capacity and the kind of a link from what is said of it; None stands for what is not said.
 
-    Parameters
-    ----------
-    where : str
-        The place that messages name.
-    given : mapping
-        By `ATTRIBUTES`: a capacity and slots in whole numbers, of text too; a bandwidth in bytes a second or with a
-        unit; a latency in seconds or, as a text, with a unit.
-    error : type
-        The class of what is raised.
+    * `where`: the place that messages name.
+    * `given`: by `ATTRIBUTES`: a capacity and slots in whole numbers, of text too; a bandwidth in bytes a second or
+      with a unit; a latency in seconds or, as a text, with a unit.
+    * `error`: the class of what is raised.
 
-    Examples
-    --------
     >>> capacity, kind = attributed("line 3", {"capacity": "2", "bandwidth": "50GB/s"}, FileFormatError)
     >>> capacity, kind.bandwidth, kind.occupancy
     (2, 50000000000.0, 1)
@@ -261,28 +247,17 @@ def _whole(where: str, name: str, value: Any, least: int, error: type[GossamerEr
 class NetworkFormat:
     """A format of network files.
 
-    Attributes
-    ----------
-    name : str
-        What stands before the colon of a spec that names the file and its format.
-    summary : str
-        One line.
-    source : str
-        Where the format is defined.
-    suffixes : tuple of str
-        Suffixes of files that are of this format.
-    read : callable, optional
-        Returns the network of a file.
-    write : callable, optional
-        Writes a network to a file; the path is one that `whole_file` gives.
-    recognizes : callable
-        Whether a text file of a suffix that says little, such as ``.txt``, begins as those of the format do.
-    form : callable
-        Reads what stands behind the colon of a spec.
-    parameters : str
-        What stands behind the colon, in words.
-    aliases : tuple of str
-        Other names.
+    * `name`: what stands before the colon of a spec that names the file and its format.
+    * `summary`: one line.
+    * `source`: where the format is defined.
+    * `suffixes`: suffixes of files that are of this format.
+    * `read`: returns the network of a file.
+    * `write`: writes a network to a file; the path is one that `whole_file` gives.
+    * `recognizes`: whether a text file of a suffix that says little, such as ``.txt``, begins as those of the format
+      do.
+    * `form`: reads what stands behind the colon of a spec.
+    * `parameters`: what stands behind the colon, in words.
+    * `aliases`: other names.
     """
 
     name: str

@@ -14,8 +14,6 @@ from gossamer.networks.finite_groups import CubeRotationGroup
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Coordinates
 
-__all__ = ["BUTTERFLY", "CCC", "butterfly", "cube_connected_cycles"]
-
 
 def cube_connected_cycles(bits: int) -> Network:
     """Return the cube-connected cycles CCC_d: a hypercube with a cycle of d nodes at each corner.

@@ -36,17 +36,11 @@ _MOST = 100_000_000
 def generated_table(generators: Sequence[Table], n: int, most: int = _MOST) -> Table:
     """Return the group that permutations of n nodes generate, int32[H, N], in the order of what becomes of node 0.
 
-    Raises
-    ------
-    NetworkError
-        If one of the group but the identity leaves a node where it is, or they have more than `most` entries.
+    Raises `NetworkError` if one of the group but the identity leaves a node where it is, or they have more than `most`
+    entries.
 
-    Notes
-    -----
     As none leaves a node where it is, what becomes of node 0 tells one from another. O(generators * H * N) time.
 
-    Examples
-    --------
     >>> generated_table([np.array([2, 3, 0, 1], np.int32)], 4).tolist()
     [[0, 1, 2, 3], [2, 3, 0, 1]]
     >>> generated_table([np.array([0, 2, 1], np.int32)], 3)
@@ -237,28 +231,15 @@ def few_generators(table: Table) -> list[int]:
 def cable_orbits(network: Network, marked: Sequence[int] = ()) -> npt.NDArray[np.int64]:
     """Return the orbit of each cable, under the symmetries that are known.
 
-    Parameters
-    ----------
-    network : Network
-        Any network.
-    marked : sequence of int
-        Nodes that differ from all others and from each other, such as the root of a task.
+    `network` (Network): any network. `marked` (sequence of int): nodes that differ from all others and from each other,
+    such as the root of a task. Returns: int64[cables]: for each cable, in the order of
+    `gossamer.networks.derived.cables`, the number of its orbit. On arrays and tori: translations along rings,
+    reflections, and exchanges of equal sides; on other Cayley networks: translations, where a factor that is complete
+    counts as one; on fat trees: a level is an orbit. Elsewhere, and on all networks of some hundreds of nodes, what
+    `symmetries` finds. The orbits are never too large, but on large networks they may be finer than they could.
 
-    Returns
-    -------
-    int64[cables]
-        For each cable, in the order of `gossamer.networks.derived.cables`, the number of its orbit. On arrays and
-        tori: translations along rings, reflections, and exchanges of equal sides; on other Cayley networks:
-        translations, where a factor that is complete counts as one; on fat trees: a level is an orbit. Elsewhere, and
-        on all networks of some hundreds of nodes, what `symmetries` finds. The orbits are never too large, but on
-        large networks they may be finer than they could.
-
-    Notes
-    -----
     O(L d) time, beside that of `symmetries`.
 
-    Examples
-    --------
     >>> from gossamer.networks import array, parse, torus
     >>> [len(set(cable_orbits(net).tolist())) for net in (torus(4, 4), torus(4, 5), array(5), parse("dgx-h100:4"))]
     [1, 2, 2, 2]
@@ -334,28 +315,17 @@ Marks = npt.NDArray[np.uint64]
 def symmetries(network: Network, marked: Sequence[int] = (), *, every: bool = False) -> list[Nodes]:
     """Return symmetries of a network: enough to take each cable to all that are like it, or to generate all.
 
-    Parameters
-    ----------
-    network : Network
-        Any network; in those of over 5,000 nodes and, where links share ports or are parallel, links, none is found.
-    marked : sequence of int
-        Nodes that stay where they are.
-    every : bool
-        Whether they are to generate all symmetries.
+    * `network` (Network): any network; in those of over 5,000 nodes and, where links share ports or are parallel,
+      links, none is found.
+    * `marked` (sequence of int): nodes that stay where they are.
+    * `every` (bool): whether they are to generate all symmetries.
 
-    Returns
-    -------
-    list of int64[N]
-        Where each takes each node. Every one was checked: it keeps terminals, links, capacities, occupancies,
-        latencies, speeds and shared ports.
+    Returns: list of int64[N]: where each takes each node. Every one was checked: it keeps terminals, links, capacities,
+    occupancies, latencies, speeds and shared ports.
 
-    Notes
-    -----
     O(cables * L * diameter) time where cables are told apart by distances; the search ends after 2e9 steps, so that on
     a large network some symmetries may be missing.
 
-    Examples
-    --------
     >>> from gossamer.networks import ring
     >>> symmetries(ring(4), [0])[0].tolist()
     [0, 3, 2, 1]

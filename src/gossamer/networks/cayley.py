@@ -107,33 +107,17 @@ def reached(network: Network) -> int:
 def cayley_of(group: str, generators: Sequence[int], one_way: bool = False) -> Network:
     """Return the Cayley network of a group by its text.
 
-    Parameters
-    ----------
-    group : str
-        Such as ``semidirect(64,8,3)``; the kinds are those of `gossamer.networks.group_specs.GROUP_KINDS`.
-    generators : sequence of int
-        Element numbers, closed under inverses unless the links go one way. The identity and repetitions are dropped.
-    one_way : bool
-        Whether inverses may be missing.
+    * `group`: such as ``semidirect(64,8,3)``; the kinds are those of `gossamer.networks.group_specs.GROUP_KINDS`.
+    * `generators`: element numbers, closed under inverses unless the links go one way. The identity and repetitions are
+      dropped.
+    * `one_way`: whether inverses may be missing.
 
-    Returns
-    -------
-    Network
-        Spec ``cayley:GROUP;G,G,...``, with ``;one-way`` where it is. A node for each element, a link from u to ``u*g``
-        for each generator g, in the order given.
+    Returns: spec ``cayley:GROUP;G,G,...``, with ``;one-way`` where it is. A node for each element, a link from u to
+    ``u*g`` for each generator g, in the order given. Raises `NetworkError` if there is no such group, a generator is
+    out of range, the inverse of one is missing, or they generate only a subgroup.
 
-    Raises
-    ------
-    NetworkError
-        If there is no such group, a generator is out of range, the inverse of one is missing, or they generate only a
-        subgroup.
-
-    Notes
-    -----
     O(L) time; groups of permutations and matrices are listed first, at most 200,000 elements.
 
-    Examples
-    --------
     >>> cayley_of("semidirect(7,3,2)", [1, 2, 3, 18])
     <Network cayley:semidirect(7,3,2);1,2,3,18: 21 nodes, 84 links>
     """

@@ -17,19 +17,6 @@ from gossamer.networks.grids import ring_grid
 from gossamer.networks.network import Network
 from gossamer.networks.product import product
 
-__all__ = [
-    "CIRCULANT",
-    "COMPLETE",
-    "EXTENDED_RING",
-    "GENERALIZED_HYPERCUBE",
-    "HYPERCYCLE",
-    "circulant",
-    "complete",
-    "extended_ring",
-    "generalized_hypercube",
-    "hypercycle",
-]
-
 
 def circulant(n: int, *jumps: int) -> Network:
     """Return the circulant network: node i is adjacent to i+s and i-s modulo n for each jump s.

@@ -14,17 +14,6 @@ from gossamer.networks.family import MAX_CAPACITY, Family, Size, checked_size, i
 from gossamer.networks.network import MAX_LINKS, Network
 from gossamer.networks.structures import Tiers
 
-__all__ = [
-    "FOLDED_CLOS",
-    "GENERALIZED_FAT_TREE",
-    "K_ARY_N_TREE",
-    "LEAF_SPINE",
-    "folded_clos",
-    "generalized_fat_tree",
-    "k_ary_n_tree",
-    "leaf_spine",
-]
-
 Numbers = npt.NDArray[np.int64]
 
 

@@ -10,17 +10,6 @@ from gossamer.networks import spec_parameters
 from gossamer.networks.family import Family, Size, checked_size, whole_number
 from gossamer.networks.network import Network
 
-__all__ = [
-    "DE_BRUIJN",
-    "GENERALIZED_DE_BRUIJN",
-    "GENERALIZED_KAUTZ",
-    "KAUTZ",
-    "de_bruijn",
-    "generalized_de_bruijn",
-    "generalized_kautz",
-    "kautz",
-]
-
 # Kautz networks: one-way links, the most nodes for a degree and a diameter; any number of nodes by arithmetic.
 
 

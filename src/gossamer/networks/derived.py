@@ -153,30 +153,13 @@ def half_duplex(network: Network) -> Network:
 def among(network: Network, nodes: Sequence[int]) -> Network:
     """Return the network of some nodes and the links between them; node i of it is ``nodes[i]``, a terminal.
 
-    Parameters
-    ----------
-    network : Network
-        Any network.
-    nodes : sequence of int
-        Terminals, each once.
+    `network` (Network): any network. `nodes` (sequence of int): terminals, each once. Returns: with the capacities and
+    times of the links. Where the nodes are all that differ in some coordinates of an array or torus, in ascending
+    order, it is the array or torus of these dimensions, and known as such. Raises `NetworkError` if a node is no
+    terminal or listed twice.
 
-    Returns
-    -------
-    Network
-        With the capacities and times of the links. Where the nodes are all that differ in some coordinates of an array
-        or torus, in ascending order, it is the array or torus of these dimensions, and known as such.
-
-    Raises
-    ------
-    NetworkError
-        If a node is no terminal or listed twice.
-
-    Notes
-    -----
     O(nodes + links).
 
-    Examples
-    --------
     >>> among(torus(4, 5), [5, 6, 7, 8, 9])
     <Network ring:5: 5 nodes, 10 links>
     >>> among(torus(4, 5), [0, 1, 5])
@@ -248,31 +231,17 @@ KINDS = ("links", "nodes", "terminals", "random-links", "random-nodes", "random-
 def without(network: Network, words: Iterable[str], seed: int = 0) -> Network:
     """Return what is left of a network when what is named fails.
 
-    Parameters
-    ----------
-    network : Network
-        The sound network.
-    words : iterable of str
-        ``links:0-1,5-6``: cables between two nodes, both ways; ``links:0->1``: one way; ``links:0-1*1``: one of the
-        cables between two nodes. ``nodes:17``: nodes that go, ``terminals:17``: nodes that stay as switches.
-        ``random-links:2%``, ``random-nodes:3``, ``random-terminals:1``: so many at random, or a share of all, rounded
-        to the nearest number. Nodes are numbers, names or coordinates in parentheses. Ranges of nodes are
-        ``nodes:4-7`` or, in names and links, in brackets: ``nodes:gpu[4-7]``, ``links:gpu[0-1,5]-leaf0``.
-    seed : int
-        For the random ones.
+    * `network` (Network): the sound network.
+    * `words` (iterable of str): ``links:0-1,5-6``: cables between two nodes, both ways; ``links:0->1``: one way;
+      ``links:0-1*1``: one of the cables between two nodes. ``nodes:17``: nodes that go, ``terminals:17``: nodes that
+      stay as switches. ``random-links:2%``, ``random-nodes:3``, ``random-terminals:1``: so many at random, or a share
+      of all, rounded to the nearest number. Nodes are numbers, names or coordinates in parentheses. Ranges of nodes are
+      ``nodes:4-7`` or, in names and links, in brackets: ``nodes:gpu[4-7]``, ``links:gpu[0-1,5]-leaf0``.
+    * `seed` (int): for the random ones.
 
-    Returns
-    -------
-    Network
-        As `Network.without` makes it; the network itself if there are no words.
+    Returns: as `Network.without` makes it; the network itself if there are no words. Raises `NetworkError` if a text is
+    of no such form, or there is no such link or node, or no terminal is left.
 
-    Raises
-    ------
-    NetworkError
-        If a text is of no such form, or there is no such link or node, or no terminal is left.
-
-    Examples
-    --------
     >>> from gossamer.networks import torus
     >>> without(torus(4, 4), ["links:(0,0)-(0,1)", "random-nodes:1"])
     <Network torus:4x4 without link (0,0)-(0,1) and node (3,1): 15 nodes, 54 links>
@@ -506,10 +475,7 @@ _MOST_VERTICES = 20_000
 class Lifted(Structure):
     """That nodes are copies of a group, which acts on all of them by multiplication from the left.
 
-    Attributes
-    ----------
-    group : Group
-        Node ``a*order + x`` is element x of copy a.
+    `group` (Group): node ``a*order + x`` is element x of copy a.
     """
 
     group: Group
@@ -528,38 +494,20 @@ class Lifted(Structure):
 def lift(group: str, edges: Sequence[tuple[int, int, int]]) -> Network:
     """Return the lift of a small graph by elements of a group, one on each edge.
 
-    Parameters
-    ----------
-    group : str
-        Such as ``abelian(4,4)``; the kinds are those of `gossamer.networks.group_specs.GROUP_KINDS`.
-    edges : sequence of (int, int, int)
-        ``(a, b, g)``: node ``(a, x)`` is joined to ``(b, x*g)`` for every element x. Vertices are 0, 1, ... up to the
-        largest; loops and parallel edges are allowed, as long as no node is joined to itself, or to another twice.
+    `group` (str): such as ``abelian(4,4)``; the kinds are those of `gossamer.networks.group_specs.GROUP_KINDS`. `edges`
+    (sequence of (int, int, int)): ``(a, b, g)``: node ``(a, x)`` is joined to ``(b, x*g)`` for every element x.
+    Vertices are 0, 1, ... up to the largest; loops and parallel edges are allowed, as long as no node is joined to
+    itself, or to another twice. Returns: spec ``lift:GROUP;a-b*g,a-b*g,...``, without ``*g`` where g is the identity,
+    0. Node ``(a, x)`` has number ``a*order + x``; its neighbors are in ascending order. Raises `NetworkError` if there
+    is no such group, a number is out of range, nodes are joined to themselves or twice, or the network is not
+    connected.
 
-    Returns
-    -------
-    Network
-        Spec ``lift:GROUP;a-b*g,a-b*g,...``, without ``*g`` where g is the identity, 0. Node ``(a, x)`` has number
-        ``a*order + x``; its neighbors are in ascending order.
-
-    Raises
-    ------
-    NetworkError
-        If there is no such group, a number is out of range, nodes are joined to themselves or twice, or the network is
-        not connected.
-
-    Notes
-    -----
     Left multiplication of all x by an element is an automorphism that moves every node: distances from one node of each
     vertex are all there are. A lift of one vertex is a Cayley network, one over ``abelian(1)`` any graph, by its edges.
     O(L log L) time.
 
-    References
-    ----------
-    Gross 1974.
+    Source: Gross 1974.
 
-    Examples
-    --------
     >>> lift("abelian(5)", [(0, 1, 0), (0, 0, 1), (1, 1, 2)])  # Petersen's graph
     <Network lift:abelian(5);0-1,0-0*1,1-1*2: 10 nodes, 30 links>
     """

@@ -19,21 +19,14 @@ from gossamer.networks.family import Family, Size, whole_number
 from gossamer.networks.network import Network
 from gossamer.networks.router_networks import router_network, router_size
 
-__all__ = ["POLARFLY", "SLIM_FLY", "FiniteField", "polarfly", "prime_power", "slim_fly"]
-
 Elements = npt.NDArray[np.int64]
 
 
 def prime_power(value: object, family: str, low: int, high: int) -> tuple[int, int]:
     """Return p and k where ``value = p**k`` with p prime.
 
-    Raises
-    ------
-    NetworkError
-        If it is no whole number of low..high or no prime power, with the nearest that are.
+    Raises `NetworkError` if it is no whole number of low..high or no prime power, with the nearest that are.
 
-    Examples
-    --------
     >>> prime_power(27, "slim-fly", 3, 500)
     (3, 3)
     >>> prime_power(6, "slim-fly", 3, 500)

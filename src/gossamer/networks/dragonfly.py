@@ -12,8 +12,6 @@ from gossamer.networks.network import Network
 from gossamer.networks.router_networks import router_network, router_size
 from gossamer.reading import choice
 
-__all__ = ["DRAGONFLY", "dragonfly"]
-
 Numbers = npt.NDArray[np.int64]
 
 MOST_PORTS = 20_000_000

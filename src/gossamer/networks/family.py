@@ -10,18 +10,6 @@ from gossamer.errors import NetworkError, shown
 from gossamer.networks.network import MAX_LINKS, Network
 from gossamer.reading import whole
 
-__all__ = [
-    "MAX_CAPACITY",
-    "Family",
-    "Form",
-    "Size",
-    "checked_size",
-    "fractional_capacity",
-    "is_list",
-    "one_or_each",
-    "whole_number",
-]
-
 
 class Size(NamedTuple):
     """How many nodes and directed links a network has."""
@@ -104,13 +92,8 @@ MAX_CAPACITY = 2**31 - 1
 def whole_number(value: object, family: str, name: str, low: int = 1, high: int = MAX_LINKS) -> int:
     """Return `value` as an int if it is an integer of low..high.
 
-    Raises
-    ------
-    NetworkError
-        Naming the family, the parameter, the value given and the range allowed.
+    Raises `NetworkError`: naming the family, the parameter, the value given and the range allowed.
 
-    Examples
-    --------
     >>> whole_number(0, "ring", "n")
     Traceback (most recent call last):
     gossamer.errors.NetworkError: ring: n must be a whole number of at least 1, got 0
@@ -124,13 +107,8 @@ def whole_number(value: object, family: str, name: str, low: int = 1, high: int 
 def checked_size(family: str, nodes: int, links: int) -> Size:
     """Return the size of a network, if it has at most MAX_LINKS links.
 
-    Raises
-    ------
-    NetworkError
-        If it has more.
+    Raises `NetworkError` if it has more.
 
-    Examples
-    --------
     >>> checked_size("complete", 4, 12)
     Size(nodes=4, links=12)
     >>> checked_size("complete", 31623, 31623 * 31622)

@@ -14,8 +14,6 @@ from gossamer.networks.family import MAX_CAPACITY, Family, Size, checked_size, i
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Coordinates, Levels
 
-__all__ = ["FAT_TREE", "fat_tree"]
-
 Counts = npt.NDArray[np.int64]
 
 

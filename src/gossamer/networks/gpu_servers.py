@@ -17,8 +17,6 @@ from gossamer.networks.router_networks import both_ways, router_network
 from gossamer.networks.structures import RatedLinks, Structure, Tiers
 from gossamer.reading import choice
 
-__all__ = ["DGX_1", "DGX_A100", "SERVERS", "dgx_1", "dgx_a100", "servers"]
-
 FAMILY = "servers"
 
 

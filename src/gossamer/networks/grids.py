@@ -17,9 +17,6 @@ from gossamer.networks.network import Factors, IntArray, Network
 from gossamer.networks.product import product
 from gossamer.networks.structures import CayleyGroup, Grid
 
-__all__ = ["ARRAY", "HYPERCUBE", "RING", "TORUS", "array", "grid_links", "hypercube", "linear_array", "ring", "torus"]
-
-
 Each = int | Sequence[int]
 """One number for the links of all dimensions, or one for those of each."""
 
@@ -231,17 +228,10 @@ def hypercube(dimensions: int) -> Network:
 def grid_links(network: Network) -> IntArray:
     """Return the link from each node of an array or torus one step up and one step down along each dimension.
 
-    Returns
-    -------
-    int32[N, d, 2]
-        Link numbers, [..., 0] up and [..., 1] down; -1 where there is none.
+    Returns: int32[N, d, 2]: link numbers, [..., 0] up and [..., 1] down; -1 where there is none.
 
-    Notes
-    -----
     O(d L) time.
 
-    Examples
-    --------
     >>> grid_links(ring(4))[:, 0].tolist()
     [[0, 1], [2, 3], [4, 5], [6, 7]]
     """

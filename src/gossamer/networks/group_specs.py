@@ -17,22 +17,6 @@ from gossamer.networks.diameter_two import FiniteField, prime_power
 from gossamer.networks.family import whole_number
 from gossamer.networks.finite_groups import AbelianGroup, Elements, Group, PermutationGroup, ProductGroup
 
-__all__ = [
-    "GROUP_KINDS",
-    "MOST_LISTED",
-    "EnumeratedGroup",
-    "GroupKind",
-    "NamedGroup",
-    "PolycyclicGroup",
-    "SemidirectGroup",
-    "group_named",
-    "matrix_group",
-    "permutations",
-    "polycyclic",
-    "semidirect",
-    "wreath",
-]
-
 # Groups of permutations or matrices given by generators, all elements listed.
 
 MOST_LISTED = 200_000
@@ -75,15 +59,9 @@ class _Listed:
 class EnumeratedGroup(_Listed):
     """A group whose elements are rows of numbers: the identity first, the others in lexicographic order.
 
-    Attributes
-    ----------
-    rows : int64[order, width]
-        The elements.
-    multiply : callable
-        ``(rows, rows) -> rows``, the products of rows that broadcast.
+    `rows` (int64[order, width]): the elements. `multiply`: ``(rows, rows) -> rows``, the products of rows that
+    broadcast.
 
-    Examples
-    --------
     >>> g = permutations([(1, 2, 0)])  # the rotations of three things
     >>> g.order, int(g.compose(1, 1)), int(g.inverse(1)), g.abelian
     (3, 2, 2, True)
@@ -130,18 +108,9 @@ class EnumeratedGroup(_Listed):
 def permutations(generators: Sequence[Sequence[int]]) -> EnumeratedGroup:
     """Return the group that permutations generate; the product is ``(a*b)[i] = a[b[i]]``.
 
-    Parameters
-    ----------
-    generators : sequence of sequences of int
-        Each the images of 0, 1, ...
+    `generators`: each the images of 0, 1, ... Raises `NetworkError` if one is no permutation of all, or they generate
+    more than 200,000 elements.
 
-    Raises
-    ------
-    NetworkError
-        If one is no permutation of all, or they generate more than 200,000 elements.
-
-    Examples
-    --------
     >>> permutations([(1, 0, 2, 3), (1, 2, 3, 0)]).order
     24
     """
@@ -161,22 +130,13 @@ def permutations(generators: Sequence[Sequence[int]]) -> EnumeratedGroup:
 def matrix_group(q: int, generators: Sequence[Sequence[int]], *, projective: bool = False) -> EnumeratedGroup:
     """Return the group that invertible matrices over the field of q elements generate.
 
-    Parameters
-    ----------
-    q : int
-        A prime power up to 1,024; entry e is the element e of `gossamer.networks.diameter_two.FiniteField`.
-    generators : sequence of sequences of int
-        Matrices row by row.
-    projective : bool
-        Whether matrices that differ by a factor are the same element.
+    * `q`: a prime power up to 1,024; entry e is the element e of `gossamer.networks.diameter_two.FiniteField`.
+    * `generators`: matrices row by row.
+    * `projective`: whether matrices that differ by a factor are the same element.
 
-    Raises
-    ------
-    NetworkError
-        If q is no prime power, a matrix is not square or not invertible, or there are more than 200,000 elements.
+    Raises `NetworkError` if q is no prime power, a matrix is not square or not invertible, or there are more than
+    200,000 elements.
 
-    Examples
-    --------
     >>> sl = [(1, 1, 0, 1), (1, 0, 1, 1)]
     >>> matrix_group(5, sl).order, matrix_group(5, sl, projective=True).order
     (120, 60)
@@ -244,18 +204,11 @@ class PolycyclicGroup(_Listed):
 
     Element numbers have the exponents as digits in base p, a1 most significant.
 
-    Attributes
-    ----------
-    p : int
-        The prime.
-    powers : tuple of tuple of int
-        Row i has the exponents of ``gi**p``, all before and at i being 0.
-    commutators : tuple of tuple of int
-        The exponents of ``gj**-1 gi**-1 gj gi`` for the pairs j > i in the order (2,1), (3,1), (3,2), (4,1), ..., all
-        before and at j being 0.
+    * `p`: the prime.
+    * `powers`: row i has the exponents of ``gi**p``, all before and at i being 0.
+    * `commutators`: the exponents of ``gj**-1 gi**-1 gj gi`` for the pairs j > i in the order (2,1), (3,1), (3,2),
+      (4,1), ..., all before and at j being 0.
 
-    Examples
-    --------
     >>> quaternions = polycyclic(2, [(0, 0, 1), (0, 0, 1), (0, 0, 0)], [(0, 0, 1), (0, 0, 0), (0, 0, 0)])
     >>> quaternions.order, int(quaternions.compose(4, 4)), quaternions.abelian
     (8, 1, False)
@@ -338,17 +291,10 @@ def _apply(tables: Elements, x: Elements, word: Sequence[int]) -> Elements:
 def polycyclic(p: int, powers: Sequence[Sequence[int]], commutators: Sequence[Sequence[int]]) -> PolycyclicGroup:
     """Return the group of a presentation by powers and commutators, if it has ``p**n`` elements.
 
-    Raises
-    ------
-    NetworkError
-        If a number is out of range, or the relations make fewer elements, naming one that fails.
+    Raises `NetworkError` if a number is out of range, or the relations make fewer elements, naming one that fails.
 
-    References
-    ----------
-    Holt, Eick and O'Brien 2005, chapter 8.
+    Source: Holt, Eick and O'Brien 2005, chapter 8.
 
-    Examples
-    --------
     >>> polycyclic(2, [(0, 1), (0, 0)], [(0, 0)]).order
     4
     """
@@ -440,13 +386,9 @@ class SemidirectGroup:
 def semidirect(moduli: Sequence[int], turns: int, matrix: Sequence[Sequence[int]]) -> SemidirectGroup:
     """Return the semidirect product of ``Z_m1 x ... x Z_mk`` by ``Z_turns``, which acts by a matrix.
 
-    Raises
-    ------
-    NetworkError
-        If a number is out of range, the matrix is no automorphism, or its power `turns` is not the identity.
+    Raises `NetworkError` if a number is out of range, the matrix is no automorphism, or its power `turns` is not the
+    identity.
 
-    Examples
-    --------
     >>> semidirect((8,), 2, ((3,),)).order
     16
     >>> semidirect((8,), 2, ((2,),))
@@ -529,14 +471,9 @@ class NamedGroup:
 class GroupKind:
     """How the groups of one name are read.
 
-    Attributes
-    ----------
-    form : str
-        The text, in words.
-    summary : str
-        One line.
-    read : callable
-        Takes what stands between the parentheses, split at commas; returns the group.
+    * `form`: the text, in words.
+    * `summary`: one line.
+    * `read`: takes what stands between the parentheses, split at commas; returns the group.
     """
 
     form: str
@@ -625,13 +562,8 @@ GROUP_KINDS: dict[str, GroupKind] = {
 def group_named(text: str) -> NamedGroup:
     """Return the group of a text.
 
-    Raises
-    ------
-    NetworkError
-        If the text names no group, or its numbers are out of range.
+    Raises `NetworkError` if the text names no group, or its numbers are out of range.
 
-    Examples
-    --------
     >>> group_named("Semidirect( 7, 3, 2 )").text, group_named("direct(abelian(2);wreath(2,3))").group.order
     ('semidirect(7,3,2)', 48)
     """

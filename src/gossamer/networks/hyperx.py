@@ -17,8 +17,6 @@ from gossamer.networks.product import product
 from gossamer.networks.router_networks import router_network, router_size
 from gossamer.networks.structures import CayleyGroup
 
-__all__ = ["FLATTENED_BUTTERFLY", "HYPERX", "flattened_butterfly", "hyperx"]
-
 
 def hyperx(sides: Sequence[int], capacity: Sequence[int] | int = 1, p: int = 0) -> Network:
     """Return the HyperX of routers in a grid, each adjacent to all that differ from it in one coordinate.

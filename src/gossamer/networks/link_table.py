@@ -16,8 +16,6 @@ from gossamer.networks.shared_ports import SharedPorts
 from gossamer.networks.structures import IntArray, Speeds, Structure, int_array
 from gossamer.reading import text, whole
 
-__all__ = ["BreadthFirst", "LinkTable", "breadth_first", "check_doubled", "check_links", "check_times"]
-
 Ints = npt.NDArray[np.int64]
 
 
@@ -182,8 +180,6 @@ class LinkTable:
     def find(self, kind: type[_Kind]) -> _Kind | None:
         """Return what is known of the network's structure of one kind, or None.
 
-        Examples
-        --------
         >>> import gossamer
         >>> from gossamer.networks import Grid
         >>> gossamer.network("torus:4x4").find(Grid)
@@ -274,10 +270,7 @@ class LinkTable:
     def out_links(self, node: int) -> range:
         """Return the link numbers that leave `node`.
 
-        Raises
-        ------
-        NetworkError
-            If `node` is outside 0..N-1.
+        Raises `NetworkError` if `node` is outside 0..N-1.
         """
         node = self._known(node)
         return range(int(self.first_link[node]), int(self.first_link[node + 1]))
@@ -285,10 +278,7 @@ class LinkTable:
     def link_between(self, source: int, target: int) -> int:
         """Return the link from `source` to `target`.
 
-        Raises
-        ------
-        NetworkError
-            If the two are not adjacent.
+        Raises `NetworkError` if the two are not adjacent.
         """
         source, target = self._known(source), self._known(target)
         links = self.out_links(source)
@@ -302,12 +292,8 @@ class LinkTable:
 
         Of parallel links the one of the place `way` among those between the two nodes, by number, is meant.
 
-        Notes
-        -----
         O(L log L + K log L) for all at once.
 
-        Examples
-        --------
         >>> import gossamer
         >>> gossamer.network("array:3").links_between([0, 1, 0], [1, 2, 2]).tolist()
         [0, 1, -1]
@@ -333,10 +319,7 @@ class LinkTable:
     def breadth_first(self, source: int) -> BreadthFirst:
         """Search the network breadth-first from `source`; links of a node are tried in their order. O(N + L).
 
-        Raises
-        ------
-        NetworkError
-            If `source` is not a node.
+        Raises `NetworkError` if `source` is not a node.
         """
         n, source = self.node_count, self._known(source)
         distance, parent, order = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
@@ -350,10 +333,7 @@ class LinkTable:
     def eccentricity(self, source: int) -> int:
         """Return the largest distance from `source`. O(N + L).
 
-        Raises
-        ------
-        NetworkError
-            If some node cannot be reached.
+        Raises `NetworkError` if some node cannot be reached.
         """
         distance = self.distances(source)
         if int(distance.min()) < 0:

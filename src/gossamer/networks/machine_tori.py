@@ -22,8 +22,6 @@ from gossamer.networks.product import product
 from gossamer.networks.structures import Assumption, Assumptions, SwitchAbilities
 from gossamer.networks.twisted_tori import twisted_torus
 
-__all__ = ["TORI"]
-
 _GB = 10**9
 _SIDES = "sides"
 
@@ -32,32 +30,19 @@ _SIDES = "sides"
 class _Torus:
     """What a machine whose links make a torus is.
 
-    Attributes
-    ----------
-    name, summary, source, example : str
-        As of `Family`.
-    dimensions : int
-        Sides that are given.
-    rate : Fraction
-        Bytes a second of a link, each way.
-    latency : Fraction
-        Seconds of a link.
-    measured : bool
-        Whether the latency is published.
-    wraps : callable
-        Which dimensions are rings, from the sides.
-    most : int
-        Largest side.
-    inner : tuple of int
-        Further sides that every machine has.
-    bare : tuple of int
-        The sides where none are given; empty where they must be.
-    twisted : bool
-        Whether slices of sides n and 2n may be twisted.
-    doubled : bool
-        Whether the two ports of a dimension of side 2 both lead to the one neighbor, which makes a link twice as fast.
-    last : Fraction or None
-        Bytes a second of the links of the last dimension, where they are others.
+    * `name`, `summary`, `source`, `example`: as of `Family`.
+    * `dimensions`: sides that are given.
+    * `rate`: bytes a second of a link, each way.
+    * `latency`: seconds of a link.
+    * `measured`: whether the latency is published.
+    * `wraps`: which dimensions are rings, from the sides.
+    * `most`: largest side.
+    * `inner`: further sides that every machine has.
+    * `bare`: the sides where none are given; empty where they must be.
+    * `twisted`: whether slices of sides n and 2n may be twisted.
+    * `doubled`: whether the two ports of a dimension of side 2 both lead to the one neighbor, which makes a link twice
+      as fast.
+    * `last`: bytes a second of the links of the last dimension, where they are others.
     """
 
     name: str

@@ -20,8 +20,6 @@ from gossamer.networks.router_networks import both_ways
 from gossamer.networks.structures import Assumption, Assumptions, CableCounts, Speeds, Structure, SwitchAbilities, Tiers
 from gossamer.reading.quantities import bandwidth, duration
 
-__all__ = ["BOXES", "Figure", "figures", "gigabytes", "machine_family", "machine_spec", "speeds_of", "whole"]
-
 # The figures of a machine: what may stand behind its name, each with the value of the data sheet.
 
 Figure = Callable[[str, str, str], Any]
@@ -96,16 +94,11 @@ def machine_family(
 ) -> Family:  # fmt: skip
     """Return the family of a machine, from the figures of its data sheet.
 
-    Parameters
-    ----------
-    values : mapping
-        The figures: whole numbers, exact bytes a second, exact seconds where the name has ``latency``, and words.
-    first, read_first, head : str, callable, str
-        What may stand without a name, as of `figures`, and how the form shows it.
-    choices : mapping, optional
-        The words that each figure which is a word may be.
-    **told
-        The rest, as of `Family`.
+    * `values`: the figures: whole numbers, exact bytes a second, exact seconds where the name has ``latency``, and
+      words.
+    * `first`, `read_first`, `head`: what may stand without a name, as of `figures`, and how the form shows it.
+    * `choices`: the words that each figure which is a word may be.
+    * `**told`: the rest, as of `Family`.
     """
     readers: dict[str, Figure] = {}
     parts = [head]
@@ -142,34 +135,19 @@ _SIZE, _RANKS = "boxes", "gpus"
 class _Box:
     """What a box of accelerators is.
 
-    Attributes
-    ----------
-    name, summary, source : str
-        As of `Family`.
-    devices : int
-        Accelerators in a box that are ranks: all, but for `_allocated`.
-    device, box : str
-        What one of them, and one box of several, is called.
-    link : str
-        The name of the figure that is the speed of one link inside.
-    rate : Fraction
-        Bytes a second of that link, each way.
-    links : int
-        Links of an accelerator to the switch, or between two that are joined; see `pairs`.
-    nic, rails : Fraction, int
-        Bytes a second of an adapter, each way, and switches outside where there are several boxes.
-    switch : str
-        What the switch inside is called; empty where there is none.
-    pairs : mapping
-        Links between two accelerators, by their numbers, where not all are joined alike.
-    uplinks : tuple of int
-        Accelerators that have an adapter. Default: all.
-    copies, combines : bool
-        What its switches can do, as of `SwitchAbilities`.
-    aliases : tuple of str
-        Other names.
-    present : int
-        Accelerators in a box where some of them are not ranks; 0 where all are.
+    * `name`, `summary`, `source`: as of `Family`.
+    * `devices`: accelerators in a box that are ranks: all, but for `_allocated`.
+    * `device`, `box`: what one of them, and one box of several, is called.
+    * `link`: the name of the figure that is the speed of one link inside.
+    * `rate`: bytes a second of that link, each way.
+    * `links`: links of an accelerator to the switch, or between two that are joined; see `pairs`.
+    * `nic`, `rails`: bytes a second of an adapter, each way, and switches outside where there are several boxes.
+    * `switch`: what the switch inside is called; empty where there is none.
+    * `pairs`: links between two accelerators, by their numbers, where not all are joined alike.
+    * `uplinks`: accelerators that have an adapter. Default: all.
+    * `copies`, `combines`: what its switches can do, as of `SwitchAbilities`.
+    * `aliases`: other names.
+    * `present`: accelerators in a box where some of them are not ranks; 0 where all are.
     """
 
     name: str

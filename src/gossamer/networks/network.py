@@ -73,22 +73,24 @@ class NamedNodes(LinkTable):
             return str(node)
         return "(" + ",".join(str(int(x)) for x in self.coordinates[node]) + ")"
 
+    def short_name(self, node: int) -> str:
+        """Return the name of a node, its coordinates without brackets and commas where each is one digit.
+
+        >>> import gossamer
+        >>> gossamer.network("array:3x4x2").short_name(12), gossamer.network("torus:12x3").short_name(32)
+        ('120', '(10,2)')
+        """
+        place = self.coordinates
+        if place is None or place.shape[1] < 2 or int(place.max()) > 9:
+            return self.node_name(node)
+        return "".join(str(int(x)) for x in place[node])
+
     def node(self, value: object) -> int:
         """Return the number of the node that somebody means.
 
-        Parameters
-        ----------
-        value : int, sequence of int or str
-            A node number, coordinates, or the name that `node_name` prints, of coordinates with or without parentheses;
-            a text of digits that is no such name is a number.
+        `value`: a node number, coordinates, or the name that `node_name` prints, of coordinates with or without
+        parentheses; a text of digits that is no such name is a number. Raises `NetworkError` if there is no such node.
 
-        Raises
-        ------
-        NetworkError
-            If there is no such node.
-
-        Examples
-        --------
         >>> import gossamer
         >>> net = gossamer.network("torus:3x4")
         >>> net.node(6), net.node((1, 2)), net.node("(1,2)"), net.node("1,2")

@@ -18,17 +18,6 @@ from gossamer.networks.structures import Speeds
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = [
-    "from_networkx",
-    "link_attributes",
-    "node_attributes",
-    "numbered_graph",
-    "port_attributes",
-    "read_ports",
-    "to_networkx",
-    "warn_of_weights",
-]
-
 
 def from_networkx(graph: nx.Graph[Any], name: str | None = None) -> Network:
     """Return the network of a NetworkX graph.

@@ -15,8 +15,6 @@ from gossamer.networks.finite_groups import AbelianGroup, Group, ProductGroup
 from gossamer.networks.network import Factors, IntArray, Network
 from gossamer.networks.structures import CayleyGroup, Coordinates, Grid, Structure
 
-__all__ = ["PRODUCT", "product"]
-
 
 def product(*factors: Network, spec: str | None = None) -> Network:
     """Return the Cartesian product of networks.

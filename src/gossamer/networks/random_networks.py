@@ -12,8 +12,6 @@ from gossamer.networks.network import Network
 from gossamer.networks.router_networks import both_ways, router_network, router_size
 from gossamer.reading import seed as check_seed
 
-__all__ = ["JELLYFISH", "XPANDER", "jellyfish", "xpander"]
-
 Numbers = npt.NDArray[np.int64]
 
 TRIES = 1000

@@ -11,8 +11,6 @@ from gossamer.networks.family import Size, checked_size, whole_number
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Coordinates, Groups, IntArray, Structure, int_array
 
-__all__ = ["both_ways", "router_network", "router_size"]
-
 Ints = npt.NDArray[np.int64]
 
 Links = Sequence[npt.ArrayLike]
@@ -45,29 +43,17 @@ def router_network(
 ) -> Network:
     """Return the network of routers with p terminals each, or of routers that are the terminals themselves.
 
-    Parameters
-    ----------
-    spec : str
-    routers : int
-        Their number R.
-    pieces : sequence of (source, target, capacity)
-        Links between routers 0..R-1, in any order.
-    p : int
-        Terminals at each router. With 0 router r is node r. Else the terminals of router r are the nodes ``r*p, ...,
-        r*p + p-1``, and router r is the switch ``R*p + r``.
-    places : int[R, k], optional
-        Coordinates of the routers; those of terminals have one number more, 1..p, which is 0 at a router.
-    groups : int[R], optional
-        Which routers belong together; their terminals belong to them.
-    structures : sequence of Structure
-        What else is known, if ``p`` is 0.
-    terminal_count : int, optional
-        How many of the routers are terminals, if ``p`` is 0. Default: all.
-    links_only : bool
-        As in `Network`.
+    * `routers`: their number R.
+    * `pieces`: links between routers 0..R-1, in any order.
+    * `p`: terminals at each router. With 0 router r is node r. Else the terminals of router r are the nodes
+      ``r*p, ..., r*p + p-1``, and router r is the switch ``R*p + r``.
+    * `places` (int[R, k]): coordinates of the routers; those of terminals have one number more, 1..p, which is 0 at a
+      router.
+    * `groups` (int[R]): which routers belong together; their terminals belong to them.
+    * `structures`: what else is known, if ``p`` is 0.
+    * `terminal_count`: how many of the routers are terminals, if ``p`` is 0. Default: all.
+    * `links_only`: as in `Network`.
 
-    Notes
-    -----
     The links of a router are those of the first piece, then those of the second, and so on; last those to its
     terminals. O(L log L) time.
     """

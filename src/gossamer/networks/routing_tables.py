@@ -107,22 +107,15 @@ class VirtualLanes(NamedTuple):
 class CablePorts(Structure):
     """What an InfiniBand fabric calls its nodes and the ends of its cables.
 
-    Attributes
-    ----------
-    guid : tuple of int
-        The GUID of each node. Of a network without switches, whose nodes pass messages on, that of the switch which a
-        node is beside its adapter.
-    port_guid : tuple of int
-        The GUID of the port that has the LID: of an adapter its cabled port of the least number, of a switch its own.
-    lid : int32[N]
-        The local identifier of that port; 0 where it is not told.
-    link : int32[C]
-        The link of each direction of a `Cables`.
-    port, far : int32[C]
-        The port of the source that it leaves through, and the port of the target that it enters. Of several cables
-        between two nodes the k-th one way is the k-th the other way.
-    lmc : int
-        Ports of adapters have ``2**lmc`` LIDs, from `lid` on.
+    * `guid` (tuple of int): the GUID of each node. Of a network without switches, whose nodes pass messages on, that of
+      the switch which a node is beside its adapter.
+    * `port_guid` (tuple of int): the GUID of the port that has the LID: of an adapter its cabled port of the least
+      number, of a switch its own.
+    * `lid` (int32[N]): the local identifier of that port; 0 where it is not told.
+    * `link` (int32[C]): the link of each direction of a `Cables`.
+    * `port`, `far` (int32[C]): the port of the source that it leaves through, and the port of the target that it
+      enters. Of several cables between two nodes the k-th one way is the k-th the other way.
+    * `lmc` (int): ports of adapters have ``2**lmc`` LIDs, from `lid` on.
     """
 
     guid: tuple[int, ...]
@@ -206,21 +199,14 @@ def _first_guid(number: int) -> int:
 class RoutingTable:
     """Which cable a message takes at each node, by its destination; and in which virtual layer it travels.
 
-    Attributes
-    ----------
-    network : Network
-        With N nodes, of which T are terminals.
-    cable : int32[N, P*T]
-        The direction of a `Cables` by which node v sends what is for terminal t, -1 at t itself and where there is
-        none. With P LIDs a terminal there are P paths from a source to a destination: column ``p*T + t`` is path p to
-        t. Usually P is 1.
-    layer : uint8[T, P*T]
-        The virtual layer of what source s sends to destination t: the service level, and without `lanes` the virtual
-        lane on every cable.
-    name : str
-        How it was made, or the file that it was read from.
-    lanes : VirtualLanes, optional
-        The virtual lanes of the service levels.
+    * `network` (Network): with N nodes, of which T are terminals.
+    * `cable` (int32[N, P*T]): the direction of a `Cables` by which node v sends what is for terminal t, -1 at t itself
+      and where there is none. With P LIDs a terminal there are P paths from a source to a destination: column
+      ``p*T + t`` is path p to t. Usually P is 1.
+    * `layer` (uint8[T, P*T]): the virtual layer of what source s sends to destination t: the service level, and without
+      `lanes` the virtual lane on every cable.
+    * `name` (str): how it was made, or the file that it was read from.
+    * `lanes` (VirtualLanes): the virtual lanes of the service levels.
     """
 
     network: Network
@@ -314,36 +300,21 @@ def read_routing_table(
 ) -> RoutingTable:
     """Read a routing table from a dump of the forwarding tables of the switches of an InfiniBand fabric.
 
-    Parameters
-    ----------
-    path : path
-        What ``ibroute`` or ``dump_lfts.sh`` prints for each switch, or OpenSM writes as ``opensm-lfts.dump``: a line
-        ``Unicast lids [0x1-0x20] of switch ... guid 0x...`` and a line with LID and port for each destination.
-    network : Network
-        The fabric as ``ibnetdiscover`` describes it, with GUIDs, LIDs and ports. Of any other network they are numbers
-        in order, as `write_routing_table` uses them.
-    levels : path, optional
-        Service levels by source and destination: path records that ``saquery`` prints, or ``opensm-path-records.dump``.
-        Default: all are 0.
-    lanes : path, optional
-        Virtual lanes of service levels by switch, port in and port out: ``opensm-sl2vl.dump``, or what ``smpquery sl2vl
-        LID PORT`` prints for each port of each switch. Default: a lane of its own for each level.
+    * `path` (path): what ``ibroute`` or ``dump_lfts.sh`` prints for each switch, or OpenSM writes as
+      ``opensm-lfts.dump``: a line ``Unicast lids [0x1-0x20] of switch ... guid 0x...`` and a line with LID and port for
+      each destination.
+    * `network` (Network): the fabric as ``ibnetdiscover`` describes it, with GUIDs, LIDs and ports. Of any other
+      network they are numbers in order, as `write_routing_table` uses them.
+    * `levels` (path): service levels by source and destination: path records that ``saquery`` prints, or
+      ``opensm-path-records.dump``. Default: all are 0.
+    * `lanes` (path): virtual lanes of service levels by switch, port in and port out: ``opensm-sl2vl.dump``, or what
+      ``smpquery sl2vl LID PORT`` prints for each port of each switch. Default: a lane of its own for each level.
 
-    Returns
-    -------
-    RoutingTable
-        Its layers are the service levels. What a switch does not say is -1, and so is what leads to another adapter, or
-        to another port than that of the LID. Adapters send through the cabled port of the least number. If they have
-        several LIDs (LMC above 0), each is a path of its own.
+    Returns: its layers are the service levels. What a switch does not say is -1, and so is what leads to another
+    adapter, or to another port than that of the LID. Adapters send through the cabled port of the least number. If they
+    have several LIDs (LMC above 0), each is a path of its own. Raises `FileFormatError` if (with the line) a switch or
+    a port is not in the network, is there twice or something is malformed; or the network does not tell LIDs.
 
-    Raises
-    ------
-    FileFormatError
-        If (with the line) a switch or a port is not in the network, is there twice or something is malformed; or the
-        network does not tell LIDs.
-
-    Notes
-    -----
     Destinations that are switches are left out. Nothing is checked that a table may do wrong: `judge` of
     `gossamer.verification.routing_tables` does.
     """
@@ -552,22 +523,11 @@ def _read_levels(path: str | PathLike[str], columns: dict[int, int], layer: npt.
 def write_routing_table(table: RoutingTable, path: str | PathLike[str]) -> None:
     r"""Write a routing table in the formats of OpenSM's dumps.
 
-    Parameters
-    ----------
-    table : RoutingTable
-        Any.
-    path : path
-        ``.lft``: linear forwarding tables, which ``opensm -R file -U PATH`` loads; ``.sl``: the service level of each
-        path, as path records; ``.sl2vl``: the virtual lane of each service level, by switch, port in and port out. The
-        file appears whole or not at all.
+    `table` (RoutingTable): any. `path` (path): ``.lft``: linear forwarding tables, which ``opensm -R file -U PATH``
+    loads; ``.sl``: the service level of each path, as path records; ``.sl2vl``: the virtual lane of each service level,
+    by switch, port in and port out. The file appears whole or not at all. Raises `FileFormatError` if the suffix is
+    another, the file cannot be written, or there are more than 16 layers.
 
-    Raises
-    ------
-    FileFormatError
-        If the suffix is another, the file cannot be written, or there are more than 16 layers.
-
-    Examples
-    --------
     >>> import tempfile, pathlib, gossamer
     >>> found = gossamer.routes("fat-tree:k=2,h=2")
     >>> with tempfile.TemporaryDirectory() as folder:

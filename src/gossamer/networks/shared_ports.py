@@ -11,8 +11,6 @@ import numpy.typing as npt
 from gossamer.errors import NetworkError
 from gossamer.networks.structures import IntArray, Structure, int_array
 
-__all__ = ["SharedPorts"]
-
 
 @dataclass(frozen=True, eq=False)
 class SharedPorts(Structure):

@@ -17,8 +17,6 @@ from gossamer.networks.network import Network
 from gossamer.networks.networkx_conversion import from_networkx
 from gossamer.networks.spec_parameters import Nested
 
-__all__ = ["as_network", "is_path", "names_family", "network", "network_size", "reads_file"]
-
 MAX_DEPTH = 20
 """How deep products may be nested in a spec."""
 

@@ -11,21 +11,6 @@ from collections.abc import Callable, Mapping
 from gossamer.errors import NetworkError, nearest, shown
 from gossamer.networks.family import Family, Form
 
-__all__ = [
-    "Nested",
-    "canonical",
-    "factors",
-    "integer",
-    "integers",
-    "named",
-    "numbers",
-    "path",
-    "plain",
-    "side_numbers",
-    "sides",
-    "word",
-]
-
 Reader = Callable[[Family, str], object]
 """Reads the value of one named parameter: the family (for its messages) and the text give the argument."""
 
@@ -141,10 +126,7 @@ def plain(text: str) -> str:
 def integer(family: Family, text: str) -> int:
     """Return the integer that a part of a spec stands for.
 
-    Raises
-    ------
-    NetworkError
-        If it is none, naming the form of the family.
+    Raises `NetworkError` if it is none, naming the form of the family.
     """
     text = text.strip()
     if not re.fullmatch(r"-?[0-9]{1,4000}", text):

@@ -17,35 +17,13 @@ import numpy.typing as npt
 from gossamer.errors import NetworkError
 from gossamer.networks.finite_groups import Group
 
-__all__ = [
-    "Assumption",
-    "Assumptions",
-    "CableCounts",
-    "CayleyGroup",
-    "Coordinates",
-    "Grid",
-    "Groups",
-    "IntArray",
-    "Levels",
-    "RatedLinks",
-    "Speeds",
-    "Structure",
-    "SwitchAbilities",
-    "Tiers",
-    "int_array",
-    "no_latency",
-]
-
 IntArray = npt.NDArray[np.int32]
 
 
 def int_array(values: npt.ArrayLike, what: str) -> IntArray:
     """Return `values` as a read-only int32 array, without a copy where it is an int32 array already.
 
-    Raises
-    ------
-    NetworkError
-        If they are no integers of 32 bits, naming `what` they are.
+    Raises `NetworkError` if they are no integers of 32 bits, naming `what` they are.
     """
     given = np.asarray(values)
     if given.size and given.dtype.kind not in "iu":

@@ -16,8 +16,6 @@ from gossamer.networks.network import Network
 from gossamer.networks.router_networks import router_network
 from gossamer.reading import choice
 
-__all__ = ["CYCLIC", "HIERARCHICAL_SWAPPED", "cyclic_network", "hierarchical_swapped"]
-
 SWAPPED_NAME, CYCLIC_NAME = "hierarchical-swapped", "cyclic-network"
 SHIFTS = ("ring", "complete")
 

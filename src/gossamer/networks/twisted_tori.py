@@ -21,8 +21,6 @@ from gossamer.networks.group_specs import NamedGroup, group_named
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Coordinates
 
-__all__ = ["SWITCHED_CUBES", "TWISTED_TORUS", "switched_cubes", "twisted_torus"]
-
 _TWISTED = "twisted-torus"
 
 
@@ -153,38 +151,20 @@ _MOST_CUBES = 4_096
 def switched_cubes(side: int, group: str, x: Sequence[int], y: Sequence[int], z: Sequence[int]) -> Network:
     """Return cubes that optical switches join: inside a lattice, and one switch for each port index and dimension.
 
-    Parameters
-    ----------
-    side : int
-        Nodes along each dimension of a cube, at least 3.
-    group : str
-        The cubes are the elements of this group (`gossamer.networks.group_specs`), such as ``abelian(2,2,2)``.
-    x, y, z : sequence of int
-        A group element for each of the ``side**2`` switches of a dimension, in the order of the two other coordinates:
-        the upper face of cube A at that index is joined to the lower face of cube ``A*element``. One number stands for
-        all switches of the dimension.
+    * `side`: nodes along each dimension of a cube, at least 3.
+    * `group`: the cubes are the elements of this group (`gossamer.networks.group_specs`), such as ``abelian(2,2,2)``.
+    * `x`, `y`, `z`: a group element for each of the ``side**2`` switches of a dimension, in the order of the two other
+      coordinates: the upper face of cube A at that index is joined to the lower face of cube ``A*element``. One number
+      stands for all switches of the dimension.
 
-    Returns
-    -------
-    Network
-        ``side**3`` nodes a cube, degree 6, spec ``switched-cubes:side=4,group=abelian(2,2,2),x=4,y=2,z=1``. Node
-        ``(A, i, j, k)`` has number ``((A*side + i)*side + j)*side + k``.
+    Returns: ``side**3`` nodes a cube, degree 6, spec ``switched-cubes:side=4,group=abelian(2,2,2),x=4,y=2,z=1``. Node
+    ``(A, i, j, k)`` has number ``((A*side + i)*side + j)*side + k``. Raises `NetworkError` if a parameter is out of
+    range, or the number of elements is neither 1 nor ``side**2``.
 
-    Raises
-    ------
-    NetworkError
-        If a parameter is out of range, or the number of elements is neither 1 nor ``side**2``.
-
-    Notes
-    -----
     Left multiplication of all cubes by an element is an automorphism. O(N) time.
 
-    References
-    ----------
-    Machines of this kind: Jouppi et al. 2023.
+    Source: Machines of this kind: Jouppi et al. 2023.
 
-    Examples
-    --------
     >>> switched_cubes(4, "abelian(2,2,2)", [4], [2], [1]).diameter  # the torus of 8 x 8 x 8 nodes
     12
     """

@@ -62,16 +62,10 @@ __all__ = [
 class AllreduceVariant(NamedTuple):
     """A form of a task.
 
-    Attributes
-    ----------
-    name : str
-        As `gossamer.TimeCost` takes it.
-    words : str
-        For people.
-    task : Task
-        What is carried out.
-    cost : TimeCost
-        With the bytes of its messages, as many as the task that is asked for has.
+    * `name` (str): as `gossamer.TimeCost` takes it.
+    * `words` (str): for people.
+    * `task` (Task): what is carried out.
+    * `cost` (TimeCost): with the bytes of its messages, as many as the task that is asked for has.
     """
 
     name: str
@@ -94,29 +88,16 @@ class VariantTime(NamedTuple):
 def forms_of(network: Network, task: Task, rules: Rules | None, cost: TimeCost) -> Iterator[AllreduceVariant]:
     """Yield the forms of a task as far as they are asked for, its own first: several of an allreduce.
 
-    Parameters
-    ----------
-    network : Network
-        Without the times that `cost` gives it.
-    task : Task
-        As it is asked for.
-    rules : Rules or None
-        For how long ways take.
-    cost : TimeCost
-        Says which form is asked for.
+    * `network` (Network): without the times that `cost` gives it.
+    * `task` (Task): as it is asked for.
+    * `rules` (Rules or None): for how long ways take.
+    * `cost` (TimeCost): says which form is asked for.
 
-    Raises
-    ------
-    ModelError
-        If a form is asked for of another task.
+    Raises `ModelError` if a form is asked for of another task.
 
-    Notes
-    -----
     The root is one from which the furthest terminal, there and back, is nearest: O(N L log L), some nodes for all of
     large networks.
 
-    Examples
-    --------
     >>> from gossamer.networks import array
     >>> cost = TimeCost(1000, bandwidth="1GB/s", latency="1us")
     >>> for form in [*forms_of(array(5), Allreduce(), None, cost)][:4]:
@@ -186,8 +167,6 @@ def _likely(network: Network, rules: Rules, groups: tuple[tuple[int, ...], ...])
 def split_sums(case: Case) -> Task | None:
     """Return an allreduce in steps as partial sums, a packet for each block, where messages are split; None elsewhere.
 
-    Examples
-    --------
     >>> import gossamer
     >>> split_sums(Case(gossamer.network("ring:8"), Allreduce(), Rules(segmented=True)))
     Chunked(task=PartialSumAllreduce(), packets=8)
@@ -283,18 +262,11 @@ def exact_bounds(network: Network, task: Task, rules: Rules | None, cost: AskedC
 
     Of an allreduce the bounds are those in any form.
 
-    Parameters
-    ----------
-    network : Network
-        Without the times of `cost`.
-    task : Task
-        As asked.
-    rules : Rules or None
-    cost : StepCost, TimeCost or LinearCost, optional
-        As asked.
+    * `network` (Network): without the times of `cost`.
+    * `task` (Task): as asked.
+    * `rules`: Rules or None.
+    * `cost` (StepCost, TimeCost or LinearCost): as asked.
 
-    Notes
-    -----
     Packets of one size are rounded up to slots otherwise than those of another, so what holds for all is not rounded.
     """
     if not isinstance(cost, TimeCost):
@@ -339,18 +311,11 @@ def of_question(
 ) -> Bounds:
     """Return the bounds of a case with those of the question first.
 
-    Parameters
-    ----------
-    exact : list of Bound
-        As of `exact_bounds`.
-    case : Case
-        In a form of the task.
-    cost : StepCost, TimeCost or LinearCost, optional
-        As asked.
-    bounds : iterable of Bound
-        Those of the case.
-    words : str
-        The form in words, if it is one of several.
+    * `exact` (list of Bound): as of `exact_bounds`.
+    * `case` (Case): in a form of the task.
+    * `cost` (StepCost, TimeCost or LinearCost): as asked.
+    * `bounds` (iterable of Bound): those of the case.
+    * `words` (str): the form in words, if it is one of several.
     """
     found = list(bounds)
     if exact:

@@ -42,23 +42,6 @@ from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Chunked, Grouped, Task, in_packets, packets_of
 from gossamer.questions.tasks.chunked import MAX_CHUNKS
 
-__all__ = [
-    "LARGE",
-    "LITTLE_WORK",
-    "AskedQuestion",
-    "FoundPlan",
-    "PacketPlans",
-    "Planned",
-    "Repeatable",
-    "as_repeatable",
-    "best_counts",
-    "count_words",
-    "large_orbits",
-    "open_to_choice",
-    "repeated",
-    "similar",
-]
-
 _NEAR, _CLOSE, _LITTLE = Fraction(101, 100), Fraction(81, 80), Fraction(199, 200)
 """Times the bound: nearer than the first, no other number is tried, nearer than the second no neighbor of the best; and
 the share of the time that is no gain any more."""
@@ -102,29 +85,18 @@ def best_counts(
 ) -> dict[int, Planned]:
     """Return the numbers of packets a message that were tried, with what each takes; the fastest first.
 
-    Parameters
-    ----------
-    plan : callable
-        From a number of packets, two or more, to what the best plan takes; None if there is none.
-    whole : Planned
-        What unsegmented messages take.
-    least : Fraction
-        Seconds that no schedule takes less than, however messages are cut.
-    size : int
-        The most packets that are allowed, such as the bytes of a message.
-    reached : Fraction, optional
-        Seconds that another plan takes.
+    * `plan`: from a number of packets, two or more, to what the best plan takes; None if there is none.
+    * `whole`: what unsegmented messages take.
+    * `least`: seconds that no schedule takes less than, however messages are cut.
+    * `size`: the most packets that are allowed, such as the bytes of a message.
+    * `reached`: seconds that another plan takes.
 
-    Notes
-    -----
     Tried first is the number at which what unsegmented messages take beyond the bound would be 1 % if it fell as
     packets do; if that gains nothing, the one at which what falls and what grows with the number would be alike. From
     there numbers grow fourfold while that gains, or fall fourfold while that does, until the time is near the bound or
     schedules have more hops than are worth it; then, unless the best is close, one between it and its better neighbor,
     and if that gains nothing one towards the other.
 
-    Examples
-    --------
     >>> through = lambda k: Planned(Fraction((k + 9) * (1000 + k), k), 10 * k)  # ten links in a row
     >>> list(best_counts(through, through(1), Fraction(1000), 10**6))
     [128, 64, 256, 32, 512, 2048, 1]
@@ -371,10 +343,7 @@ class PacketPlans:
 
     Of messages that are packets themselves, as those of `search` may be, each packet is cut.
 
-    Attributes
-    ----------
-    found : dict
-        Search and outcome of each number that was planned, the fastest first.
+    `found`: search and outcome of each number that was planned, the fastest first.
     """
 
     def __init__(
@@ -394,10 +363,7 @@ class PacketPlans:
     def plan_whole(self, known: tuple[Bound, ...]) -> Fraction:
         """Plan unsegmented messages, of which bounds are known, and return the time.
 
-        Raises
-        ------
-        NotApplicableError
-            If there is no plan.
+        Raises `NotApplicableError` if there is no plan.
         """
         self._whole = self._planned(1, self.search, Bounds(known))
         return self._whole.seconds
@@ -435,10 +401,7 @@ class PacketPlans:
     def promises(self, less: Fraction) -> bool:
         """Plan unsegmented messages, and with many packets; whether the best number may take less than so many seconds.
 
-        Raises
-        ------
-        NotApplicableError
-            If there is no plan.
+        Raises `NotApplicableError` if there is no plan.
         """
         whole = self.plan_whole(())
         _, first = self.found[1]

@@ -29,16 +29,11 @@ __all__ = ["CollectiveTimes", "JobOutcome", "plan_job"]
 class CollectiveTimes:
     """When a collective of a job happens; times in slots of the job's clock.
 
-    Attributes
-    ----------
-    name : str
-        The collective.
-    begin, end : int
-        The slot of its first hop among the others, and the slot at whose beginning its last hop has ended.
-    alone : Fraction
-        How long it takes by itself.
-    bound : Fraction
-        What no schedule of it by itself can beat.
+    * `name`: the collective.
+    * `begin`, `end`: the slot of its first hop among the others, and the slot at whose beginning its last hop has
+      ended.
+    * `alone`: how long it takes by itself.
+    * `bound`: what no schedule of it by itself can beat.
     """
 
     name: str
@@ -52,14 +47,9 @@ class CollectiveTimes:
 class JobOutcome(Tabled):
     """What planning a job came to.
 
-    Attributes
-    ----------
-    job : Job
-        What was asked.
-    outcome : Outcome
-        The schedule of all collectives together, verified, beside its bounds.
-    collectives : tuple of CollectiveTimes
-        Each collective, in the order of the job.
+    * `job`: what was asked.
+    * `outcome`: the schedule of all collectives together, verified, beside its bounds.
+    * `collectives`: each collective, in the order of the job.
     """
 
     job: Job
@@ -116,29 +106,13 @@ def plan_job(
 ) -> JobOutcome:
     """Plan all collectives of a job as one schedule, and each of them alone.
 
-    Parameters
-    ----------
-    network, rules, seed, progress
-        As for `gossamer.plan`.
-    job : Job
-        As `gossamer.questions.tasks.job.read_job` reads it.
-    cost : mapping, optional
-        ``bandwidth`` and ``latency`` of every link, where the network has none of its own.
-    **search
-        ``algorithm``, ``effort`` and ``budget`` of `gossamer.plan`.
+    * `network`, `rules`, `seed`, `progress`: as for `gossamer.plan`.
+    * `job`: as `gossamer.questions.tasks.job.read_job` reads it.
+    * `cost`: ``bandwidth`` and ``latency`` of every link, where the network has none of its own.
+    * `**search`: ``algorithm``, ``effort`` and ``budget`` of `gossamer.plan`.
 
-    Returns
-    -------
-    JobOutcome
-        Of schedules that were all verified.
+    Returns: of schedules that were all verified. Raises `GossamerError`: as `gossamer.plan` does.
 
-    Raises
-    ------
-    GossamerError
-        As `gossamer.plan` does.
-
-    Examples
-    --------
     >>> import gossamer, pathlib, tempfile
     >>> from gossamer.questions.tasks.job import read_job
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "job.toml"

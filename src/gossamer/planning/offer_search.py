@@ -43,8 +43,6 @@ from gossamer.questions.tasks import Task, as_task
 from gossamer.reading import seed as read_seed
 from gossamer.schedules import expand, relabel
 
-__all__ = ["ProgressCallback", "Question", "Search", "asked_case", "best_of", "stopped_text", "within"]
-
 ProgressCallback = Callable[[str], None]
 Bounding = Callable[[Any], tuple[Bound, ...]]
 
@@ -58,16 +56,12 @@ _WORTH_SAYING = 5.0
 class Question(NamedTuple):
     """What is asked.
 
-    Attributes
-    ----------
-    kind : Switching
-        How messages travel.
-    case : Case
-        What the user asked.
-    planned : Case
-        What is planned: the same, or the same on the network that the user's turned out to be, of which more is known.
-    names : int64[N] or None
-        The node of the user's network that each node of the planned one is; None where it is the same network.
+    * `kind`: how messages travel.
+    * `case`: what the user asked.
+    * `planned`: what is planned: the same, or the same on the network that the user's turned out to be, of which more
+      is known.
+    * `names` (int64[N] or None): the node of the user's network that each node of the planned one is; None where it is
+      the same network.
     """
 
     kind: Switching[Any, Any]

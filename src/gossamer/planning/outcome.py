@@ -522,8 +522,6 @@ class Comparison(Tabled):
 def measured_text(kind: Switching[Any, Any], network: Network, task: Task, cost: Cost, time: Fraction) -> str:
     """Return what was asked and how long it takes, with the bandwidth where times are seconds.
 
-    Examples
-    --------
     >>> import gossamer
     >>> s = gossamer.plan("ring:8", "alltoall").schedule
     >>> measured_text(gossamer.planning.switching.of(s), s.network, s.task, s.cost, s.completion_time)

@@ -60,8 +60,6 @@ def promised(generation: Generation) -> Fraction:
     longest chain of hops stay as they are; what is beyond them falls with the packets, and what these cost beyond their
     bytes grows. A generation that overlaps others is taken to last two periods longer, at least.
 
-    Examples
-    --------
     >>> import gossamer
     >>> cost = gossamer.TimeCost("1MB", bandwidth="1GB/s", latency="2us", whole=True)
     >>> s = gossamer.plan("array:4", "broadcast", cost=cost).schedule
@@ -88,26 +86,14 @@ def best_repetition(
 ) -> Schedule:
     """Return the generation of a schedule repeated as often as messages of some bytes take least.
 
-    Parameters
-    ----------
-    generation : Generation
-        The hops.
-    timed : callable
-        From a number of generations to the network with times for its packets, and their clock.
-    message : int
-        Bytes of a message.
-    fewest : int
-        Generations that are tried at least.
-    least_packet : int
-        Bytes of a packet at the least.
+    * `generation` (Generation): the hops.
+    * `timed` (callable): from a number of generations to the network with times for its packets, and their clock.
+    * `message` (int): bytes of a message.
+    * `fewest` (int): generations that are tried at least.
+    * `least_packet` (int): bytes of a packet at the least.
 
-    Raises
-    ------
-    ScheduleError
-        If there is no room for the hops; see `gossamer.graphs.modulo_scheduling`.
+    Raises `ScheduleError` if there is no room for the hops; see `gossamer.graphs.modulo_scheduling`.
 
-    Notes
-    -----
     The time falls with the number of generations, as far as packets of few bytes do not round times up or cost more
     than their bytes. So there are more and more of them, while that gains something; where packets cost more than
     their bytes, half and twice the best number are tried then. Of those that take 0.2 % more than the least, the fewest
@@ -150,8 +136,6 @@ def least_seconds(schedule: Schedule) -> Bound | None:
     None if it is not known what its bytes are of: several collectives at once, and a reduction that is followed by
     something else.
 
-    Examples
-    --------
     >>> import gossamer
     >>> cost = gossamer.TimeCost("1MB", bandwidth="1GB/s")
     >>> least_seconds(gossamer.plan("ring:4", "broadcast", cost=cost).schedule).value
@@ -236,13 +220,8 @@ def in_generations(schedule: Schedule, generations: int) -> tuple[Schedule, Frac
     As `resized` for the bytes that the plan has. Packets are as large as that makes them, links take as long as these
     ask for, and the period is that of the busiest link.
 
-    Raises
-    ------
-    ScheduleError
-        If the schedule has no clock, or cannot be repeated.
+    Raises `ScheduleError` if the schedule has no clock, or cannot be repeated.
 
-    Examples
-    --------
     >>> import gossamer
     >>> cost = gossamer.TimeCost("1MiB", bandwidth="50GB/s")
     >>> plan = gossamer.plan("torus:4x4", "allgather", cost=cost).schedule

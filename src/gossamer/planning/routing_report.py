@@ -258,8 +258,6 @@ def routes(
 def alltoall_bound(network: Network) -> Fraction:
     """Return what an alltoall loads the busiest cable with at least, whatever its routes; times `Cables.time`.
 
-    Notes
-    -----
     Let cables have prices. Every message pays at least the distance in prices from its source to its destination, and
     if no cable is busy for longer than z, all together are paid at most z times the sum of the prices over the times
     of a packet. So z is at least their quotient, for split routes too, and all the more for routes that are fixed by

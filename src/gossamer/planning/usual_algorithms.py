@@ -74,23 +74,17 @@ class Use(NamedTuple):
 class Usual(NamedTuple):
     """An algorithm as people know it.
 
-    Attributes
-    ----------
-    name : str
-    others : tuple of str
-        Its other names.
-    algorithms : tuple of str
-        Of the registry, the first that covers a case; their reversals and the allreduces made of them are meant too.
-    uses : mapping of task to Use
-        Who uses it for which task, where it is set beside schedules; reversed tasks are as those that they reverse.
-    halved : bool or None
-        Of exchanges in stages: whether all stages are halved, or none; None where that is left open.
-    pairs : bool
-        Whether ranks exchange in pairs, so that pictures show all of what is sent and not one message.
-    example : str
-        A small network on which it is explained.
-    packets : int
-        Packets a message of the example, of all ranks where it is halved.
+    * `name`: str.
+    * `others` (tuple of str): its other names.
+    * `algorithms` (tuple of str): of the registry, the first that covers a case; their reversals and the allreduces
+      made of them are meant too.
+    * `uses` (mapping of task to Use): who uses it for which task, where it is set beside schedules; reversed tasks are
+      as those that they reverse.
+    * `halved` (bool or None): of exchanges in stages: whether all stages are halved, or none; None where that is left
+      open.
+    * `pairs` (bool): whether ranks exchange in pairs, so that pictures show all of what is sent and not one message.
+    * `example` (str): a small network on which it is explained.
+    * `packets` (int): packets a message of the example, of all ranks where it is halved.
     """
 
     name: str
@@ -239,12 +233,8 @@ def short_names() -> list[str]:
 class Meant(NamedTuple):
     """An algorithm of a name for a task, with the rules and options that it is asked for with.
 
-    Attributes
-    ----------
-    algorithm, switching, task, rules, options
-        What `gossamer.plan` takes.
-    halved : bool or None
-        As of `Usual`.
+    `algorithm`, `switching`, `task`, `rules`, `options`: what `gossamer.plan` takes. `halved` (bool or None): as of
+    `Usual`.
     """
 
     algorithm: Proposer[Any, Any]
@@ -276,27 +266,15 @@ def meant(
 ) -> Meant:  # fmt: skip
     """Return the first algorithm of a name that covers a task.
 
-    Parameters
-    ----------
-    name : str
-        A name of the registry, or one of `USUAL`.
-    network : Network
-    asked : Task or str, optional
-        Default: the first task that it covers.
-    rules : Rules, optional
-        Default: the first that it needs.
-    switching : str, optional
-        How messages travel. Default: as the algorithm has it.
-    exactly : bool
-        Whether messages are as many packets as they are asked for; else some may be cut where the algorithm needs it.
+    * `name` (str): a name of the registry, or one of `USUAL`.
+    * `asked` (Task or str): default: the first task that it covers.
+    * `rules` (Rules): default: the first that it needs.
+    * `switching` (str): how messages travel. Default: as the algorithm has it.
+    * `exactly` (bool): whether messages are as many packets as they are asked for; else some may be cut where the
+      algorithm needs it.
 
-    Raises
-    ------
-    NotApplicableError
-        If there is none, with those that cover the task.
+    Raises `NotApplicableError` if there is none, with those that cover the task.
 
-    Examples
-    --------
     >>> import gossamer
     >>> [meant("ring", gossamer.network("mi300x"), task).algorithm.name for task in ("allgather", "broadcast")]
     ['multi-ring', 'ring-broadcast']
@@ -471,13 +449,8 @@ _EXAMPLES = ("torus:4x4", "ring:8", "hypercube:3", "array:4x4", "complete:5", "f
 def example_network(name: str, task: Task | str | None = None, rules: Rules | None = None) -> str:
     """Return a small network that an algorithm covers.
 
-    Raises
-    ------
-    NotApplicableError
-        If no algorithm has the name, or it covers none of some small networks.
+    Raises `NotApplicableError` if no algorithm has the name, or it covers none of some small networks.
 
-    Examples
-    --------
     >>> example_network("ring"), example_network("translated-tree"), example_network("trivance")
     ('ring:8', 'torus:4x4', 'ring:9')
     """
@@ -511,17 +484,9 @@ _MOST_SHOWN = 64
 def partners(algorithm: Proposer[Any, Any], network: Network) -> list[set[tuple[int, int]]]:
     """Return who sends to whom in each round of an algorithm of rounds among ranks, which exchange in pairs.
 
-    Parameters
-    ----------
-    algorithm : Proposer
-        Of the registry.
-    network : Network
-        On a grid rounds go along one dimension after the other.
-
-    Returns
-    -------
-    list of sets of (int, int)
-        For each round from which node to which; empty where the algorithm has no such rounds, or there are many ranks.
+    `algorithm` (Proposer): of the registry. `network` (Network): on a grid rounds go along one dimension after the
+    other. Returns: list of sets of (int, int): for each round from which node to which; empty where the algorithm has
+    no such rounds, or there are many ranks.
     """
     propose: Any = algorithm.propose
     given = propose.args if isinstance(propose, partial) else ()

@@ -32,16 +32,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from PIL.Image import Image
 
-__all__ = [
-    "MOST_NODES",
-    "MOVING_FORMATS",
-    "animate",
-    "check_video",
-    "destination_colors",
-    "film_frames",
-    "write_frames",
-]
-
 # A film of any schedule: packets in the colors of their origins on the links, and nodes that darken as they fill.
 
 MOST_NODES = 1024
@@ -70,11 +60,8 @@ class _Set(NamedTuple):
 def film_frames(schedule: Any, between: int, dpi: float, most: int) -> Iterator[Image]:
     """Yield the pictures of a film, `between` of them from each time at which something starts or ends to the next.
 
-    Raises
-    ------
-    NotApplicableError
-        Before the first picture, if the network has more than `MOST_NODES` nodes or there would be more than `most`
-        pictures.
+    Raises `NotApplicableError`: before the first picture, if the network has more than `MOST_NODES` nodes or there
+    would be more than `most` pictures.
     """
     network = schedule.network
     if network.node_count > MOST_NODES:

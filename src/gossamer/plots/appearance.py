@@ -25,40 +25,6 @@ from gossamer.schedules.wormhole.schedule import WormholeSchedule
 if TYPE_CHECKING:
     from matplotlib.colors import Colormap
 
-__all__ = [
-    "CATEGORICAL",
-    "CONTROL_COLOR",
-    "FAINT",
-    "FONTS",
-    "INK",
-    "MARKERS",
-    "MUTED",
-    "PAPER",
-    "SCREEN",
-    "STYLES",
-    "UNWRITTEN",
-    "Dress",
-    "Look",
-    "by_number",
-    "caption",
-    "dressed",
-    "dressed_as",
-    "further",
-    "heading",
-    "headline",
-    "load_unit",
-    "look",
-    "measured",
-    "rounded",
-    "sequential",
-    "settings",
-    "spec_text",
-    "text_width",
-    "time_text",
-    "tint",
-    "write",
-]
-
 # The one palette of all pictures: it survives a gray print and color blindness, and stands out on white.
 #
 # Everything that is data has a contrast of at least 3:1 with white paper. Curves are also told apart by their markers.

@@ -36,8 +36,6 @@ from gossamer.verification import verify
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["SpreadTree", "short_name", "spread_tree", "tree_figure"]
-
 _SIDE = 4.2
 _TEXT, _RADIUS = 7.0, 0.27
 _WIDEST = 14.0
@@ -50,14 +48,9 @@ _FLAT = 144
 class SpreadTree:
     """How one packet spreads.
 
-    Attributes
-    ----------
-    network : Network
-        Where.
-    parent : int64[N]
-        The node from which each node gets the packet; -1 at its origin and where it does not come.
-    step : int64[N]
-        The slots after which it is there: 0 at its origin, -1 where it does not come.
+    * `network`: where.
+    * `parent` (int64[N]): the node from which each node gets the packet; -1 at its origin and where it does not come.
+    * `step` (int64[N]): the slots after which it is there: 0 at its origin, -1 where it does not come.
     """
 
     network: Network
@@ -68,13 +61,8 @@ class SpreadTree:
 def spread_tree(schedule: Schedule, packet: int = 0) -> SpreadTree:
     """Return how a packet of a schedule spreads.
 
-    Raises
-    ------
-    TaskError
-        If the packet is moved to one target or combined, and not copied.
+    Raises `TaskError` if the packet is moved to one target or combined, and not copied.
 
-    Examples
-    --------
     >>> import gossamer
     >>> task = gossamer.task("broadcast", root=0)
     >>> tree = spread_tree(gossamer.plan("hypercube:3", task, algorithm="binomial-tree").schedule)
@@ -94,19 +82,6 @@ def spread_tree(schedule: Schedule, packet: int = 0) -> SpreadTree:
     parent[target] = network.link_source[explicit.link[hops]]
     step[target] = hop_ends(network, explicit.parts, explicit.slot[hops], explicit.link[hops])
     return SpreadTree(network, parent, step)
-
-
-def short_name(network: Network, node: int) -> str:
-    """Return the name of a node, its coordinates without brackets and commas where each is one digit.
-
-    >>> import gossamer
-    >>> short_name(gossamer.network("array:3x4x2"), 12), short_name(gossamer.network("torus:12x3"), 32)
-    ('120', '(10,2)')
-    """
-    place = network.coordinates
-    if place is None or place.shape[1] < 2 or int(place.max()) > 9:
-        return network.node_name(node)
-    return "".join(str(int(x)) for x in place[node])
 
 
 def tree_figure(schedule: Schedule, packet: int = 0, **dressing: Unpack[Dress]) -> Figure:
@@ -152,7 +127,7 @@ def tree_figure(schedule: Schedule, packet: int = 0, **dressing: Unpack[Dress]) 
     levels = np.stack([place, -level], axis=1)
     reached = np.flatnonzero(tree.step >= 0)
     leaves = float(place[reached].max()) + 1
-    named = _Names([short_name(tree.network, int(v)) for v in reached], leaves)
+    named = _Names([tree.network.short_name(int(v)) for v in reached], leaves)
     labels = _labels(schedule, rows)
     aside = 0.2 + max(measured(label, 7.5)[0] for label in labels) / 72
     if (ax := dress.ax) is not None:

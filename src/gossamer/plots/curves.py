@@ -40,40 +40,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "curves_figure",
-    "delay_figure",
-    "distances_figure",
-    "draw_distances",
-    "draw_results",
-    "group_figure",
-    "job_figure",
-    "latency_figure",
-    "replays_figure",
-    "report_figure",
-    "sizes_figure",
-    "sizes_tikz",
-]
-
 
 def draw_results(figure: Callable[..., Figure], results: Any, path: str | os.PathLike[str], title: str) -> None:
     """Write a figure of results to an SVG, PNG or PDF file, whole or not at all.
 
-    Parameters
-    ----------
-    figure : callable
-        Takes the results and a heading, as `latency_figure` does.
-    results : object
-        What it draws.
-    path : path
-        The file; its suffix says the format.
-    title : str
-        Above the picture.
+    * `figure`: takes the results and a heading, as `latency_figure` does.
+    * `results`: what it draws.
+    * `path`: the file; its suffix says the format.
+    * `title`: above the picture.
 
-    Raises
-    ------
-    FileFormatError
-        If the suffix is unknown or the file cannot be written.
+    Raises `FileFormatError` if the suffix is unknown or the file cannot be written.
     """
     write_picture(lambda: figure(results, title), path, title)
 
@@ -220,8 +196,6 @@ def _size_curves(comparison: SizeComparison | SizePlans, kind: str) -> Iterator[
 def sizes_tikz(comparison: SizeComparison | SizePlans, heading: str = "", kind: str = "time") -> str:
     r"""Return a panel over bytes, as of `sizes_figure`, as a `tikzpicture` for the package pgfplots.
 
-    Examples
-    --------
     >>> from gossamer.studies.sweeps.message_sizes import plan_sizes
     >>> found = plan_sizes("ring:4", "allgather", "1KiB,1MiB", cost={"bandwidth": "50GB/s", "latency": "2us"})
     >>> sizes_tikz(found).count("\\addplot")
@@ -358,19 +332,11 @@ def _mark_unstable(panel: Any, loads: Sequence[float], color: str, row: int) -> 
 def draw_distances(network: Network, path: str | os.PathLike[str], other: Network | None = None) -> None:
     """Write a picture of the adjacency of a network, and of how many nodes are at each distance.
 
-    Parameters
-    ----------
-    network : Network
-        Up to 20,000 nodes.
-    path : path
-        ``.svg``, ``.png`` or ``.pdf``.
-    other : Network, optional
-        A network to compare with, such as the torus.
+    * `network`: up to 20,000 nodes.
+    * `path`: ``.svg``, ``.png`` or ``.pdf``.
+    * `other`: a network to compare with, such as the torus.
 
-    Raises
-    ------
-    ModelError
-        If the network is too large.
+    Raises `ModelError` if the network is too large.
     """
     whole(network.node_count, "nodes of a picture", 1, 20_000)
     write_picture(lambda: distances_figure(network, other), path, f"distances on {network.spec[:80]}")

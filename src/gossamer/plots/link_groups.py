@@ -12,8 +12,6 @@ from gossamer.networks.finite_groups import AbelianGroup, CubeRotationGroup, Gro
 from gossamer.networks.network import Network
 from gossamer.schedules import Timeline
 
-__all__ = ["LinkGroups", "NodePairs", "link_groups", "routes"]
-
 _MINUS = "\N{MINUS SIGN}"
 
 
@@ -21,12 +19,7 @@ _MINUS = "\N{MINUS SIGN}"
 class LinkGroups:
     """The groups of a network's links.
 
-    Attributes
-    ----------
-    names : tuple of str
-        What each group is called.
-    group : int32[L]
-        The group of each link.
+    `names`: what each group is called. `group` (int32[L]): the group of each link.
     """
 
     names: tuple[str, ...]
@@ -36,8 +29,6 @@ class LinkGroups:
 def link_groups(network: Network) -> LinkGroups:
     """Return the groups of the links, by generator, by dimension and direction, by level, or all in one.
 
-    Examples
-    --------
     >>> import gossamer
     >>> groups = link_groups(gossamer.network("array:3"))
     >>> groups.names, groups.group.tolist()

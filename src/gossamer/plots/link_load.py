@@ -45,24 +45,6 @@ from gossamer.plots.panels import Figure, Inside
 from gossamer.schedules import CONTROL, Schedule
 from gossamer.verification import link_busy, verify
 
-__all__ = [
-    "NODE_LIMIT",
-    "HeatPanel",
-    "LoadSheet",
-    "bars_size",
-    "color_bar",
-    "crowded",
-    "heat_figure",
-    "heat_panels",
-    "heat_size",
-    "load_figure",
-    "load_scale",
-    "load_sheet",
-    "paint_bars",
-    "paint_heat",
-    "paint_load",
-]
-
 # The colors of loads, and the bar that explains them: alike on the network and on a heat map.
 
 _TOPS = (1, 2, 5, 10, 20, 25, 30, 40, 50, 60, 75, 100)
@@ -160,15 +142,8 @@ class HeatPanel(NamedTuple):
 def heat_panels(network: Network, load: Cells) -> tuple[list[HeatPanel], str]:
     """Return the panels of a heat map, and what a cell stands for.
 
-    Parameters
-    ----------
-    network : Network
-        Any.
-    load : float64[L]
-        Of each link. Where links share a cell it has the largest.
+    `network`: any. `load` (float64[L]): of each link. Where links share a cell it has the largest.
 
-    Examples
-    --------
     >>> import gossamer
     >>> net = gossamer.network("array:2x2")
     >>> panels, note = heat_panels(net, np.arange(8.0))
@@ -581,8 +556,6 @@ def bound_marks(schedule: Schedule, load: Cells) -> Marks:
 
     Bounds are computed for networks of at most 400 links.
 
-    Examples
-    --------
     >>> import gossamer
     >>> schedule = gossamer.plan("array:4", "scatter").schedule
     >>> bound_marks(schedule, load_of(schedule)).words[0]

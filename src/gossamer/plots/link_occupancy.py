@@ -40,20 +40,6 @@ from gossamer.verification import verify
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = [
-    "COLUMNS",
-    "ROWS",
-    "Counts",
-    "Occupancy",
-    "OccupancySheet",
-    "Origins",
-    "occupancy",
-    "occupancy_figure",
-    "occupancy_sheet",
-    "origins",
-    "paint_occupancy",
-]
-
 # Hops counted by links and slots, in bins that a picture can show.
 
 Counts = npt.NDArray[np.int64]
@@ -67,19 +53,13 @@ _CHUNK = 10_000_000
 class Occupancy:
     """Hops counted by links and slots.
 
-    Attributes
-    ----------
-    packets, control : int64[R, C]
-        Hops of message packets, and of control packets, on the links of a row in the slots of a column, each in all
-        slots in which it occupies its link. Of an invariant schedule the stored hops on each orbit of links.
-    room : int64[R, C]
-        Hops for which there is capacity.
-    groups : tuple of (str, int, int)
-        Name, first row and number of rows of each group of links, from top to bottom.
-    row_of : int64[lines]
-        Row of each link, or of each orbit of links.
-    slots : int
-        Slots in a column (the last one may have fewer).
+    * `packets`, `control` (int64[R, C]): hops of message packets, and of control packets, on the links of a row in the
+      slots of a column, each in all slots in which it occupies its link. Of an invariant schedule the stored hops on
+      each orbit of links.
+    * `room` (int64[R, C]): hops for which there is capacity.
+    * `groups`: name, first row and number of rows of each group of links, from top to bottom.
+    * `row_of` (int64[lines]): row of each link, or of each orbit of links.
+    * `slots`: slots in a column (the last one may have fewer).
     """
 
     packets: Counts
@@ -106,12 +86,8 @@ def occupancy(schedule: Schedule, rows: int = ROWS, columns: int = COLUMNS) -> O
     Links are in order of their groups (dimension and direction, generator, level), then of their numbers; no row
     holds links of two groups unless there are more groups than rows.
 
-    Notes
-    -----
     O(hops + links + bins). Of an invariant schedule the lines are the orbits of links, and nothing is expanded.
 
-    Examples
-    --------
     >>> import gossamer
     >>> net = gossamer.network("array:3")
     >>> s = gossamer.Schedule(net, gossamer.task("broadcast"), gossamer.Rules(), [0, 1], [0, 1], [0, 0])
@@ -214,8 +190,6 @@ class Origins:
 def origins(schedule: Schedule, count: Occupancy) -> Origins:
     """Return the origin of the last packet of each cell.
 
-    Examples
-    --------
     >>> import gossamer
     >>> s = gossamer.plan("array:3", "total-exchange").schedule
     >>> origins(s, occupancy(s)).node.astype(int).tolist()

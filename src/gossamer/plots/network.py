@@ -37,8 +37,6 @@ from gossamer.plots.node_names import fitted, paint_nodes
 from gossamer.plots.panels import Figure
 from gossamer.plots.picture_files import picture_format, write_picture
 
-__all__ = ["Marked", "PortArcs", "draw_network", "network_figure", "port_arcs"]
-
 Floats = npt.NDArray[np.float64]
 
 # Ports that links share as arcs on the rims of nodes: an arc spans the links of a node that go through one port.
@@ -58,23 +56,13 @@ class PortArcs(NamedTuple):
 def port_arcs(network: Network, positions: Floats, lines: Sequence[Lines], radius: float) -> PortArcs:
     """Return an arc for each node and port through which links of the node go, the nodes in order.
 
-    Parameters
-    ----------
-    network : Network
-        Whose links are drawn; without shared ports there are no arcs.
-    positions : float64[N, 2]
-        Middles of the nodes.
-    lines : sequence of Lines
-        The lines of all links.
-    radius : float
-        Of the arcs.
+    * `network`: whose links are drawn; without shared ports there are no arcs.
+    * `positions` (float64[N, 2]): middles of the nodes.
+    * `lines`: the lines of all links.
+    * `radius`: of the arcs.
 
-    Notes
-    -----
     The shortest arc that spans the links. O(L log L).
 
-    Examples
-    --------
     >>> import gossamer
     >>> from gossamer.plots.layouts import lay_out
     >>> from gossamer.plots.layouts.layout import link_lines
@@ -138,19 +126,12 @@ _PAGE = 9.0
 def draw_network(network: Network, path: str | os.PathLike[str], cut: NarrowCut | None = None) -> None:
     """Write a picture of a network to a file, which appears whole or not at all.
 
-    Parameters
-    ----------
-    network : Network
-        At most 5,000 nodes, or a hierarchy of any size, which is drawn tier by tier.
-    path : path
-        ``.svg``, ``.png`` or ``.pdf``.
-    cut : NarrowCut, optional
-        A cut whose links are colored.
+    * `network`: at most 5,000 nodes, or a hierarchy of any size, which is drawn tier by tier.
+    * `path`: ``.svg``, ``.png`` or ``.pdf``.
+    * `cut`: a cut whose links are colored.
 
-    Raises
-    ------
-    FileFormatError
-        If the suffix names no format, the file cannot be written, or the network is too large to be seen.
+    Raises `FileFormatError` if the suffix names no format, the file cannot be written, or the network is too large to
+    be seen.
     """
     picture_format(path)
     tiers = hierarchy(network) if network.node_count > NODE_LIMIT else None
@@ -174,29 +155,13 @@ def network_figure(
     Ports that links share are arcs on the rims of nodes, violet; a port that serves several nodes has a color of its
     own.
 
-    Parameters
-    ----------
-    network : Network
-        The network.
-    cut : NarrowCut, optional
-        A cut whose links are colored.
-    marked : Marked, optional
-        Links that are colored instead, and nodes that have a ring round them.
-    **dressing : Dress
-        As for all figures. With `ax`: draw the network there.
+    * `cut`: a cut whose links are colored.
+    * `marked`: links that are colored instead, and nodes that have a ring round them.
+    * `**dressing`: as for all figures. With `ax`: draw the network there.
 
-    Returns
-    -------
-    matplotlib.figure.Figure
-        A figure of its own, unknown to pyplot, or that of `ax`.
+    Returns: a figure of its own, unknown to pyplot, or that of `ax`. Raises `FileFormatError` if style or width are
+    none.
 
-    Raises
-    ------
-    FileFormatError
-        If style or width are none.
-
-    Examples
-    --------
     >>> import gossamer
     >>> figure = network_figure(gossamer.network("torus:4x4"), style="paper")
     >>> [text.get_text() for text in figure.axes[0].texts][:3]
@@ -353,8 +318,6 @@ def sampled(network: Network) -> Network:
 
     Large are more than 400 nodes; groups are the terminals of one switch. Other networks are returned as they are.
 
-    Examples
-    --------
     >>> import gossamer
     >>> large = gossamer.network("leaf-spine:leaves=32,spines=16,hosts=32")
     >>> large.node_count, sampled(large).node_count

@@ -13,8 +13,6 @@ from gossamer.networks.network import Network
 from gossamer.plots.appearance import FAINT, INK, MUTED, PAPER, measured, write
 from gossamer.plots.layouts.layout import Layout, Lines, Points
 
-__all__ = ["LEAST_SIZE", "NamedNodes", "Page", "box_names", "fitted", "named", "paint_nodes", "shortened"]
-
 LEAST_SIZE = 5.0
 """Points of the smallest print."""
 _SIZES = (9.0, 8.0, 7.0, 6.0, 5.5, LEAST_SIZE)
@@ -63,18 +61,11 @@ def _alike(names: Sequence[str]) -> str:
 class NamedNodes(NamedTuple):
     """How nodes are named.
 
-    Attributes
-    ----------
-    text : list of str
-        What is written for each node, empty where nothing is.
-    manner : list of str
-        ``"in"`` a node, ``"plate"``, a box as large as the name, or ``"beside"`` the node.
-    size : list of float
-        Type size of each, in points.
-    notes : list of str
-        What was shortened or left out.
-    boxes : list of (str, float)
-        Name and type size of each box.
+    * `text`: what is written for each node, empty where nothing is.
+    * `manner`: ``"in"`` a node, ``"plate"``, a box as large as the name, or ``"beside"`` the node.
+    * `size`: type size of each, in points.
+    * `notes`: what was shortened or left out.
+    * `boxes`: name and type size of each box.
     """
 
     text: list[str]

@@ -23,8 +23,6 @@ from gossamer.questions.tasks import in_packets
 from gossamer.schedules import Schedule
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
 
-__all__ = ["advice_figure", "advice_html", "draw_advice", "html", "outcome_html"]
-
 _MOST_NODES, _MOST_WORMS, _DRAWN = 1024, 400, 256
 _STYLE: dict[str, Any] = {"style": "paper", "width": 3.3}
 
@@ -34,8 +32,6 @@ def html(thing: Network | Schedule | WormholeSchedule) -> str:
 
     A schedule is verified, and what is not valid has no picture but a sentence for each violation.
 
-    Examples
-    --------
     >>> import gossamer
     >>> html(gossamer.plan("ring:5", "allgather").schedule).count("<svg")
     2
@@ -63,15 +59,8 @@ def html(thing: Network | Schedule | WormholeSchedule) -> str:
 def outcome_html(outcome: Any, table: str) -> str:
     """Return the numbers of an outcome beside a small picture of load and occupancy, as HTML.
 
-    Parameters
-    ----------
-    outcome : Outcome
-        Its schedule was verified.
-    table : str
-        The numbers.
+    `outcome`: its schedule was verified. `table`: the numbers.
 
-    Examples
-    --------
     >>> import gossamer
     >>> outcome_html(gossamer.plan("ring:5", "allgather"), "<table></table>").count("<svg")
     2
@@ -85,15 +74,8 @@ def outcome_html(outcome: Any, table: str) -> str:
 def advice_figure(advice: Any, **dressing: Any) -> Any:
     """Return the network with the nodes and links of the witness marked.
 
-    Parameters
-    ----------
-    advice : Advice
-        Of `gossamer.explain`.
-    **dressing : Dress
-        As for all figures.
+    `advice`: of `gossamer.explain`. `**dressing`: as for all figures.
 
-    Examples
-    --------
     >>> import gossamer
     >>> figure = advice_figure(gossamer.explain(gossamer.plan("array:4", "alltoall"), quick=True))
     >>> len(figure.axes)
@@ -107,10 +89,8 @@ def advice_figure(advice: Any, **dressing: Any) -> Any:
 def draw_advice(advice: Any, path: str | os.PathLike[str]) -> None:
     """Write the network with the nodes and links of the witness marked to a file, ``.svg``, ``.png`` or ``.pdf``.
 
-    Raises
-    ------
-    FileFormatError
-        If the suffix names no format, the file cannot be written, or the network is too large to be seen.
+    Raises `FileFormatError` if the suffix names no format, the file cannot be written, or the network is too large to
+    be seen.
     """
     picture_format(path)
     nodes = advice.schedule.network.node_count
@@ -122,13 +102,8 @@ def draw_advice(advice: Any, path: str | os.PathLike[str]) -> None:
 def advice_html(advice: Any) -> str:
     """Return the network with the nodes and links of the witness marked, beside the load of the links.
 
-    Parameters
-    ----------
-    advice : Advice
-        Of `gossamer.explain`; an empty text where the network is too large for small pictures.
+    `advice`: of `gossamer.explain`; an empty text where the network is too large for small pictures.
 
-    Examples
-    --------
     >>> import gossamer
     >>> advice_html(gossamer.explain(gossamer.plan("array:4", "alltoall"), quick=True)).count("<svg")
     2

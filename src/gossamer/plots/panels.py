@@ -27,8 +27,6 @@ from gossamer.schedules.wormhole.schedule import WormholeSchedule
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Figure", "Inside", "Page", "Panels", "page", "plain", "svg_text"]
-
 
 class Figure(_Figure):
     """A figure that a notebook shows as it is, whatever backend it uses."""
@@ -80,23 +78,12 @@ class Panels:
 
     Of a look with axes the first panel is those axes, and the others are drawn where nobody sees them.
 
-    Parameters
-    ----------
-    count : int
-        How many.
-    dress : Look
-        The look.
-    columns : int
-        Panels side by side where there is room.
-    size : (float, float)
-        Inches of a panel with its labels, on a figure that is as wide as it likes.
+    * `count`: how many.
+    * `dress`: the look.
+    * `columns`: panels side by side where there is room.
+    * `size`: inches of a panel with its labels, on a figure that is as wide as it likes.
 
-    Attributes
-    ----------
-    axes : list of matplotlib.axes.Axes
-        The panels.
-    figure : matplotlib.figure.Figure
-        That of the axes.
+    `axes`: the panels. `figure`: that of the axes.
     """
 
     def __init__(self, count: int, dress: Look, *, columns: int = 2, size: tuple[float, float] = (4.5, 3.3)) -> None:
@@ -165,10 +152,7 @@ def plain(panel: Any, x: str = "", y: str = "", title: str = "") -> None:
 class Inside:
     """Axes that take what is meant for a figure: places are shares of the axes.
 
-    Attributes
-    ----------
-    width, height : float
-        Inches of the axes.
+    `width`, `height`: inches of the axes.
     """
 
     def __init__(self, ax: Axes) -> None:

@@ -47,19 +47,6 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = [
-    "SOURCE_FIGURES",
-    "SourceAnimation",
-    "SourceFigure",
-    "best_h_figure",
-    "costs_figure",
-    "draw_source_figures",
-    "named_parts",
-    "part_name",
-    "regions_figure",
-    "routers_figure",
-]
-
 # Steps and buffers of routers against the side of the array.
 
 _LOOKS = {
@@ -332,20 +319,9 @@ def named_parts(
 ) -> tuple[list[Callable[[], Table]], list[SourceFigure | SourceAnimation]]:
     """Return the functions that make the tables of a source, and its figures: all of them, or those named.
 
-    Parameters
-    ----------
-    name : str
-        A key of `SOURCE_FIGURES`.
-    only : str, optional
-        Names as `part_name` gives them, with commas between. A name may be that of a table and of a figure.
+    `name`: a key of `SOURCE_FIGURES`. `only`: names as `part_name` gives them, with commas between. A name may be that
+    of a table and of a figure. Raises `TaskError` if nothing of the source has such a name.
 
-    Raises
-    ------
-    TaskError
-        If nothing of the source has such a name.
-
-    Examples
-    --------
     >>> [list(map(part_name, some)) for some in named_parts("han", "family-q,routers")]
     [['family-q', 'routers'], ['routers']]
     """
@@ -369,21 +345,12 @@ def draw_source_figures(
 ) -> Iterator[Path]:
     """Write figures of a source to a folder, SVG or GIF, each whole or not at all, and yield the files.
 
-    Parameters
-    ----------
-    name : str
-        A key of `SOURCE_FIGURES`.
-    folder : path
-        Made if it is not there.
-    progress : callable, optional
-        Called with the title of each figure as it begins.
-    figures : sequence of figures, optional
-        Which of them; default all.
+    * `name`: a key of `SOURCE_FIGURES`.
+    * `folder`: made if it is not there.
+    * `progress`: called with the title of each figure as it begins.
+    * `figures`: which of them; default all.
 
-    Raises
-    ------
-    FileFormatError
-        If the folder cannot be made or a file cannot be written.
+    Raises `FileFormatError` if the folder cannot be made or a file cannot be written.
     """
     place = Path(folder)
     try:

@@ -123,13 +123,8 @@ def draw(
 def picture_format(path: str | os.PathLike[str]) -> str:
     """Return the format that a picture file's suffix names.
 
-    Raises
-    ------
-    FileFormatError
-        If it is none of `FORMATS`.
+    Raises `FileFormatError` if it is none of `FORMATS`.
 
-    Examples
-    --------
     >>> picture_format("load.SVG")
     'svg'
     """

@@ -18,8 +18,6 @@ from gossamer.schedules.wormhole.schedule import WormholeSchedule
 from gossamer.verification import link_load, verify
 from gossamer.verification.wormhole import verify as verify_worms
 
-__all__ = ["text_picture", "worm_load", "worm_times"]
-
 # A wormhole plan in text: the messages over each channel, and which channels are held in each step.
 
 

@@ -37,8 +37,6 @@ from gossamer.plots.link_load import color_bar, load_of, load_scale, percent
 from gossamer.plots.panels import Figure
 from gossamer.schedules import Schedule
 
-__all__ = ["tiers_figure"]
-
 Loads = npt.NDArray[np.float64]
 
 _WIDTH, _BOX, _GAP, _INSET, _STEP = 7.4, 0.46, 0.56, 0.16, 0.34
@@ -65,21 +63,10 @@ class _Bundle(NamedTuple):
 def tiers_figure(found: Hierarchy, schedule: Schedule | None = None, **dressing: Unpack[Dress]) -> Figure:
     """Return the picture of a hierarchy, tier by tier.
 
-    Parameters
-    ----------
-    found : Hierarchy
-        What `gossamer.networks.hierarchy.hierarchy` found.
-    schedule : Schedule, optional
-        A verified schedule on it: lines have the colors of the share of time in which cables are busy.
-    **dressing : Dress
-        As for all figures, but `ax`.
+    * `found`: what `gossamer.networks.hierarchy.hierarchy` found.
+    * `schedule`: a verified schedule on it: lines have the colors of the share of time in which cables are busy.
+    * `**dressing`: as for all figures, but `ax`.
 
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Examples
-    --------
     >>> import gossamer
     >>> from gossamer.networks.hierarchy import hierarchy
     >>> figure = tiers_figure(hierarchy(gossamer.network("leaf-spine:leaves=32,spines=16,hosts=32")))

@@ -15,8 +15,6 @@ from gossamer.plots.node_names import box_corners
 from gossamer.schedules import Schedule
 from gossamer.verification import verify
 
-__all__ = ["load_tikz", "write_tikz"]
-
 _MOST = 64
 """Nodes of a picture that somebody changes by hand."""
 _CENTIMETERS = 2.54 / 72
@@ -77,12 +75,8 @@ def load_tikz(schedule: Schedule, width: float | None = None) -> str:
 def write_tikz(schedule: Schedule, path: str | os.PathLike[str], width: float | None = None) -> None:
     """Write the picture of the load of links as TikZ to a file, which appears whole or not at all.
 
-    Raises
-    ------
-    FileFormatError
-        If the file cannot be written.
-    VerificationError, NotApplicableError
-        As `load_tikz` says.
+    Raises `FileFormatError` if the file cannot be written. Raises `VerificationError` or `NotApplicableError`: as
+    `load_tikz` says.
     """
     text = load_tikz(schedule, width)
     with whole_file(path) as part:

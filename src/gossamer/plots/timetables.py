@@ -36,8 +36,6 @@ from gossamer.schedules import Schedule
 from gossamer.schedules.hop_table import hop_ends
 from gossamer.verification import link_load, verify
 
-__all__ = ["LinkCrossing", "RankBars", "crossings", "queue_figure", "rank_bars", "ranks_figure", "timetable_figure"]
-
 _ROW, _COLUMN, _TEXT = 0.3, 0.5, 7.5
 _ONE_BELOW_ANOTHER = 3
 """Packets in a slot of a link whose cells still have words."""
@@ -58,8 +56,6 @@ class LinkCrossing(NamedTuple):
 def crossings(schedule: Schedule, link: int) -> list[LinkCrossing]:
     """Return what crosses a link, by slots.
 
-    Examples
-    --------
     >>> import gossamer
     >>> found = gossamer.plan("array:3", "total-exchange").schedule
     >>> [(c.since, c.slot, c.origin, c.target) for c in crossings(found, 1)]
@@ -350,8 +346,6 @@ def rank_bars(schedule: Schedule) -> tuple[RankBars, RankBars]:
     A rank sends as long as a packet takes up its link, and receives from when the first byte is there: later by the
     latency of the link.
 
-    Examples
-    --------
     >>> import gossamer
     >>> sends, receives = rank_bars(gossamer.plan("array:3", "broadcast").schedule)
     >>> sends.rank.tolist(), sends.start.tolist(), receives.end.tolist()

@@ -23,19 +23,6 @@ from gossamer.wormhole.partition import TorusPartition
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = [
-    "OTHER",
-    "PALETTE",
-    "StepPanel",
-    "aggregation_figure",
-    "all_gather_figure",
-    "collection_figure",
-    "exchange_figure",
-    "partition_figure",
-    "steps_figure",
-    "trail",
-]
-
 Floats = npt.NDArray[np.float64]
 
 PALETTE = (*CATEGORICAL, MUTED)
@@ -54,18 +41,10 @@ _EDGE = 0.66
 class StepPanel(NamedTuple):
     """One step to draw.
 
-    Attributes
-    ----------
-    title : str
-        What happens.
-    schedule : WormholeSchedule
-        On a torus of two dimensions.
-    step : int
-        The step.
-    colors : sequence of str
-        One for each message of the step, in the order of the schedule.
-    nodes : sequence of str
-        One for each node.
+    * `title`: what happens.
+    * `schedule`: on a torus of two dimensions.
+    * `colors`: one for each message of the step, in the order of the schedule.
+    * `nodes`: one for each node.
     """
 
     title: str
@@ -78,20 +57,11 @@ class StepPanel(NamedTuple):
 def trail(start: npt.ArrayLike, displacement: npt.ArrayLike) -> Floats:
     """Return the corners of a message's way as drawn, float64[k, 2], x to the right and y upwards.
 
-    Parameters
-    ----------
-    start : (int, int)
-        Row and column of the source.
-    displacement : (int, int)
-        Rows down, then columns to the right.
+    `start`: row and column of the source. `displacement`: rows down, then columns to the right.
 
-    Notes
-    -----
     A way is drawn to the right of its channels, so that the two directions of a link do not cover each other. It may
     leave the torus; what comes in again on the other side is a copy of it.
 
-    Examples
-    --------
     >>> trail((0, 0), (2, 0)).round(2).tolist()  # down: to the left on paper
     [[-0.11, -0.14], [-0.11, -1.86]]
     """
@@ -121,12 +91,8 @@ def _towards(a: Floats, b: Floats) -> Floats:
 def steps_figure(title: str, panels: Sequence[StepPanel], note: str = "", columns: int = 2) -> Figure:
     """Return a figure with a panel for each step, the messages as arrows along their channels.
 
-    Raises
-    ------
-    VerificationError
-        If a schedule is not valid.
-    ScheduleError
-        If a schedule is not on a torus of two dimensions.
+    Raises `VerificationError` if a schedule is not valid. Raises `ScheduleError` if a schedule is not on a torus of two
+    dimensions.
     """
     from matplotlib.figure import Figure
 

@@ -32,8 +32,6 @@ from gossamer.verification.wormhole import verify
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["channel_use", "channels_figure", "worms_figure"]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 

@@ -51,22 +51,12 @@ class _Try:
 class Trials:
     """Who carries out the tries of searches.
 
-    Parameters
-    ----------
-    jobs : int
-        Tries at once, each in a process of its own; 1 for this process alone.
-    memory : int, optional
-        Bytes that all tries together may have. Default: four fifths of what is free.
-    progress : callable, optional
-        Told which try begins.
+    * `jobs` (int): tries at once, each in a process of its own; 1 for this process alone.
+    * `memory` (int): bytes that all tries together may have. Default: four fifths of what is free.
+    * `progress` (callable): told which try begins.
 
-    Attributes
-    ----------
-    seconds : float
-        CPU seconds that other processes took for tries that counted.
+    `seconds` (float): CPU seconds that other processes took for tries that counted.
 
-    Examples
-    --------
     >>> [found for _, found in Trials().in_order(divmod, [(7, 2), (9, 4)])]
     [(3, 1), (2, 1)]
     """
@@ -114,21 +104,11 @@ class Trials:
     def in_order(self, function: Callable[..., R], each: Iterable[A]) -> Iterator[tuple[A, R]]:
         """Yield arguments and what a function makes of them, in their order, until nobody wants more.
 
-        Parameters
-        ----------
-        function : callable
-            Of a module, and without effects, as are all arguments that can be pickled.
-        each : iterable of tuple
-            Arguments, asked for when a try begins: with several processes that is before what earlier ones found is
-            known. Whatever is made of a result must not depend on that.
+        `function` (callable): of a module, and without effects, as are all arguments that can be pickled. `each`
+        (iterable of tuple): arguments, asked for when a try begins: with several processes that is before what earlier
+        ones found is known. Whatever is made of a result must not depend on that. Raises `GossamerError`: what the
+        function raises, or if the process of a try dies three times.
 
-        Raises
-        ------
-        GossamerError
-            What the function raises, or if the process of a try dies three times.
-
-        Notes
-        -----
         Processes are started for what is expected to take long, or has taken long by now. What is under way when
         nobody wants more is ended.
         """

@@ -54,15 +54,11 @@ class WorkItem(NamedTuple):
 class Failure:
     """Why nothing came of a point.
 
-    Attributes
-    ----------
-    kind : {"refused", "too large", "failed"}
-        ``refused``: what is asked is illegal or nothing covers it, which another try would not change. ``too large``:
-        it needs more memory than a point may have. ``failed``: anything else, such as a process that died.
-    reason : str
-        One line.
-    error : BaseException or None
-        What was raised, where something was.
+    * `kind` ({"refused", "too large", "failed"}): ``refused``: what is asked is illegal or nothing covers it, which
+      another try would not change. ``too large``: it needs more memory than a point may have. ``failed``: anything
+      else, such as a process that died.
+    * `reason` (str): one line.
+    * `error` (BaseException or None): what was raised, where something was.
     """
 
     kind: FailureKind

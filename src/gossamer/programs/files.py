@@ -50,17 +50,10 @@ _COLUMNS = ("slot", "kind", "buffer", "peer", "after", "offset", "operand", "len
 def write_program(program: Program, path: str | os.PathLike[str]) -> None:
     """Write a program to a file, whole or not at all.
 
-    Raises
-    ------
-    FileFormatError
-        If the file cannot be written.
+    Raises `FileFormatError` if the file cannot be written.
 
-    Notes
-    -----
     Rank by rank: the memory of one rank's operations. 64 bytes a hop.
 
-    Examples
-    --------
     >>> import gossamer, pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "ring.program"
     >>> write_program(gossamer.lower(gossamer.plan("ring:4", "allgather").schedule), path)
@@ -103,10 +96,8 @@ def write_program(program: Program, path: str | os.PathLike[str]) -> None:
 def read_rank(path: str | os.PathLike[str], rank: int) -> Operations:
     """Read what one rank does from a file that `write_program` wrote. The checksum of the whole file is compared.
 
-    Raises
-    ------
-    FileFormatError
-        If the file is missing, damaged, no program or of a newer version, or has no such rank, or not its program.
+    Raises `FileFormatError` if the file is missing, damaged, no program or of a newer version, or has no such rank, or
+    not its program.
     """
     name = str(path)
     data, head = _whole(path)
@@ -136,10 +127,7 @@ def description(path: str | os.PathLike[str]) -> dict[str, Any]:
     Also the numbers of ``ranks``, ``parts``, ``slots`` and ``hops``; ``buffers``, the ranks that have an input or an
     output, and ``passing``, the others that have operations.
 
-    Raises
-    ------
-    FileFormatError
-        If the file is missing, damaged, no program or of a newer version.
+    Raises `FileFormatError` if the file is missing, damaged, no program or of a newer version.
     """
     data, head = _whole(path)
     first = HEAD.itemsize + int(head["ranks"]) * RANK.itemsize

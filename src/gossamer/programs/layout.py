@@ -36,8 +36,6 @@ from gossamer.questions.tasks import (
 from gossamer.questions.tasks.composite_tasks import ranks
 from gossamer.schedules import Schedule
 
-__all__ = ["BufferLayout", "blocks_of_message", "invariant_layout", "layout", "plain_task"]
-
 Places = npt.NDArray[np.int64]
 
 
@@ -45,18 +43,13 @@ Places = npt.NDArray[np.int64]
 class BufferLayout:
     """Places, in whole messages.
 
-    Attributes
-    ----------
-    at_origin : int64[m]
-        Place of each message at its origin: in the input; of a reduction and of the result of one, in the output.
-    at_target : int64[m] or int64[targets]
-        Place of each message at its targets: in the output; of a reduction, in the input of its contributors. One for
-        each message where all messages are for all terminals, else one for each entry of ``Messages.targets``. Of a sum
-        without a root the place in input and output alike.
-    input_size, output_size : int64[N]
-        Messages in the buffers of each node.
-    copies : int64[k, 3]
-        Node, place in its input, place in its output: what a node has for itself.
+    * `at_origin` (int64[m]): place of each message at its origin: in the input; of a reduction and of the result of
+      one, in the output.
+    * `at_target` (int64[m] or int64[targets]): place of each message at its targets: in the output; of a reduction, in
+      the input of its contributors. One for each message where all messages are for all terminals, else one for each
+      entry of ``Messages.targets``. Of a sum without a root the place in input and output alike.
+    * `input_size`, `output_size` (int64[N]): messages in the buffers of each node.
+    * `copies` (int64[k, 3]): node, place in its input, place in its output: what a node has for itself.
     """
 
     at_origin: Places
@@ -74,15 +67,10 @@ def plain_task(task: Task) -> Task:
 def blocks_of_message(schedule: Schedule) -> int:
     """Return how many blocks each message of a schedule is: its packets times its parts.
 
-    Raises
-    ------
-    ScheduleError
-        If the messages have several sizes.
-
-    >>> import gossamer
-    >>> task = gossamer.task("allgather", packets=3)
-    >>> blocks_of_message(gossamer.Schedule(gossamer.network("ring:3"), task, gossamer.Rules(), [], [], [], parts=2))
-    6
+    Raises `ScheduleError` if the messages have several sizes. Raises `>>> import gossamer`. Raises `>>> task =
+    gossamer.task("allgather"` or `packets=3)`. Raises `>>>
+    blocks_of_message(gossamer.Schedule(gossamer.network("ring:3")` or `task` or `gossamer.Rules()` or `[]` or `[]` or
+    `[]` or `parts=2))`. Raises `6`.
     """
     sizes = schedule.messages.sizes
     if sizes is None or not sizes.size:
@@ -95,13 +83,8 @@ def blocks_of_message(schedule: Schedule) -> int:
 def layout(task: Task, network: Network, messages: Messages) -> BufferLayout:
     """Return the places of all messages of a task.
 
-    Raises
-    ------
-    ScheduleError
-        If the task has sums without roots and other messages as well.
+    Raises `ScheduleError` if the task has sums without roots and other messages as well.
 
-    Notes
-    -----
     O(messages + targets), with a sort by node.
     """
     everywhere = messages.discipline == ALLCOMBINE

@@ -19,8 +19,6 @@ from gossamer.schedules.hop_table import summed_packets
 from gossamer.schedules.packets import message_rows
 from gossamer.verification import verify
 
-__all__ = ["lower"]
-
 # Operations are sorted by rank and slot; within a slot the sends of a rank stand before its receives, and both in the
 # order of the hops. `first` int64[ranks + 1] has where those of a rank begin.
 
@@ -544,6 +542,7 @@ def in_parts(copies: npt.NDArray[np.int64], parts: int) -> npt.NDArray[np.int64]
 
 
 def check_sizes(places: BufferLayout, parts: int) -> None:
+    """Raise `ScheduleError` if what a rank holds has more blocks than can be numbered."""
     most = int(max(places.input_size.max(), places.output_size.max())) * parts
     if most > _MOST:
         raise ScheduleError(f"a buffer of the program would have {most:,} parts; at most {_MOST:,} are allowed")

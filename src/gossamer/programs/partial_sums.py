@@ -23,8 +23,6 @@ from gossamer.verification.partial_sums import COMBINED, PASSED_ON, REPLACED, WA
 from gossamer.verification.replay_inputs import ReplayState
 from gossamer.verification.timed_replay import replay_timed
 
-__all__ = ["InRounds", "in_rounds", "trace_sums"]
-
 _SEND, _RECEIVE, _REDUCE = 0, 1, 2
 _INPUT, _OUTPUT, _SCRATCH = 0, 1, 2
 _ALLCOMBINE = 3
@@ -163,16 +161,10 @@ def trace_sums(
 class InRounds(NamedTuple):
     """The hops of a schedule with partial sums, in the order in which a program carries them out.
 
-    Attributes
-    ----------
-    summed : bool[P]
-        Which packets are sent as partial sums.
-    slot, link, packet : int32[H]
-        The hops, ascending by slot.
-    fate : uint8[H]
-        What the arrival of each partial sum does, as in `gossamer.verification.partial_sums`.
-    repeats : int32[H]
-        The hop that each carries on through its sender, in this order, or -1.
+    * `summed` (bool[P]): which packets are sent as partial sums.
+    * `slot`, `link`, `packet` (int32[H]): the hops, ascending by slot.
+    * `fate` (uint8[H]): what the arrival of each partial sum does, as in `gossamer.verification.partial_sums`.
+    * `repeats` (int32[H]): the hop that each carries on through its sender, in this order, or -1.
     """
 
     summed: npt.NDArray[np.bool_]
@@ -191,20 +183,9 @@ def in_rounds(schedule: Schedule, before: npt.NDArray[np.int32]) -> InRounds | N
     slots are numbers of rounds: an arrival is in no earlier round than what its receiver sends before it, and in an
     earlier one than what it sends after it.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        Explicit, accepted by the checker.
-    before : int32[P]
-        For each packet the one of which it is the result, or -1.
+    `schedule`: explicit, accepted by the checker. `before` (int32[P]): for each packet the one of which it is the
+    result, or -1. Raises `ScheduleError` if there is no such order.
 
-    Raises
-    ------
-    ScheduleError
-        If there is no such order.
-
-    Notes
-    -----
     O(hops log hops), and what a replay of the schedule takes.
     """
     summed = summed_packets(schedule)

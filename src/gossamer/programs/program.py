@@ -16,21 +16,6 @@ from gossamer.questions.tasks import Task
 from gossamer.reading import whole
 from gossamer.schedules import Symmetry
 
-__all__ = [
-    "BUFFERS",
-    "INPUT",
-    "KINDS",
-    "OUTPUT",
-    "RECEIVE",
-    "REDUCE",
-    "SCRATCH",
-    "SEND",
-    "Columns",
-    "Operations",
-    "Program",
-    "Templates",
-]
-
 # The operations of one rank.
 
 SEND, RECEIVE, REDUCE = 0, 1, 2

@@ -36,23 +36,16 @@ from gossamer.verification import verify
 from gossamer.verification.replay_inputs import ReplayState
 from gossamer.verification.timed_replay import replay_timed
 
-__all__ = ["Transfers", "between_ranks", "lower_ranks", "transfers"]
-
 Numbers = npt.NDArray[np.int64]
 
 
 class Transfers(NamedTuple):
     """What crosses from node to node, by the slot in which it begins.
 
-    Attributes
-    ----------
-    first, last : int64[T]
-        The hop with which each leaves the one node, and the one with which it comes to the other: the same without
-        switches in between.
-    begin, end : int64[T]
-        The slot in which it leaves, and from which on it is usable.
-    source, target : int32[T]
-        The nodes.
+    * `first`, `last` (int64[T]): the hop with which each leaves the one node, and the one with which it comes to the
+      other: the same without switches in between.
+    * `begin`, `end` (int64[T]): the slot in which it leaves, and from which on it is usable.
+    * `source`, `target` (int32[T]): the nodes.
     """
 
     first: Numbers
@@ -66,20 +59,9 @@ class Transfers(NamedTuple):
 def transfers(schedule: Schedule, switches: bool = False) -> Transfers:
     """Return the transfers of the stored hops but those of control packets, of one generation.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        Verified.
-    switches : bool
-        Whether each hop is one; else what passes through switches is one transfer from rank to rank.
+    `schedule`: verified. `switches`: whether each hop is one; else what passes through switches is one transfer from
+    rank to rank. Raises `NotApplicableError` if a switch between ranks sends several copies of what came once, or adds.
 
-    Raises
-    ------
-    NotApplicableError
-        If a switch between ranks sends several copies of what came once, or adds.
-
-    Notes
-    -----
     O(stored hops log stored hops): all hops of a stored packet are stored.
     """
     network, ranks = schedule.network, schedule.network.terminal_count
@@ -138,30 +120,13 @@ def _carried_by_switches(schedule: Schedule) -> Numbers:
 def between_ranks(schedule: Schedule) -> Schedule:
     """Return the schedule without switches: each transfer from rank to rank through switches is one over a link.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        Of a network with switches; any other one is returned as it is.
+    `schedule`: of a network with switches; any other one is returned as it is. Returns: on a network of the terminals
+    alone, with a link for each pair that exchanges something and each time that takes. Starts and ends are those of the
+    schedule; control packets are left out. Raises `NotApplicableError` if a switch sends several copies of what came
+    once, or adds. Raises `VerificationError` if the schedule is not valid.
 
-    Returns
-    -------
-    Schedule
-        On a network of the terminals alone, with a link for each pair that exchanges something and each time that
-        takes. Starts and ends are those of the schedule; control packets are left out.
-
-    Raises
-    ------
-    NotApplicableError
-        If a switch sends several copies of what came once, or adds.
-    VerificationError
-        If the schedule is not valid.
-
-    Notes
-    -----
     O(hops log hops), and what a verification takes.
 
-    Examples
-    --------
     >>> import gossamer
     >>> rules = gossamer.Rules(replication=False)
     >>> through = gossamer.plan("leaf-spine:2,2,2", "alltoall", rules=rules).schedule

@@ -282,12 +282,8 @@ class LinearCost:
 class Fineness(NamedTuple):
     """How short slots are.
 
-    Attributes
-    ----------
-    slots : int
-        Into how many of them the time of a packet on the fastest link is divided at the most.
-    close : Fraction
-        Rounding up that is close enough, so that no shorter ones are looked for.
+    `slots` (int): into how many of them the time of a packet on the fastest link is divided at the most. `close`
+    (Fraction): rounding up that is close enough, so that no shorter ones are looked for.
     """
 
     slots: int
@@ -311,27 +307,19 @@ _NEAR = 0.05
 class Clock(StepCost):
     """What hops cost in seconds: so many slots each, as the network's links say, of one length.
 
-    Attributes
-    ----------
-    control_time : Fraction
-        As of `StepCost`, in slots.
-    slot_seconds : Fraction
-        Length of a slot in seconds, above 0.
-    packet_bytes, message_bytes, buffer_bytes : int
-        Bytes of a packet, of a message, and of the buffer that the algorithm bandwidth counts.
-    bus : Fraction or None
-        Bus bandwidth over algorithm bandwidth; None where it is not defined.
-    rounding : Fraction
-        By what share of its time the link that is rounded up most takes longer in whole slots, at least 0.
-    asked_bytes : int
-        The bytes that were asked for, as `TimeCost` counts them; 0 where that is not known.
-    link_bandwidth : Fraction or None
-        Bytes a second of a link of occupancy 1, where the network has no bandwidths of its own.
-    link_latency : Fraction
-        Seconds of every link there.
-    overhead : Fraction or None
-        Seconds for which each packet occupies a link, and each port on its way, beyond its bytes; None where nobody
-        said, which counts as 0.
+    * `control_time` (Fraction): as of `StepCost`, in slots.
+    * `slot_seconds` (Fraction): length of a slot in seconds, above 0.
+    * `packet_bytes`, `message_bytes`, `buffer_bytes` (int): bytes of a packet, of a message, and of the buffer that the
+      algorithm bandwidth counts.
+    * `bus` (Fraction or None): Bus bandwidth over algorithm bandwidth; None where it is not defined.
+    * `rounding` (Fraction): by what share of its time the link that is rounded up most takes longer in whole slots, at
+      least 0.
+    * `asked_bytes` (int): the bytes that were asked for, as `TimeCost` counts them; 0 where that is not known.
+    * `link_bandwidth` (Fraction or None): bytes a second of a link of occupancy 1, where the network has no bandwidths
+      of its own.
+    * `link_latency` (Fraction): seconds of every link there.
+    * `overhead` (Fraction or None): seconds for which each packet occupies a link, and each port on its way, beyond its
+      bytes; None where nobody said, which counts as 0.
     """
 
     slot_seconds: Fraction = Fraction(1)
@@ -523,40 +511,23 @@ def clocked(
 ) -> Clocked:
     """Return the network with occupancies and latencies in slots for packets of so many bytes.
 
-    Parameters
-    ----------
-    network : Network
-        Its structure `Speeds` has the bandwidths and latencies.
-    packet_bytes : int
-        Bytes of a packet.
-    bandwidth, latency : Fraction
-        Bytes a second of a link of occupancy 1, for a network without `Speeds`, and seconds of every link that has no
-        latency of its own. Default: the published speed, `RatedLinks`, of a machine that has one.
-    overhead : Fraction
-        Seconds for which a packet occupies each link and port beyond its bytes.
-    fineness : Fineness
-        How short slots are.
+    * `network` (Network): its structure `Speeds` has the bandwidths and latencies.
+    * `packet_bytes` (int): bytes of a packet.
+    * `bandwidth`, `latency` (Fraction): bytes a second of a link of occupancy 1, for a network without `Speeds`, and
+      seconds of every link that has no latency of its own. Default: the published speed, `RatedLinks`, of a machine
+      that has one.
+    * `overhead` (Fraction): seconds for which a packet occupies each link and port beyond its bytes.
+    * `fineness` (Fineness): how short slots are.
 
-    Returns
-    -------
-    Clocked
-        Times are rounded up, so that what the schedule takes is what the links can keep. The network itself where every
-        link takes one slot.
+    Returns: times are rounded up, so that what the schedule takes is what the links can keep. The network itself where
+    every link takes one slot. Raises `NetworkError` if the network has no speeds and no bandwidth is given, or has
+    speeds and one is given, or latencies and one is given, or its links differ in time so much that a packet would take
+    more than 2**31 slots.
 
-    Raises
-    ------
-    NetworkError
-        If the network has no speeds and no bandwidth is given, or has speeds and one is given, or latencies and one is
-        given, or its links differ in time so much that a packet would take more than 2**31 slots.
-
-    Notes
-    -----
     The slot is the time of a packet on the fastest link, divided by the least whole number, by default up to 64, for
     which no link is rounded up by more than, by default, 2 % of its time, and by the best of them if there is none
     such. O(links).
 
-    Examples
-    --------
     >>> from gossamer.networks import ring
     >>> found = clocked(ring(4), 1000, Fraction(10**9), Fraction(1, 10**7))
     >>> found.slot, found.network.uniform_occupancy, found.network.uniform_latency
@@ -636,24 +607,10 @@ def exactly_clocked(
 ) -> Clocked:
     """Return the network with the exact times of packets of so many bytes, in slots as short as that takes.
 
-    Parameters
-    ----------
-    network, packet_bytes, bandwidth, latency, overhead
-        As for `clocked`.
+    `network`, `packet_bytes`, `bandwidth`, `latency`, `overhead`: as for `clocked`. Returns: the overhead is a whole
+    number of slots, too. Times are rounded down only where the slot would be below 2**-30 of the longest, by about
+    2**-24 of that. Raises `NetworkError`: as `clocked` does.
 
-    Returns
-    -------
-    Clocked
-        The overhead is a whole number of slots, too. Times are rounded down only where the slot would be below 2**-30
-        of the longest, by about 2**-24 of that.
-
-    Raises
-    ------
-    NetworkError
-        As `clocked` does.
-
-    Examples
-    --------
     >>> from gossamer.networks import ring
     >>> found = exactly_clocked(ring(4), 1000, Fraction(10**9), Fraction(1, 10**7))
     >>> found.slot, found.network.uniform_occupancy, found.network.uniform_latency
@@ -681,8 +638,6 @@ def clocked_again(network: Network, clock: Clock, packet_bytes: int) -> Clocked:
     Where neither the network nor the clock has bandwidths, as in files of before, times are in proportion to those of
     the clock's packets as they were rounded up.
 
-    Examples
-    --------
     >>> import gossamer
     >>> cost = TimeCost("1MB", bandwidth="1GB/s", latency="2us", whole=True)
     >>> timed, clock = cost.on(gossamer.network("ring:4"), gossamer.task("broadcast"))

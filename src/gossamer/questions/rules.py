@@ -38,13 +38,8 @@ Occupancy = Literal["transit", "all"]
 def port_model(value: Any) -> Ports:
     """Return the port model that a word names, as `Rules` keeps it.
 
-    Raises
-    ------
-    ModelError
-        If it names none.
+    Raises `ModelError` if it names none.
 
-    Examples
-    --------
     >>> port_model("all-port"), port_model("one_port"), port_model(1), port_model("one-send")
     ('all', 'one', 'one', 'one-send')
     """

@@ -220,10 +220,8 @@ class Element:
 def read_xml(path: str | os.PathLike[str], kind: str) -> Element:
     """Return the outermost element of a file.
 
-    Raises
-    ------
-    FileFormatError
-        If the file is no XML, which it is said to be by `kind`, declares entities or is nested over 200 deep.
+    Raises `FileFormatError` if the file is no XML, which it is said to be by `kind`, declares entities or is nested
+    over 200 deep.
     """
     found = Element("", {}, 0)
     _parse(path, kind, found)

@@ -54,13 +54,8 @@ def _numbers(path: str | os.PathLike[str], at: int, line: str) -> list[int]:
 def read_numbers(path: str | os.PathLike[str]) -> list[int]:
     """Read whole numbers from a text file (separated by spaces, commas or lines, ``#`` comments) or a ``.npy`` array.
 
-    Raises
-    ------
-    FileFormatError
-        If the file is missing or unreadable, or holds anything but whole numbers.
+    Raises `FileFormatError` if the file is missing or unreadable, or holds anything but whole numbers.
 
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "destinations.txt"
     >>> _ = path.write_text("3 -1, 0  # node 1 sends nothing")
@@ -80,32 +75,17 @@ def read_destinations(
 ) -> list[int] | list[list[int]]:
     r"""Read where the message of each node goes.
 
-    Parameters
-    ----------
-    path : str or path
-        A ``.npy`` file, or a text file (``#`` comments) of one of two forms. In the first, every line is
-        ``source: destination``, and nodes that are not listed send nothing. In the second, the destinations stand in
-        the order of the nodes, -1 for none: anyhow separated, or, with `sets`, one line for each node.
-    node_count : int
-        Number of nodes.
-    sets : bool
-        Whether a message may have several destinations (one-to-many routing).
+    * `path` (str or path): a ``.npy`` file, or a text file (``#`` comments) of one of two forms. In the first, every
+      line is ``source: destination``, and nodes that are not listed send nothing. In the second, the destinations stand
+      in the order of the nodes, -1 for none: anyhow separated, or, with `sets`, one line for each node.
+    * `node_count` (int): number of nodes.
+    * `sets` (bool): whether a message may have several destinations (one-to-many routing).
 
-    Returns
-    -------
-    list of int, or list of list of int
-        The destination of every node, -1 for none; with `sets`, the destinations of every node. Whether the
-        destinations exist and differ is for the task to say.
+    Returns: list of int, or list of list of int: the destination of every node, -1 for none; with `sets`, the
+    destinations of every node. Whether the destinations exist and differ is for the task to say. Raises
+    `FileFormatError` if the file is missing or unreadable, or holds anything else. Raises `TaskError` if a source does
+    not exist or is given twice, or has not one destination where it must.
 
-    Raises
-    ------
-    FileFormatError
-        If the file is missing or unreadable, or holds anything else.
-    TaskError
-        If a source does not exist or is given twice, or has not one destination where it must.
-
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "destinations.txt"
     >>> _ = path.write_text("0: 3  # nodes 1 and 3 send nothing\n2: 0\n")
@@ -153,33 +133,15 @@ def _by_source(path: str | os.PathLike[str], lines: list[tuple[int, str]], n: in
 def read_nodes(path: str | os.PathLike[str], node_count: int | None = None) -> tuple[int, ...]:
     """Read a set of active nodes from a file.
 
-    Parameters
-    ----------
-    path : str or path
-        A text file of node numbers; a ``.npy`` file of node numbers, or of booleans that mark the active nodes; or a
-        Matrix Market file (``.mtx``, ``.mtx.gz``, ``.mtx.bz2``), whose non-empty columns are the active nodes.
-    node_count : int, optional
-        Number of booleans that a mask must have.
+    `path` (str or path): a text file of node numbers; a ``.npy`` file of node numbers, or of booleans that mark the
+    active nodes; or a Matrix Market file (``.mtx``, ``.mtx.gz``, ``.mtx.bz2``), whose non-empty columns are the active
+    nodes. `node_count` (int): number of booleans that a mask must have. Returns: tuple of int: the active nodes in
+    ascending order. Raises `FileFormatError` if the file is missing, unreadable or of another kind. Raises `TaskError`
+    if it names no node, one twice, or a negative one, or if a mask has another length than `node_count`.
 
-    Returns
-    -------
-    tuple of int
-        The active nodes in ascending order.
-
-    Raises
-    ------
-    FileFormatError
-        If the file is missing, unreadable or of another kind.
-    TaskError
-        If it names no node, one twice, or a negative one, or if a mask has another length than `node_count`.
-
-    Notes
-    -----
     In ``y = A x`` with one component of x a node, a change of x_j matters to others only if column j of A is not empty.
     A column is empty if its entries are absent or zero. O(m log m) time for m numbers or entries.
 
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "active.txt"
     >>> _ = path.write_text("5, 2  # two nodes")
@@ -214,28 +176,12 @@ def read_nodes(path: str | os.PathLike[str], node_count: int | None = None) -> t
 def named_nodes(text: str, node_count: int, seed: int = 0) -> tuple[int, ...]:
     """Return the active nodes that a command-line word names.
 
-    Parameters
-    ----------
-    text : str
-        ``all``; ``random:M`` for M nodes drawn with `seed`; numbers such as ``0,5,7``; or else the path of a file for
-        `read_nodes` (a file whose name is a number needs a folder before it, as in ``./5``).
-    node_count : int
-        Nodes to draw from, and the length of a mask in a file.
+    `text` (str): ``all``; ``random:M`` for M nodes drawn with `seed`; numbers such as ``0,5,7``; or else the path of a
+    file for `read_nodes` (a file whose name is a number needs a folder before it, as in ``./5``). `node_count` (int):
+    nodes to draw from, and the length of a mask in a file. Returns: tuple of int: the active nodes in ascending order;
+    numbers are not compared with `node_count` here, but by the task. Raises `TaskError` if the word is empty, M is not
+    in 1..node_count, or the file names no legal set. Raises `FileFormatError` if the file cannot be read.
 
-    Returns
-    -------
-    tuple of int
-        The active nodes in ascending order; numbers are not compared with `node_count` here, but by the task.
-
-    Raises
-    ------
-    TaskError
-        If the word is empty, M is not in 1..node_count, or the file names no legal set.
-    FileFormatError
-        If the file cannot be read.
-
-    Examples
-    --------
     >>> named_nodes("7,0,5", 8), named_nodes("random:2", 8, seed=1)
     ((0, 5, 7), (3, 4))
     """
@@ -264,13 +210,8 @@ def named_nodes(text: str, node_count: int, seed: int = 0) -> tuple[int, ...]:
 def named_numbers(text: str) -> list[int]:
     """Return the numbers that a command-line word lists, such as ``2,0,1``, or that the file it names holds.
 
-    Raises
-    ------
-    FileFormatError
-        If the word is no list and no file that `read_numbers` can read.
+    Raises `FileFormatError` if the word is no list and no file that `read_numbers` can read.
 
-    Examples
-    --------
     >>> named_numbers("2,0,1")
     [2, 0, 1]
     """
@@ -294,23 +235,14 @@ _HOST_RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
 def expanded(text: str, where: str, known: int = 0) -> list[str]:
     """Return the names that a host list stands for.
 
-    Parameters
-    ----------
-    text : str
-        Names separated by commas; in each, brackets hold numbers and ranges. The last bracket runs fastest, and a range
-        whose first number has leading zeros keeps its width.
-    where : str
-        The place that messages name.
-    known : int
-        Names that the file has said before.
+    * `text` (str): names separated by commas; in each, brackets hold numbers and ranges. The last bracket runs fastest,
+      and a range whose first number has leading zeros keeps its width.
+    * `where` (str): the place that messages name.
+    * `known` (int): names that the file has said before.
 
-    Raises
-    ------
-    FileFormatError
-        If brackets do not match, a range is malformed or empty, or there would be over 800,000 names.
+    Raises `FileFormatError` if brackets do not match, a range is malformed or empty, or there would be over 800,000
+    names.
 
-    Examples
-    --------
     >>> expanded("rack[0-1]n[08-10],login", "line 1")
     ['rack0n08', 'rack0n09', 'rack0n10', 'rack1n08', 'rack1n09', 'rack1n10', 'login']
     """

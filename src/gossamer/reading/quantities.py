@@ -206,24 +206,15 @@ def fractions(
 ) -> list[Fraction]:
     """Return the exact numbers that a text names.
 
-    Parameters
-    ----------
-    text : str
-        A number, several separated by commas, or ``first:last:step``, the last one included if a step hits it.
-    name : str
-        What messages call them, in the plural.
-    least : Fraction
-        The smallest that is allowed.
-    error : type
-        The class of what is raised.
+    * `text` (str): a number, several separated by commas, or ``first:last:step``, the last one included if a step hits
+      it.
+    * `name` (str): what messages call them, in the plural.
+    * `least` (Fraction): the smallest that is allowed.
+    * `error` (type): the class of what is raised.
 
-    Raises
-    ------
-    GossamerError
-        Of class `error`: if the text is of no such form, a number is too small, or there would be over 10,000.
+    Raises `GossamerError`: of class `error`: if the text is of no such form, a number is too small, or there would be
+    over 10,000.
 
-    Examples
-    --------
     >>> [str(x) for x in fractions("0.1:0.35:0.1", "loads")], fractions("1,3", "loads")
     (['1/10', '1/5', '3/10'], [Fraction(1, 1), Fraction(3, 1)])
     >>> fractions("0.5:0.1:0.1", "loads")
@@ -292,30 +283,16 @@ def nodes(
 ) -> list[int]:
     """Return the nodes that a text lists, separated by blanks: numbers, and ranges such as ``5-7``.
 
-    Parameters
-    ----------
-    text : str
-        The list.
-    where : str
-        Where it stands, for messages.
-    count : int
-        Number of nodes, all of which are below.
-    what : str
-        What messages call the nodes.
-    allowed : str
-        What a word may be.
-    form_error : type
-        The class of what is raised where a word is neither.
+    * `text` (str): the list.
+    * `where` (str): where it stands, for messages.
+    * `count` (int): number of nodes, all of which are below.
+    * `what` (str): what messages call the nodes.
+    * `allowed` (str): what a word may be.
+    * `form_error` (type): the class of what is raised where a word is neither.
 
-    Raises
-    ------
-    GossamerError
-        Of class `form_error`: if a word is no number or range, or a range is empty.
-    TaskError
-        If a node is `count` or more.
+    Raises `GossamerError`: of class `form_error`: if a word is no number or range, or a range is empty. Raises
+    `TaskError` if a node is `count` or more.
 
-    Examples
-    --------
     >>> nodes("0 5-7 2", "here", 8)
     [0, 5, 6, 7, 2]
     """

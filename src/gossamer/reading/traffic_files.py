@@ -52,30 +52,16 @@ class TrafficTable(NamedTuple):
 def read_traffic(path: str | os.PathLike[str], node_count: int) -> TrafficTable:
     r"""Read a traffic matrix or a table of demands.
 
-    Parameters
-    ----------
-    path : str or path
-        ``.npy`` or Matrix Market (``.mtx``, ``.mtx.gz``, ``.mtx.bz2``): a square matrix, entry (u, v) what u sends v.
-        ``.csv``: such a matrix, or a table whose first line names columns: ``origin`` or ``contributors``,
-        ``destinations``, ``packets`` or ``bytes``, and if need be ``message``, a name. ``.parquet``: a table with these
-        columns. ``.json``: ``{"demands": [...], "contributions": [...]}`` with rows of these keys, or
-        ``{"rows": [...]}``. Several nodes are separated by spaces; ``0-7`` is a range, and ``all`` is every terminal.
-    node_count : int
-        Number of terminals, for ``all``.
+    `path`: ``.npy`` or Matrix Market (``.mtx``, ``.mtx.gz``, ``.mtx.bz2``): a square matrix, entry (u, v) what u sends
+    v. ``.csv``: such a matrix, or a table whose first line names columns: ``origin`` or ``contributors``,
+    ``destinations``, ``packets`` or ``bytes``, and if need be ``message``, a name. ``.parquet``: a table with these
+    columns. ``.json``: ``{"demands": [...], "contributions": [...]}`` with rows of these keys, or ``{"rows": [...]}``.
+    Several nodes are separated by spaces; ``0-7`` is a range, and ``all`` is every terminal. `node_count`: number of
+    terminals, for ``all``. Raises `FileFormatError` if the file is missing, of no known kind or malformed, with the
+    row. Raises `TaskError` if a row names a node that cannot be.
 
-    Raises
-    ------
-    FileFormatError
-        If the file is missing, of no known kind or malformed, with the row.
-    TaskError
-        If a row names a node that cannot be.
-
-    Notes
-    -----
     Whether nodes exist, differ and sizes are legal is for the task to say. O(rows).
 
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "traffic.csv"
     >>> _ = path.write_text("origin,contributors,destinations,packets\n0,,1 2,3\n,0-2,2,1\n")

@@ -64,19 +64,13 @@ SUFFIXES = (".parquet", ".txt")
 class FileForm:
     """How the schedules of a class stand in files.
 
-    Attributes
-    ----------
-    words : str
-        The switching, in words.
-    first : str
-        The name of the first table.
-    describe : callable
-        Takes a schedule and whether it is written as text, and returns its description, plain values of JSON, and its
-        tables.
-    arguments : callable
-        Takes an open file, and the network and the task that it tells, and returns the other arguments of the class.
-    version : int
-        The newest version of its files.
+    * `words` (str): the switching, in words.
+    * `first` (str): the name of the first table.
+    * `describe` (callable): takes a schedule and whether it is written as text, and returns its description, plain
+      values of JSON, and its tables.
+    * `arguments` (callable): takes an open file, and the network and the task that it tells, and returns the other
+      arguments of the class.
+    * `version` (int): the newest version of its files.
     """
 
     words: str

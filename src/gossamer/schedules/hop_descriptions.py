@@ -54,17 +54,10 @@ class Hop(NamedTuple):
 def hops(schedule: HopTable) -> Iterator[Hop]:
     """Yield the hops of a schedule in order, each with what it is in words.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        An invariant one is expanded. It need not be valid.
+    `schedule` (Schedule): an invariant one is expanded. It need not be valid.
 
-    Notes
-    -----
     O(hops) time, about 3 microseconds a hop. `Schedule.to_arrow` and `to_frame` have the numbers in columns.
 
-    Examples
-    --------
     >>> import gossamer
     >>> for hop in gossamer.plan("array:3", "gather").schedule.hops():
     ...     print(hop)
@@ -101,17 +94,10 @@ def chosen_hops(schedule: HopTable, chosen: npt.NDArray[np.int64]) -> Iterator[H
 def message_words(network: Network, messages: Messages, message: int) -> str:
     """Return what a message is: its number, whose it is, and for whom, if that is one node.
 
-    Parameters
-    ----------
-    network : Network
-        For the names of nodes.
-    messages : Messages
-        Of the task.
-    message : int
-        Its number in the task.
+    * `network` (Network): for the names of nodes.
+    * `messages` (Messages): of the task.
+    * `message` (int): its number in the task.
 
-    Examples
-    --------
     >>> import gossamer
     >>> net = gossamer.network("ring:3")
     >>> message_words(net, gossamer.task("alltoall").messages(net), 5)
@@ -161,25 +147,13 @@ def frame(arrow: Callable[[], Any]) -> Any:
 def to_arrow(schedule: HopTable) -> Any:
     """Return the hops of a schedule as an Arrow table.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        An invariant one is expanded.
+    `schedule` (Schedule): an invariant one is expanded. Returns: one row a hop, by slot: int32 ``slot`` in which it
+    starts, ``usable`` from which slot on what it brings can move on, ``source``, ``target``, ``link``, ``packet``;
+    int64 ``message``; int32 ``part``, ``origin`` of the message, for reductions the root; and ``phase``, a name. A
+    control packet has -1 in `packet`, `message`, `part` and `origin`. No value is null.
 
-    Returns
-    -------
-    pyarrow.Table
-        One row a hop, by slot: int32 ``slot`` in which it starts, ``usable`` from which slot on what it brings can move
-        on, ``source``, ``target``, ``link``, ``packet``; int64 ``message``; int32 ``part``, ``origin`` of the message,
-        for reductions the root; and ``phase``, a name. A control packet has -1 in `packet`, `message`, `part` and
-        `origin`. No value is null.
-
-    Notes
-    -----
     O(hops) time, 40 bytes a hop.
 
-    Examples
-    --------
     >>> import gossamer
     >>> table = to_arrow(gossamer.plan("array:3", "gather").schedule)
     >>> table.select(["slot", "source", "target", "message"]).to_pylist()[-1]
@@ -202,13 +176,8 @@ def to_arrow(schedule: HopTable) -> Any:
 def to_frame(schedule: HopTable) -> Any:
     """Return the hops of a schedule as a data frame of pandas, with the columns of `to_arrow`.
 
-    Raises
-    ------
-    NotApplicableError
-        If pandas is not installed.
+    Raises `NotApplicableError` if pandas is not installed.
 
-    Notes
-    -----
     Polars and DuckDB take `to_arrow`: ``polars.from_arrow(schedule.to_arrow())``.
     """
     return frame(lambda: to_arrow(schedule))

@@ -49,19 +49,12 @@ class Sink(Protocol):
     ) -> int:
         """Take the chunks of a phase to the end, and return the number of its steps.
 
-        Parameters
-        ----------
-        name : str
-            Of the phase.
-        chunks : iterator of Chunk
-            Each is the beginning of the columns that were asked for last.
-        length : int, optional
-            Steps that the phase takes, whatever its hops. Default: it ends with its last hop.
-        guaranteed : int, optional
-            Steps that the phase takes at most, whatever the instance. A phase without hops of which 0 are guaranteed
-            is left out.
-        control : bool
-            Whether its hops are those of control packets.
+        * `name` (str): of the phase.
+        * `chunks` (iterator of Chunk): each is the beginning of the columns that were asked for last.
+        * `length` (int): steps that the phase takes, whatever its hops. Default: it ends with its last hop.
+        * `guaranteed` (int): steps that the phase takes at most, whatever the instance. A phase without hops of which 0
+          are guaranteed is left out.
+        * `control` (bool): whether its hops are those of control packets.
         """
         ...
 
@@ -88,15 +81,10 @@ def finished(name: str, last: int, length: int | None, guaranteed: int | None, c
 class RecordingSink:
     """Keeps the hops of all phases and makes a schedule of them.
 
-    Parameters
-    ----------
-    clock : bool
-        Whether a phase takes its guaranteed length, as under a distributed clock, rather than end with its last hop.
+    `clock` (bool): whether a phase takes its guaranteed length, as under a distributed clock, rather than end with its
+    last hop.
 
-    Attributes
-    ----------
-    phases : list of PhaseRun
-        The phases so far.
+    `phases` (list of PhaseRun): the phases so far.
     """
 
     def __init__(self, clock: bool = False) -> None:
@@ -135,10 +123,8 @@ class RecordingSink:
     ) -> int:
         """Keep the chunks of a phase, and return the number of its steps.
 
-        Raises
-        ------
-        ScheduleError
-            If the phase takes longer than its length, or than guaranteed where the clock is asked for.
+        Raises `ScheduleError` if the phase takes longer than its length, or than guaranteed where the clock is asked
+        for.
         """
         last = 0
         for step, _, _ in chunks:

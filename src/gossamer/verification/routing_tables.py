@@ -22,29 +22,19 @@ _PAIRS = 2_000_000
 class Judgment:
     """What following a routing table found.
 
-    Attributes
-    ----------
-    table : RoutingTable
-        The table.
-    lost, looping : int
-        Paths from a source to a destination whose messages stop at a node that has no cable for them, or get lane 15,
-        on which they are dropped; and those that go round for ever.
-    fault : tuple of int or None
-        A source and a destination of the first of these.
-    load : int64[C]
-        How many of the paths that arrive cross each direction of a cable, all those of a pair together.
-    longest : int
-        The most cables on a path.
-    hops : int
-        Cables on all paths together.
-    circles : tuple of tuples of int
-        For each layer the directions of cables that can wait for each other in turn; empty where none can. Where the
-        table has lanes that change from cable to cable, one entry for all of them: ``l * C + c`` is direction c on lane
-        l.
-    dependencies : tuple of int
-        For each of these the pairs of which a message may hold one and ask for the other.
-    lanes : int
-        Virtual lanes, up to the greatest that messages take.
+    * `table`: RoutingTable.
+    * `lost`, `looping` (int): paths from a source to a destination whose messages stop at a node that has no cable for
+      them, or get lane 15, on which they are dropped; and those that go round for ever.
+    * `fault` (tuple of int or None): a source and a destination of the first of these.
+    * `load` (int64[C]): how many of the paths that arrive cross each direction of a cable, all those of a pair
+      together.
+    * `longest` (int): the most cables on a path.
+    * `hops` (int): cables on all paths together.
+    * `circles` (tuple of tuples of int): for each layer the directions of cables that can wait for each other in turn;
+      empty where none can. Where the table has lanes that change from cable to cable, one entry for all of them:
+      ``l * C + c`` is direction c on lane l.
+    * `dependencies` (tuple of int): for each of these the pairs of which a message may hold one and ask for the other.
+    * `lanes` (int): virtual lanes, up to the greatest that messages take.
     """
 
     table: RoutingTable
@@ -83,21 +73,14 @@ class Judgment:
 def judge(table: RoutingTable) -> Judgment:
     """Follow a routing table from every source to every destination.
 
-    Parameters
-    ----------
-    table : RoutingTable
-        Any.
+    `table` (RoutingTable): any.
 
-    Notes
-    -----
     Each destination makes of the table a function from nodes to nodes; squared log2 N times, it says who arrives. The
     paths of those who do are followed cable by cable. Cable b depends on a in a layer if a path of that layer goes from
     a to b; where lanes are told, a lane of b on a lane of a. Where these dependencies have no circle, no messages can
     wait for each other for ever, whatever the traffic (Dally and Seitz 1987). O(T N log N) and O(sum of the lengths of
     all paths) time.
 
-    Examples
-    --------
     >>> import gossamer, numpy as np
     >>> from gossamer.networks.routing_tables import RoutingTable
     >>> ring = gossamer.network("ring:4")

@@ -112,13 +112,9 @@ def trivance(count: int) -> list[Groups] | None:
 
     Juerss, Addanki and Schmid 2026.
 
-    Returns
-    -------
-    list of int64[groups, members] or None
-        The pairs of a stage meet in ranks. None where the number is no power of three of at least 9.
+    Returns: list of int64[groups, members] or None: the pairs of a stage meet in ranks. None where the number is no
+    power of three of at least 9.
 
-    Examples
-    --------
     >>> [stage[:2].tolist() for stage in trivance(9)]
     [[[0, 1], [1, 2]], [[0, 3], [1, 4]]]
     """
@@ -321,13 +317,8 @@ def double_binary_trees(count: int, chains: Sequence[Longs]) -> list[Longs]:
 
     Sanders, Speck and Traeff 2009.
 
-    Returns
-    -------
-    list of int64[N]
-        The parent of each rank, -1 of the root, in the trees of NCCL.
+    Returns: list of int64[N]: the parent of each rank, -1 of the root, in the trees of NCCL.
 
-    Examples
-    --------
     >>> [tree.tolist() for tree in double_binary_trees(4, [np.zeros(1, int)])]
     [[-1, 2, 0, 2], [1, 3, 1, -1]]
     """
@@ -359,13 +350,8 @@ def binomial_tree(count: int, chains: Sequence[Longs]) -> list[Longs]:
     those before them, then every second of these, until rank 0 has the sum. The result goes back the same way. Each of
     the two takes log2 of the ranks, rounded up, rounds, but rank 0 gets and sends the whole buffer in every round.
 
-    Returns
-    -------
-    list of int64[N]
-        The parent of each rank, -1 of the root.
+    Returns: list of int64[N]: the parent of each rank, -1 of the root.
 
-    Examples
-    --------
     >>> binomial_tree(6, [])[0].tolist()
     [-1, 0, 0, 2, 0, 4]
     """
@@ -377,14 +363,8 @@ def binomial_tree(count: int, chains: Sequence[Longs]) -> list[Longs]:
 def along_trees(trees: Sequence[Longs], packets: int) -> Transfers:
     """Return what is sent where packets are summed towards the roots of trees, and results go back the same way.
 
-    Parameters
-    ----------
-    trees : sequence of int64[N]
-        The parent of each rank, -1 of the root. Packets take the trees in turns.
-    packets : int
+    `trees` (sequence of int64[N]): the parent of each rank, -1 of the root. Packets take the trees in turns.
 
-    Examples
-    --------
     >>> found = along_trees(binomial_tree(3, []), 1)
     >>> found.source.tolist(), found.target.tolist()
     ([1, 2, 0, 0], [0, 0, 1, 2])

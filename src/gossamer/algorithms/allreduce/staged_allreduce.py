@@ -45,8 +45,6 @@ from gossamer.schedules import Phase, Schedule
 from gossamer.schedules.hop_table import hop_ends
 from gossamer.verification import verify
 
-__all__ = ["STAGED_ALLREDUCES", "TREE_ALLREDUCES", "likely_chunks", "staged_allreduce", "summed_in_steps"]
-
 _MOST_RANKS = 1024
 _MOST_TRANSFERS = 400_000
 """Sums that a plan sends at the most; larger plans are not looked at."""

@@ -26,18 +26,6 @@ from gossamer.questions.cases.links import FAR, Links
 from gossamer.questions.tasks import COMBINE, COPY, DemandTable, Grouped, UnevenExchange
 from gossamer.schedules import RunSchedule, Schedule
 
-__all__ = [
-    "LOAD_BALANCED_DETOURS",
-    "SHARED_SHORTEST_WAYS",
-    "KnownPaths",
-    "exchanged_at_once",
-    "exchanged_on",
-    "exchanged_with_detours",
-    "propose_at_once",
-    "propose_detours",
-    "short_ways",
-]
-
 
 @njit(cache=True, nogil=True)
 def _put(links, begin, end, amount, source, target, link_load, send_load, receive_load):
@@ -312,13 +300,10 @@ _GATEWAYS, _DETOURS = 16, 4_000_000
 class KnownPaths(NamedTuple):
     """Some paths between every two terminals of a network, for exchanges that differ in counts alone.
 
-    Attributes
-    ----------
-    first : int64[T * T + 1]
-        The paths from terminal u to v are those from ``first[u * T + v]`` up to the next; none from u to u.
-    begin : int64[K + 1]
-    link : int32[]
-        Path k crosses ``link[begin[k]:begin[k + 1]]``.
+    * `first` (int64[T * T + 1]): the paths from terminal u to v are those from ``first[u * T + v]`` up to the next;
+      none from u to u.
+    * `begin`: int64[K + 1].
+    * `link` (int32[]): path k crosses ``link[begin[k]:begin[k + 1]]``.
     """
 
     first: Longs

@@ -42,16 +42,6 @@ from gossamer.questions.tasks import (
 )
 from gossamer.schedules import Schedule
 
-__all__ = [
-    "ALLGATHERS",
-    "BLOCK_BROADCASTS",
-    "BROADCASTS",
-    "EXCHANGES",
-    "HALVING_SCATTER",
-    "MULTI_RING",
-    "exchanged_in_rounds",
-]
-
 _MOST_RANKS = 256
 _MOST_WORK = 2_000_000
 """Packets times ranks that are looked at at the most."""
@@ -186,18 +176,11 @@ def bine_tree(count: int) -> Longs | None:
 
     De Sensi et al. 2025.
 
-    Returns
-    -------
-    int64[roots, transfers, 3] or None
-        None where the number is no power of two of at least 4.
+    Returns: int64[roots, transfers, 3] or None: None where the number is no power of two of at least 4.
 
-    References
-    ----------
-    The trees are the sums of powers of -2, with ranks numbered in base -2. The allreduce of short vectors of the paper
-    exchanges whole buffers between the same pairs as Swing, which `exchange_stages` has.
+    Source: The trees are the sums of powers of -2, with ranks numbered in base -2. The allreduce of short vectors of
+    the paper exchanges whole buffers between the same pairs as Swing, which `exchange_stages` has.
 
-    Examples
-    --------
     >>> bine_tree(4)[0].tolist()
     [[0, 0, 3], [1, 0, 1], [1, 3, 2]]
     """

@@ -27,8 +27,6 @@ from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import Allreduce, Chunked, MultinodeBroadcast, ReduceScatter, Task
 from gossamer.schedules import Schedule, then
 
-__all__ = ["OVERLAPPED_HALVES", "OVERLAPPED_TREES", "overlapped_allreduce", "overlapped_halves", "propose_allreduce"]
-
 _WORK, _ROUNDS = 150_000_000, 16
 """Links looked at, and rounds in which trees are grown, up to which several costs of delay are tried."""
 

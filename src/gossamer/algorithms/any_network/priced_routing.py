@@ -446,26 +446,13 @@ def routed_by_origins(case: Case) -> Schedule:
     them. The packets with the longest paths go first; each leaves over every link of its path in the first slot in
     which the link is free, so that of the others no time is kept.
 
-    Parameters
-    ----------
-    case : Case
-        A task whose packets are moved, each to one node, on plain links between all-port nodes.
+    `case`: a task whose packets are moved, each to one node, on plain links between all-port nodes. Raises
+    `NetworkError` if some target cannot be reached.
 
-    Raises
-    ------
-    NetworkError
-        If some target cannot be reached.
-
-    Notes
-    -----
     O(S (L + N) log N) time for S origins and O(1) for each hop; one bit for each link and slot.
 
-    References
-    ----------
-    Gossamer.
+    Source: Gossamer.
 
-    Examples
-    --------
     >>> import gossamer
     >>> case = Case(gossamer.network("array:3x3"), gossamer.task("alltoall"))
     >>> routed_by_origins(case).completion_time

@@ -22,8 +22,6 @@ from gossamer.questions.cases import Case
 from gossamer.schedules import CONTROL, Schedule, expand
 from gossamer.schedules.packets import message_rows
 
-__all__ = ["repaired", "rescheduled"]
-
 _POWERS = (8.0, 30.0)
 _RELIEF = (30.0, 60.0, 100.0) * 4
 _VAIN = 2
@@ -54,32 +52,17 @@ class _NumberedHops(NamedTuple):
 def repaired(schedule: Schedule, case: Case, link: IntArray) -> Schedule:
     """Return a schedule of the same task on what is left of a network.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        A valid schedule of unsegmented packets.
-    case : Case
-        Its task and rules on a network of the same nodes.
-    link : int32[L]
-        The number in `case.network` of each link of the schedule's network, -1 for what is gone.
+    * `schedule`: a valid schedule of unsegmented packets.
+    * `case`: its task and rules on a network of the same nodes.
+    * `link` (int32[L]): the number in `case.network` of each link of the schedule's network, -1 for what is gone.
 
-    Raises
-    ------
-    NotApplicableError
-        If messages are in parts, or control packets tell nodes of each other, or the rules limit the buffers.
-    NetworkError
-        If some target is cut off.
+    Raises `NotApplicableError` if messages are in parts, or control packets tell nodes of each other, or the rules
+    limit the buffers. Raises `NetworkError` if some target is cut off.
 
-    Notes
-    -----
     O(H log H) for H hops, and O(L + N log N) for each packet that is led elsewhere.
 
-    References
-    ----------
-    Gossamer.
+    Source: Gossamer.
 
-    Examples
-    --------
     >>> import gossamer
     >>> found = gossamer.plan("torus:4x4", "alltoall").schedule
     >>> left = found.network.without(links=[(0, 1)])

@@ -31,8 +31,6 @@ from gossamer.questions.tasks import ALLCOMBINE, COMBINE, MOVE, Chunked, Grouped
 from gossamer.schedules import Schedule
 from gossamer.schedules.hop_table import link_ways
 
-__all__ = ["REPEATED_TREES", "EvenTrees", "even_generation", "even_trees", "repeated_trees"]
-
 _FEWEST = 16
 """Packets a message from which on trees are repeated."""
 _SIZES = (*range(1, 17), 18, 20, 21, 24, 28, 30, 32, 36, 40, 48, 56, 60, 64, 80, 96, 128, 192, 256)

@@ -18,23 +18,6 @@ from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import Broadcast
 from gossamer.schedules import Schedule
 
-__all__ = [
-    "BINOMIAL_TREE",
-    "EXTENDED_RING_TREE",
-    "PRODUCT_TREE",
-    "PathLengths",
-    "binomial_broadcast",
-    "binomial_tree",
-    "extended_ring_broadcast",
-    "extended_ring_tree",
-    "factor_trees",
-    "is_hypercube",
-    "path_lengths",
-    "product_broadcast",
-    "product_tree",
-    "reach",
-]
-
 # The binomial tree of a hypercube.
 
 

@@ -19,8 +19,6 @@ from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import Broadcast
 from gossamer.schedules import Schedule
 
-__all__ = ["MATCHING_ROUNDS", "matching_broadcast", "one_port_tree"]
-
 EFFORT = 10_000_000
 """Nodes and links in all trials together, roughly: a few seconds."""
 

@@ -15,18 +15,6 @@ from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import Broadcast
 from gossamer.schedules import Schedule
 
-__all__ = [
-    "SHORTEST_PATH_TREE",
-    "layered_parents",
-    "one_port_times",
-    "quick_bound",
-    "root_of",
-    "send_down",
-    "spread",
-    "time_down",
-    "tree_broadcast",
-]
-
 
 @njit(cache=True, nogil=True)
 def _descending(values):

@@ -15,15 +15,6 @@ from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import MultinodeBroadcast
 from gossamer.schedules import Schedule, Symmetry
 
-__all__ = [
-    "ATTEMPTS",
-    "TRANSLATED_TREE",
-    "fewest_slots",
-    "fill_cells",
-    "fillings",
-    "translated_tree",
-]
-
 _NEWEST = 16  # candidates that a cell compares
 
 

@@ -15,25 +15,6 @@ from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import MultinodeBroadcast
 from gossamer.schedules import Schedule
 
-__all__ = [
-    "CLIMBING_STAR_EXCHANGES",
-    "FLOODING",
-    "RISING_STAR_EXCHANGES",
-    "STAR_EXCHANGES",
-    "UP_FIRST",
-    "climbing_star_exchange_broadcast",
-    "flooding_broadcast",
-    "flooding_steps",
-    "refusing_copies",
-    "rising_star_exchange_broadcast",
-    "rising_star_exchange_steps",
-    "star_exchange_broadcast",
-    "star_exchange_hops",
-    "star_exchange_steps",
-    "up_first_broadcast",
-    "up_first_steps",
-]
-
 # Multinode broadcast in fat trees by phases in which nothing waits for a link: star exchanges, the root's first.
 
 

@@ -34,8 +34,6 @@ from gossamer.questions.tasks import MultinodeBroadcast
 from gossamer.schedules import Packets, Schedule
 from gossamer.schedules.torus_on_array import fold_hops, folded_links, ring_labels
 
-__all__ = ["FOLDED_TREE", "Host", "TreeCells", "folded_cells", "folded_tree", "host_of"]
-
 Nodes = npt.NDArray[np.int64]
 
 

@@ -27,8 +27,6 @@ from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import COPY, Chunked, MultinodeBroadcast, MultipleBroadcast, PartialMultinodeBroadcast
 from gossamer.schedules import Packets, Phase, Schedule
 
-__all__ = ["GREEDY_FLOODING", "greedy_flooding"]
-
 # No kernel allocates arrays: without the runtime that counts references to them (``_nrt``) they are sooner compiled.
 
 _LINE = 8

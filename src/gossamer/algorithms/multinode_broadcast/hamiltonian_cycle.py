@@ -22,18 +22,6 @@ from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
 from gossamer.questions.tasks import MultinodeBroadcast
 from gossamer.schedules import Schedule
 
-__all__ = [
-    "HAMILTONIAN_CYCLE",
-    "RankRing",
-    "around_hamiltonian_cycle",
-    "disjoint_hamiltonian_cycles",
-    "hamiltonian_cycle",
-    "rank_rings",
-    "ring_words",
-    "server_chains",
-    "server_size",
-]
-
 
 def hamiltonian_cycle(grid: Grid) -> IntArray | None:
     """Return the nodes of an array or torus in the order of a Hamiltonian cycle, int32[N], or None.
@@ -107,12 +95,8 @@ Longs = npt.NDArray[np.int64]
 class RankRing(NamedTuple):
     """A ring of all ranks.
 
-    Attributes
-    ----------
-    order : int64[N]
-        The ranks, each before the next one around the ring.
-    forth, back : int64[N] or None
-        The link from each to the next one, and that from the next one to it; None where they are not neighbors.
+    `order` (int64[N]): the ranks, each before the next one around the ring. `forth`, `back` (int64[N] or None): the
+    link from each to the next one, and that from the next one to it; None where they are not neighbors.
     """
 
     order: Longs
@@ -123,28 +107,15 @@ class RankRing(NamedTuple):
 def rank_rings(network: Network) -> tuple[list[RankRing], str]:
     """Return rings of all ranks, and how they run: ``"cables"``, ``"rails"`` or ``"ranks"``.
 
-    Parameters
-    ----------
-    network : Network
-        With its speeds, or with the times of its links.
+    `network`: with its speeds, or with the times of its links. Returns: `list of RankRing`: as many cycles along cables
+    as a search finds that share none, where a cable of k times the slowest rate counts as k. Of several servers a ring
+    for each accelerator and cycle of a server: it goes through every server along that cycle, and leaves and enters
+    servers at the same accelerator, so that rings use all rails. Elsewhere one, in the order of ranks. `str`: which of
+    the three.
 
-    Returns
-    -------
-    list of RankRing
-        As many cycles along cables as a search finds that share none, where a cable of k times the slowest rate counts
-        as k. Of several servers a ring for each accelerator and cycle of a server: it goes through every server along
-        that cycle, and leaves and enters servers at the same accelerator, so that rings use all rails. Elsewhere one,
-        in the order of ranks.
-    str
-        Which of the three.
-
-    Notes
-    -----
     A grid has cycles in closed form. The search is backtracking: exact, unless it enters 40,000 nodes for some number
     of rings, after which one ring less is looked for.
 
-    Examples
-    --------
     >>> import gossamer
     >>> rings, run = rank_rings(gossamer.network("complete:5"))
     >>> run, [ring.order.tolist() for ring in rings]

@@ -16,8 +16,6 @@ from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
 from gossamer.questions.tasks import MultinodeBroadcast
 from gossamer.schedules import Schedule
 
-__all__ = ["MATCHED_FLOODING", "matched_flooding"]
-
 _WORK = 200_000_000
 """Looks at a link, a packet and a node up to which it is tried, and in all tries together: seconds."""
 

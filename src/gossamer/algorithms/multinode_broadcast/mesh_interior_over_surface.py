@@ -24,8 +24,6 @@ from gossamer.schedules import Phase, Schedule
 if TYPE_CHECKING:
     from gossamer.networks.network import Grid
 
-__all__ = ["ARC", "arc_multinode_broadcast", "face_quotas", "inner_nodes", "refuse_without_inside"]
-
 
 @njit(cache=True, nogil=True)
 def _onward(v, j, way, face, turn, at, last, links, out):

@@ -28,19 +28,6 @@ from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
 from gossamer.questions.tasks import MultinodeBroadcast, MultipleBroadcast
 from gossamer.schedules import Phase, Schedule
 
-__all__ = [
-    "HEAVIEST_DIRECTION",
-    "MULTIPLE_BROADCAST",
-    "heaviest_direction",
-    "insertion",
-    "insertion_bound",
-    "round_slots",
-    "rounds",
-    "rounds_time",
-    "subphase_slots",
-    "write_rounds",
-]
-
 # A *cell* is a place in the flat table of links: ``(node * d + digit column) * 2 + way``, way 0 up and 1 down.
 
 

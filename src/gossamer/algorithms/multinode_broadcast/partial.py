@@ -30,18 +30,6 @@ from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
 from gossamer.schedules import Phase, Schedule
 
-__all__ = [
-    "ROTATED_DIMENSIONS",
-    "broadcast_steps",
-    "rotated_dimensions_split",
-    "rotated_dimensions_whole",
-    "split_bound",
-    "split_parts",
-    "split_time",
-    "whole_bound",
-    "whole_time",
-]
-
 # Times of the partial multinode broadcast: exact ones for any sides, and the paper's upper bounds for equal sides.
 
 

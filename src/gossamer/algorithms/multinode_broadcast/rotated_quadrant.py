@@ -21,8 +21,6 @@ from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import MultinodeBroadcast
 from gossamer.schedules import Schedule, Symmetry
 
-__all__ = ["ROTATED_QUADRANT", "ROTATED_QUADRANT_ON_ARRAY", "quadrant_cells", "rotated_quadrant"]
-
 
 def quadrant_cells(p: int) -> npt.NDArray[np.int64]:
     """Return the cell of each offset of the p x p torus.

@@ -29,20 +29,6 @@ from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import PartialExchange, Task, TotalExchange
 from gossamer.schedules import CONTROL, Phase, Schedule
 
-__all__ = [
-    "BALANCED_ORDERS",
-    "Control",
-    "active_count",
-    "balanced_orders",
-    "census",
-    "counts_of_lines",
-    "ends",
-    "refuse",
-    "schedule",
-    "shortest_hops",
-    "shortest_of",
-]
-
 # Control phases that tell the nodes which of them are active.
 #
 # A line of p nodes is a tree rooted at its median: values come up to the median and what they make together goes

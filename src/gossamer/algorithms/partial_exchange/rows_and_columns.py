@@ -26,8 +26,6 @@ from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import PartialExchange
 from gossamer.schedules import Schedule
 
-__all__ = ["ROWS_AND_COLUMNS", "exchange_bound", "in_rows_first", "rows_and_columns"]
-
 
 def in_rows_first(network: Network, active: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     """Say of each active node whether it is in the set R.

@@ -28,8 +28,6 @@ from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import PartialExchange
 from gossamer.schedules import Schedule
 
-__all__ = ["SPREAD", "Spread", "join", "one_turn", "spread", "spread_evenly", "walk_flow"]
-
 
 @njit(cache=True, nogil=True, small=100_000)
 def one_turn(row, column, to_row, to_column, rows_first, row_stride, column_stride, links, first, link, later):

@@ -13,8 +13,6 @@ from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import MOVE, DemandTable, Permutation
 from gossamer.schedules import Phase, Schedule
 
-__all__ = ["DISJOINT_PATHS", "over_disjoint_paths"]
-
 _MOST_PARTS = 512
 _LARGEST = 1_000_000
 """Links and nodes, times paths, up to which paths are looked for."""

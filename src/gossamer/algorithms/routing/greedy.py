@@ -24,8 +24,6 @@ from gossamer.schedules import Schedule
 from gossamer.schedules.hop_sinks import Sink, record
 from gossamer.schedules.schedule import MAX_HOPS
 
-__all__ = ["GREEDY", "greedy", "refuse_paths", "route_greedily", "sources_and_targets"]
-
 # What the routing algorithms ask of a permutation: its sources, its targets, and how many hops they are apart.
 
 

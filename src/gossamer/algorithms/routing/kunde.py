@@ -36,9 +36,6 @@ from gossamer.questions.tasks import Permutation
 from gossamer.schedules import Phase, Schedule
 from gossamer.schedules.hop_sinks import CHUNK, Chunk, Sink, record
 
-__all__ = ["KUNDE", "KUNDE_SPLIT", "Round", "kunde", "kunde_split", "most_held", "rounds", "sort_blocks", "sort_steps"]
-
-
 # 4-way mergesort.
 
 

@@ -21,17 +21,6 @@ from gossamer.questions.tasks import Permutation
 from gossamer.schedules import Schedule
 from gossamer.schedules.hop_sinks import Sink, record
 
-__all__ = [
-    "MONOTONE",
-    "PACKING",
-    "monotone",
-    "packing",
-    "refuse_network",
-    "route_packing",
-    "unpacking_legs",
-    "without_wraps",
-]
-
 # Mesh packing as a routing: the message of the i-th source goes to node i (Varvarigos and Bertsekas 1994).
 
 

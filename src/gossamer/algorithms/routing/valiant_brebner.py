@@ -22,8 +22,6 @@ from gossamer.questions.tasks import Permutation
 from gossamer.schedules import Schedule
 from gossamer.schedules.hop_sinks import Sink, record
 
-__all__ = ["RANDOMIZED", "random_nodes", "random_slices", "valiant_brebner"]
-
 
 def _over(name: str, case: Case, source: IntArray, middle: IntArray, axes: Sequence[int], sink: Sink) -> None:
     """Route from the sources over the nodes in the middle; the legs to these correct the given axes."""

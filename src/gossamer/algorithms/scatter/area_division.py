@@ -16,8 +16,6 @@ from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
 from gossamer.questions.tasks import Scatter
 from gossamer.schedules import Schedule
 
-__all__ = ["AREA_DIVISION", "Areas", "area_division", "area_division_scatter", "area_division_tree"]
-
 _Points = npt.NDArray[np.int64]
 A, B, C, D = 0, 1, 2, 3
 

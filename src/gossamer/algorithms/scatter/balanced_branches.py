@@ -13,8 +13,6 @@ from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import Scatter
 from gossamer.schedules import Schedule
 
-__all__ = ["BALANCED_BRANCHES", "balanced_branches_scatter", "balanced_branches_tree"]
-
 
 @njit(cache=True, nogil=True)
 def _offer(v, used, root, branches, first_link, link_target, parent_link, branch, below, head, tail, pool, after):

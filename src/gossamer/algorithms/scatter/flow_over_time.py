@@ -21,8 +21,6 @@ from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
 from gossamer.questions.tasks import Scatter
 from gossamer.schedules import Schedule
 
-__all__ = ["FLOW_OVER_TIME", "LARGEST", "flow_scatter"]
-
 LARGEST = 20_000_000
 """Links times slots up to which the flow is computed."""
 

@@ -18,26 +18,6 @@ from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Scatter
 from gossamer.schedules import Schedule
 
-__all__ = [
-    "EXTENDED_RING_PATHS",
-    "FURTHEST_FIRST",
-    "augment",
-    "balance",
-    "balanced_tree",
-    "branch_rates",
-    "departures",
-    "extended_ring_scatter",
-    "furthest_first_scatter",
-    "least_time",
-    "load_paths",
-    "refuse_root",
-    "refuse_unreachable",
-    "root_of",
-    "scatter_down",
-    "separate",
-    "tree_time",
-]
-
 
 @njit(cache=True, nogil=True, small=100_000)
 def balance(order, distance, first, link, link_source, terminals, rate, parent_link, branch):

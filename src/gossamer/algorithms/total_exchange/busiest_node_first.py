@@ -14,8 +14,6 @@ from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import TotalExchange
 from gossamer.schedules import Schedule
 
-__all__ = ["BUSIEST_FIRST", "busiest_first_exchange", "total_distance"]
-
 
 @njit(cache=True, nogil=True, small=100_000)
 def _balance_paths(first_link, link_target, order, distance, terminals, sweeps, onward):

@@ -21,19 +21,6 @@ from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
 from gossamer.questions.tasks import TotalExchange
 from gossamer.schedules import Schedule, Symmetry
 
-__all__ = [
-    "EDGE_COLORED",
-    "EDGE_COLORED_ON_ARRAY",
-    "balance",
-    "balanced_words",
-    "edge_colored_exchange",
-    "line_step",
-    "move_in_lines",
-    "move_offsets",
-    "reroute",
-    "walk",
-]
-
 
 @njit(cache=True, nogil=True, small=100_000)
 def balance(order, distance, inverse, inverse_generator, before, offset, generator):

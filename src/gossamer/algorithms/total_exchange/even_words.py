@@ -25,30 +25,6 @@ from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
 from gossamer.questions.tasks import TotalExchange
 from gossamer.schedules import Schedule, Symmetry
 
-__all__ = [
-    "EVEN_WORDS",
-    "ChoiceLimits",
-    "Fluid",
-    "PacketWords",
-    "WordPool",
-    "chosen",
-    "chosen_words",
-    "draw_words",
-    "drawn_words",
-    "even_words",
-    "even_words_exchange",
-    "fluid_optimum",
-    "generators_commute",
-    "list_by_queues",
-    "list_hops",
-    "listed",
-    "listed_as_open_shop",
-    "settle_words",
-    "small_subgroups",
-    "subgroups_by_signs",
-]
-
-
 # Kernels that choose and list words.
 
 

@@ -22,26 +22,6 @@ from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
 from gossamer.questions.tasks import TotalExchange
 from gossamer.schedules import Schedule
 
-__all__ = [
-    "DIGITWISE",
-    "OFFSETS",
-    "PHASES",
-    "UP_FIRST",
-    "branch_steps",
-    "digitwise_exchange",
-    "digitwise_partners",
-    "least_steps",
-    "offset_exchange",
-    "offset_times",
-    "phase_lengths",
-    "phased_exchange",
-    "phased_steps",
-    "routing_node_steps",
-    "up_first_exchange",
-    "usable_capacities",
-    "way_steps",
-]
-
 # Steps that a total exchange in a fat tree needs at the least; some of its algorithms take no more.
 
 

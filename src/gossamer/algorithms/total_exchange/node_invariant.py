@@ -22,20 +22,6 @@ from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
 from gossamer.questions.tasks import TotalExchange
 from gossamer.schedules import Schedule, Symmetry
 
-__all__ = [
-    "GREEDY_OFFSETS",
-    "NODE_INVARIANT_FIFO",
-    "SUCCESSIVE_OFFSETS",
-    "Discipline",
-    "Routes",
-    "first_generators",
-    "greedy_offsets_exchange",
-    "node_invariant_exchange",
-    "offset_by_offset",
-    "refuse_status",
-    "status",
-]
-
 
 @njit(cache=True, nogil=True)
 def append(head, tail, follower, bucket, item):

@@ -25,8 +25,6 @@ from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import TotalExchange
 from gossamer.schedules import Packets, Phase, Schedule, Symmetry
 
-__all__ = ["ORBIT_PATHS", "orbit_paths_exchange", "quotient_of"]
-
 
 @njit(cache=True, nogil=True, small=100_000)
 def _place(

@@ -39,23 +39,6 @@ from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import TotalExchange
 from gossamer.schedules import Phase, Schedule
 
-__all__ = [
-    "ARRAY_ROUNDS",
-    "HOMOGENEOUS_PRODUCT",
-    "PRODUCT_ROUNDS",
-    "TWO_PHASE_PRODUCT",
-    "FactorExchange",
-    "FactorExchanges",
-    "Rounds",
-    "array_rounds_exchange",
-    "begin_of_runs",
-    "best_rounds",
-    "columns_of",
-    "exchange_steps",
-    "product_rounds_exchange",
-    "two_phase_product_exchange",
-]
-
 # Total exchange on a linear array, furthest first (TE1 of Dimakopoulos 1996, section 4.2).
 
 

@@ -18,16 +18,6 @@ from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import TotalExchange
 from gossamer.schedules import Schedule, Symmetry
 
-__all__ = [
-    "MESSAGE_SHIFT",
-    "PARITY_SHIFT",
-    "RingDiscipline",
-    "RingStart",
-    "is_ring",
-    "parity_shift_exchange",
-    "ring_shift_exchange",
-]
-
 RingDiscipline = Literal["fifo", "furthest-first", "closest-first"]
 """Which message of a queue is sent."""
 

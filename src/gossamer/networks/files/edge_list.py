@@ -24,8 +24,6 @@ from gossamer.reading import quantities
 from gossamer.reading.files import file_name, read_bytes, text_lines
 from gossamer.reading.node_lists import expanded, folded
 
-__all__ = ["DIRECTED_EDGES", "EDGES", "PlainEdges", "numbering", "plain_edges", "read_edge_list", "write_edge_list"]
-
 # Edge lists of which every line is a pair of names, or a pair and a capacity: read as arrays, not line by line.
 
 _DIGITS = 9
@@ -42,14 +40,9 @@ _KINDS[ord('"')] = 0
 class PlainEdges(NamedTuple):
     """What such a file says: E edges between N nodes, in the order of its lines.
 
-    Parameters
-    ----------
-    letters : S[N]
-        Names of the nodes, in the order in which the lines mention them.
-    source, target : int32[E]
-        Places of the ends of each edge among the names.
-    capacity : int32[E] or int32[1]
-        1 where none is given.
+    * `letters` (S[N]): names of the nodes, in the order in which the lines mention them.
+    * `source`, `target` (int32[E]): places of the ends of each edge among the names.
+    * `capacity` (int32[E] or int32[1]): 1 where none is given.
     """
 
     letters: npt.NDArray[np.bytes_]
@@ -96,19 +89,11 @@ class PlainEdges(NamedTuple):
 def plain_edges(data: bytes, statements: Collection[str] = ()) -> PlainEdges | None:
     r"""Return the edges of a file of lines ``u v``, or of lines ``u v capacity``; None if anything else stands in it.
 
-    Parameters
-    ----------
-    data : bytes
-        The file. Comments from ``#`` on, and empty lines, are passed over.
-    statements : collection of str
-        Words that are no names.
+    `data` (bytes): the file. Comments from ``#`` on, and empty lines, are passed over. `statements`: words that are no
+    names.
 
-    Notes
-    -----
     O(n log n) time for n bytes, and memory for about twenty times as many.
 
-    Examples
-    --------
     >>> found = plain_edges(b"# a path\nb a\n\na c\n")
     >>> found.names(), found.source.tolist(), found.target.tolist()
     (['b', 'a', 'c'], [0, 1], [1, 2])
@@ -201,27 +186,12 @@ def numbering(
 ) -> tuple[list[str], int, list[str] | None]:
     """Return the nodes in the order of their numbers, how many are terminals, and their names as labels.
 
-    Parameters
-    ----------
-    terminal : mapping of str to bool
-        Whether a node is a terminal, by name, in the order in which a file mentions them.
-    name : str
-        What messages call the file.
-    quoted : callable
-        Whether a name is not to be taken for a number.
+    * `terminal`: whether a node is a terminal, by name, in the order in which a file mentions them.
+    * `name`: what messages call the file.
+    * `quoted`: whether a name is not to be taken for a number.
 
-    Returns
-    -------
-    list of str, int, list of str or None
-        No labels where the names are exactly the numbers.
+    Returns: no labels where the names are exactly the numbers. Raises `FileFormatError` if there is no terminal.
 
-    Raises
-    ------
-    FileFormatError
-        If there is no terminal.
-
-    Examples
-    --------
     >>> numbering({"10": True, "9": True, "8": False}, "edge list 'x'")
     (['9', '10', '8'], 2, ['9', '10', '8'])
     """

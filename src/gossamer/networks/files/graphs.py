@@ -29,8 +29,6 @@ from gossamer.reading.files import JSON_PIECES, check_xml, file_name, opened, re
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["DOT", "GML", "GRAPHML", "JSON"]
-
 
 def _reader(
     kind: str, read: Callable[[bytes], nx.Graph[Any]], check: Callable[[Path, str], None] | None = None

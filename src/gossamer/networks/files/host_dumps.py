@@ -18,8 +18,6 @@ from gossamer.networks.network import Network
 from gossamer.networks.structures import Assumption, Assumptions
 from gossamer.reading.files import Element, file_name, read_xml, text_lines
 
-__all__ = ["LSTOPO", "ROCM_SMI", "read_lstopo", "read_rocm_smi"]
-
 
 @dataclass
 class _Machine:

@@ -23,8 +23,6 @@ from gossamer.networks.network import Network
 from gossamer.networks.structures import Assumption, Assumptions
 from gossamer.reading.files import JSON_PIECES, check_pieces, file_name, read_bytes, read_text, text_lines
 
-__all__ = ["COORDINATES", "HOST_FILE", "read_coordinates", "read_host_file"]
-
 _MOST_PLACES = 1_000_000
 """Places of a machine; a line of text cannot ask for more memory than these take."""
 

@@ -17,8 +17,6 @@ from gossamer.networks.routing_tables import CablePorts, Cables, first_ports
 from gossamer.networks.structures import Assumption, Assumptions, Speeds, int_array
 from gossamer.reading.files import file_name, text_lines
 
-__all__ = ["IBNETDISCOVER", "read_ibnetdiscover"]
-
 _LANE = {
     "SDR": 2.0, "DDR": 4.0, "QDR": 8.0, "FDR10": 10.0, "FDR": 14.0625 * 64 / 66, "EDR": 25.0, "HDR": 50.0,
     "NDR": 100.0, "XDR": 200.0,

@@ -23,8 +23,6 @@ from gossamer.networks.network import Network
 from gossamer.networks.structures import Assumption, Assumptions
 from gossamer.reading.files import check_pieces, file_name, read_bytes, read_text
 
-__all__ = ["MESH_GRAPH", "read_mesh_graph"]
-
 _CHANNEL = {"WORMHOLE_B0": 12.5e9, "BLACKHOLE": 50e9}
 """Bytes a second of one Ethernet link, each way, by architecture: 100 and 400 Gbit/s."""
 _MOST_DEVICES = 200_000

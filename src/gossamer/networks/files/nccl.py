@@ -19,8 +19,6 @@ from gossamer.networks.network import Network
 from gossamer.networks.structures import Assumption, Assumptions
 from gossamer.reading.files import Element, file_name, read_xml
 
-__all__ = ["NCCL", "NCCL_GRAPH", "ChannelGraph", "read_channel_graphs", "read_nccl_graph", "read_nccl_topology"]
-
 _NVLINK = {60: 20e9, 70: 25e9, 80: 25e9, 86: 14.0625e9, 90: 25e9, 100: 50e9}
 """Bytes a second of one NVLink, each way, from the compute capability on at which a GPU has them."""
 
@@ -299,18 +297,12 @@ _TYPES = ("LOC", "NVL", "NVB", "C2C", "PIX", "PXB", "P2C", "PXN", "PHB", "SYS", 
 class ChannelGraph(NamedTuple):
     """A graph of a dump: channels of one pattern.
 
-    Attributes
-    ----------
-    number : int
-        Its ``id``: 0 for rings, 1 for trees.
-    pattern : int
-        4 is a ring; 1, 2 and 3 are trees, whose channels are chains of the GPUs of a server.
-    inside, outside : float
-        Bytes a second of a channel, each way, between GPUs and through an adapter.
-    channels : list of (list of int, list of int)
-        Of each the ranks of its GPUs, and the numbers of the adapters by which it enters and leaves the server.
-    line : int
-        Where it begins in the file.
+    * `number`: its ``id``: 0 for rings, 1 for trees.
+    * `pattern`: 4 is a ring; 1, 2 and 3 are trees, whose channels are chains of the GPUs of a server.
+    * `inside`, `outside`: bytes a second of a channel, each way, between GPUs and through an adapter.
+    * `channels`: of each the ranks of its GPUs, and the numbers of the adapters by which it enters and leaves the
+      server.
+    * `line`: where it begins in the file.
     """
 
     number: int
@@ -333,10 +325,8 @@ class _Dump(NamedTuple):
 def read_channel_graphs(path: str | PathLike[str]) -> list[ChannelGraph]:
     """Return the graphs of a dump that NCCL writes to ``NCCL_GRAPH_DUMP_FILE``, or reads from ``NCCL_GRAPH_FILE``.
 
-    Raises
-    ------
-    FileFormatError
-        If the file is no such XML, or (with the line number) a channel or an attribute is malformed.
+    Raises `FileFormatError` if the file is no such XML, or (with the line number) a channel or an attribute is
+    malformed.
     """
     root, dump = read_xml(path, "NCCL graph"), _Dump(f"NCCL graph {file_name(path)}")
     if root.name != "graphs":

@@ -13,8 +13,6 @@ from gossamer.networks.network import Network
 from gossamer.networks.structures import Assumption, Assumptions
 from gossamer.reading.files import file_name, text_lines
 
-__all__ = ["NVIDIA_SMI", "read_nvidia_smi"]
-
 MOST_NVLINKS = 18
 """The most NVLinks that a GPU has: where the matrix shows more in all, they lead to switches."""
 

@@ -16,8 +16,6 @@ from gossamer.networks.structures import Assumption, Assumptions
 from gossamer.reading.files import check_pieces, file_name, read_bytes, read_text, text_lines
 from gossamer.reading.node_lists import expanded
 
-__all__ = ["SLURM", "read_slurm_topology"]
-
 _TREE = {"switchname": "SwitchName", "nodes": "Nodes", "switches": "Switches", "linkspeed": "LinkSpeed"}
 _BLOCK = {"blockname": "BlockName", "nodes": "Nodes", "blocksizes": "BlockSizes"}
 _PIECES = {b"\n": 600, b",": 600}

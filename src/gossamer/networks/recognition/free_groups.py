@@ -99,40 +99,22 @@ class ShiftGroup:
     The interface of `gossamer.networks.FreeGroup`; but switches may stay where they are, and what is kept is one node
     and one link of each orbit with their images, not all symmetries.
 
-    Parameters
-    ----------
-    network : Network
-        Any network without shared ports and parallel links.
-    permutations : sequence of int64[N]
-        Symmetries that commute, none of which is a product of others.
+    `network` (Network): any network without shared ports and parallel links. `permutations` (sequence of int64[N]):
+    symmetries that commute, none of which is a product of others.
 
-    Attributes
-    ----------
-    names : int64[H]
-        The name of each symmetry, the node to which it takes node 0, ascending.
-    generators : list of int
-        The names of the permutations.
-    orbit : int32[N]
-        Orbit number of each node.
-    representatives : int64[R]
-        The lowest node of each orbit.
-    free : bool
-        Whether no switch stays where it is either.
-    broken : bool[L] or None
-        Links that some symmetry takes where no link like them is, such as the cables like one that failed: one of eight
-        at the most. They have no translates, and schedules must not use them. None if there are none.
+    * `names` (int64[H]): the name of each symmetry, the node to which it takes node 0, ascending.
+    * `generators` (list of int): the names of the permutations.
+    * `orbit` (int32[N]): orbit number of each node.
+    * `representatives` (int64[R]): the lowest node of each orbit.
+    * `free` (bool): whether no switch stays where it is either.
+    * `broken` (bool[L] or None): links that some symmetry takes where no link like them is, such as the cables like one
+      that failed: one of eight at the most. They have no translates, and schedules must not use them. None if there are
+      none.
 
-    Raises
-    ------
-    NetworkError
-        If they do not generate such a group, or one is no symmetry of the network.
+    Raises `NetworkError` if they do not generate such a group, or one is no symmetry of the network.
 
-    Notes
-    -----
     O(L log L) time and memory for few orbits; in general O(orbits * H + L log L).
 
-    Examples
-    --------
     Two hosts below each of two leaves, with two spines: the hosts are exchanged, and the spines, or the leaves, too.
 
     >>> from gossamer.networks import leaf_spine
@@ -281,8 +263,6 @@ def cayley_order(network: Network) -> tuple[Network, IntArray] | None:
     None if none is found: symmetries are looked for by the package ``igraph`` (the extra ``symmetry``), on networks of
     at most 600 nodes whose links go both ways and differ in nothing.
 
-    Examples
-    --------
     >>> import networkx as nx
     >>> from gossamer.networks import from_networkx
     >>> cayley_order(from_networkx(nx.petersen_graph())) is None  # it is none, although all nodes look the same

@@ -38,18 +38,11 @@ _DRAWS, _GOOD = 4000, 40
 class AlmostTorus(NamedTuple):
     """A torus or hypercube without some cables.
 
-    Attributes
-    ----------
-    network : Network
-        What is left.
-    original : Network
-        The torus or hypercube with all its cables.
-    sides : tuple of int
-        The nodes along each dimension.
-    place : int64[N, dimensions]
-        The coordinates of each node of `network`.
-    missing : int64[M, 2]
-        Pairs of nodes of `network` whose cable is missing.
+    * `network` (Network): what is left.
+    * `original` (Network): the torus or hypercube with all its cables.
+    * `sides` (tuple of int): the nodes along each dimension.
+    * `place` (int64[N, dimensions]): the coordinates of each node of `network`.
+    * `missing` (int64[M, 2]): pairs of nodes of `network` whose cable is missing.
     """
 
     network: Network
@@ -83,18 +76,9 @@ class AlmostTorus(NamedTuple):
     def shifts(self, most: int) -> list[Numbers]:
         """Return shifts that generate a group which takes missing cables to few others, and those spread evenly.
 
-        Parameters
-        ----------
-        most : int
-            Shifts of the group at the most.
+        `most` (int): shifts of the group at the most. Returns: list of int64[dimensions]: None is a sum of multiples of
+        others; empty if there is no such group.
 
-        Returns
-        -------
-        list of int64[dimensions]
-            None is a sum of multiples of others; empty if there is no such group.
-
-        Notes
-        -----
         Of the orders that spare all cables but one of 48, the largest is taken of which a group is drawn that takes
         from no node more cables than are missing at some node now; of several such groups, the one with most planes.
         """
@@ -171,23 +155,12 @@ def _elements(generators: list[Numbers], sides: tuple[int, ...]) -> Numbers:
 def almost_torus(network: Network) -> AlmostTorus | None:
     """Return the torus or hypercube that a network is but for a few cables; None if it is none, or none is missing.
 
-    Parameters
-    ----------
-    network : Network
-        Any; those that are looked at have terminals alone, two-way links of which none are parallel, no shared ports,
-        and at most 4,000,000 links.
+    `network` (Network): any; those that are looked at have terminals alone, two-way links of which none are parallel,
+    no shared ports, and at most 4,000,000 links. Returns: at most one cable of 100 is missing. All others were
+    compared.
 
-    Returns
-    -------
-    AlmostTorus or None
-        At most one cable of 100 is missing. All others were compared.
-
-    Notes
-    -----
     Under any numbering. O(L d**2) time for a degree of d, beside that of `gossamer.networks.recognition`.
 
-    Examples
-    --------
     >>> from gossamer.networks import parse
     >>> left = parse("torus:8x8").without(links=[(0, 1)])
     >>> almost_torus(left).words

@@ -98,14 +98,9 @@ class AskedAgain(NamedTuple):
 def asked_again(schedule: Any, asked: Task | None = None) -> AskedAgain:
     """Return the question that a schedule answers.
 
-    Parameters
-    ----------
-    schedule : Schedule or WormholeSchedule
-    asked : Task, optional
-        The task that was asked for, where it is known. Default: the schedule's, or the allreduce that it is a form of.
+    `schedule`: Schedule or WormholeSchedule. `asked` (Task): the task that was asked for, where it is known. Default:
+    the schedule's, or the allreduce that it is a form of.
 
-    Examples
-    --------
     >>> import gossamer
     >>> cost = gossamer.TimeCost("1MB", bandwidth="1GB/s", latency="2us")
     >>> again = asked_again(gossamer.plan("ring:4", "allreduce", cost=cost).schedule)
@@ -205,18 +200,12 @@ class _LateError(Exception):
 def gains(asked: AskedAgain, schedule: Any, binds: Binding, budget: float | None, say: Say) -> tuple[Gain, ...]:
     """Plan what may gain, and return it with what it takes.
 
-    Parameters
-    ----------
-    asked : AskedAgain
-        The question of the schedule.
-    schedule : Schedule or WormholeSchedule
-    binds : Binding
-        What binds it.
-    budget : float or None
-        Seconds after which no plan is begun, and one that is being made is left out; None for the usual minute, in
-        which large networks are left out.
-    say : callable
-        Told what is planned.
+    * `asked` (AskedAgain): the question of the schedule.
+    * `schedule`: Schedule or WormholeSchedule.
+    * `binds` (Binding): what binds it.
+    * `budget` (float or None): seconds after which no plan is begun, and one that is being made is left out; None for
+      the usual minute, in which large networks are left out.
+    * `say` (callable): told what is planned.
     """
     clock = time.process_time if budget is None else time.monotonic  # a busy machine leaves out nothing
     began, allowed = clock(), 60.0 if budget is None else budget

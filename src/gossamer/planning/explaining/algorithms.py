@@ -75,20 +75,13 @@ _WIDTH = 79
 class SlotMoves(NamedTuple):
     """What happens in one slot, or wormhole step, to what is followed.
 
-    Attributes
-    ----------
-    slot : int
-        Which, counted from 0.
-    total : int
-        How many slots there are.
-    busy : str
-        How much of the network is in use, in words.
-    moves : tuple of (int, int)
-        From which node to which.
-    holders : frozenset of int
-        Nodes that have the message as the slot begins; empty where sums, or several messages, are followed.
-    alike : tuple of int
-        Later slots with the same picture, which are not shown again.
+    * `slot` (int): which, counted from 0.
+    * `total` (int): how many slots there are.
+    * `busy` (str): how much of the network is in use, in words.
+    * `moves` (tuple of (int, int)): from which node to which.
+    * `holders` (frozenset of int): nodes that have the message as the slot begins; empty where sums, or several
+      messages, are followed.
+    * `alike` (tuple of int): later slots with the same picture, which are not shown again.
     """
 
     slot: int
@@ -412,7 +405,8 @@ def _rounds(algorithm: Proposer[Any, Any], network: Network) -> tuple[str, ...]:
     rounds = partners(algorithm, network)
     for number, pairs in enumerate(rounds[:_LISTED]):
         both = {pair for pair in pairs if pair[::-1] in pairs}
-        words = [f"{_name(network, u)}{way}{_name(network, v)}" for way, some in (("<>", both), (">", pairs - both))
+        words = [f"{network.short_name(u)}{way}{network.short_name(v)}"
+                 for way, some in (("<>", both), (">", pairs - both))
                  for u, v in sorted(some) if u < v or way == ">"]  # fmt: skip
         more = f", and {len(words) - _LISTED} more" if len(words) > _LISTED else ""
         lines.append(f"round {number}: {', '.join(words[:_LISTED])}{more}")
@@ -594,19 +588,11 @@ def _list(network: Network, slot: SlotMoves) -> list[str]:
     for source, target in slot.moves:
         both = not slot.holders and (target, source) in moves
         if not both or source < target:
-            targets.setdefault((source, "<>" if both else ">"), []).append(_name(network, target))
+            targets.setdefault((source, "<>" if both else ">"), []).append(network.short_name(target))
     mark = functools.partial(_mark, slot=slot) if slot.holders else lambda node: ""
-    lines = [f"  {mark(u)}{_name(network, u)} {way} {', '.join(names)}" for (u, way), names in targets.items()]
+    lines = [f"  {mark(u)}{network.short_name(u)} {way} {', '.join(names)}" for (u, way), names in targets.items()]
     more = [f"  and {quantity(len(lines) - _LISTED, 'more line')}"] if len(lines) > _LISTED else []
     return lines[:_LISTED] + more if lines else ["  nothing of it"]
-
-
-def _name(network: Network, node: int) -> str:
-    """Return the name of a node, its digits without brackets and commas where each is one digit."""
-    place = network.coordinates
-    if place is None or place.shape[1] < 2 or int(place.max()) > 9:
-        return network.node_name(node)
-    return "".join(str(int(x)) for x in place[node])
 
 
 def _side_by_side(blocks: list[list[str]], width: int) -> list[str]:

@@ -120,18 +120,12 @@ _REASONS = {
 def binding(network: Network, bounds: Sequence[Bound], cost: object = None) -> Binding:
     """Return what binds, out of the proof of a bound.
 
-    Parameters
-    ----------
-    network : Network
-        Of the schedule.
-    bounds : sequence of Bound
-        The largest first. Where its proof names no nodes and links, those of another that is as large are taken.
-    cost : Clock, optional
-        Of the schedule, where the values of the bounds are in seconds: witnesses count slots that say nothing to
-        people.
+    * `network` (Network): of the schedule.
+    * `bounds` (sequence of Bound): the largest first. Where its proof names no nodes and links, those of another that
+      is as large are taken.
+    * `cost` (Clock): of the schedule, where the values of the bounds are in seconds: witnesses count slots that say
+      nothing to people.
 
-    Examples
-    --------
     >>> import gossamer
     >>> found = binding(gossamer.network("array:6"), gossamer.lower_bounds("array:6", "alltoall"))
     >>> found.kind, found.nodes.tolist(), found.links.tolist()

@@ -15,19 +15,6 @@ from typing import Any, NamedTuple
 from gossamer.planning.switching import SWITCHINGS
 from gossamer.questions.cases import Offer, Proposer
 
-__all__ = [
-    "Source",
-    "basis_of",
-    "cited",
-    "explaining_functions",
-    "file_of",
-    "home_of",
-    "idea_of",
-    "notes_of",
-    "place_of",
-    "steps_of",
-]
-
 _BUILDERS = ("gossamer.algorithms", "gossamer.wormhole")
 _OURS = (*_BUILDERS, "gossamer.graphs", "gossamer.schedules.torus_on_array")
 

@@ -141,18 +141,11 @@ class TimeSpent:
 def time_spent(schedule: Schedule) -> TimeSpent:
     """Return where the time of a valid schedule goes.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        Explicit, invariant or repeating; of one that repeats only a generation is looked at.
+    `schedule` (Schedule): explicit, invariant or repeating; of one that repeats only a generation is looked at.
 
-    Notes
-    -----
     The path is followed backwards from the hop that ends last. A hop began when it did because what it carries came
     then, because its link or port was busy until then, or for neither reason: then the path waits. O(hops log hops).
 
-    Examples
-    --------
     >>> import gossamer
     >>> slow = gossamer.network("array:4").with_times(3, 2)
     >>> found = time_spent(gossamer.plan(slow, "broadcast").schedule)
@@ -525,8 +518,6 @@ class _Walk:
 def worm_time_spent(schedule: WormholeSchedule) -> TimeSpent:
     """Return where the time of a valid wormhole schedule goes: start-ups, bytes, and the hops of heads.
 
-    Examples
-    --------
     >>> import gossamer
     >>> cost = gossamer.LinearCost(startup=10, message_bytes=8)
     >>> found = worm_time_spent(gossamer.plan("torus:3x3", "broadcast", switching="wormhole", cost=cost).schedule)

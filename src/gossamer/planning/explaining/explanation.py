@@ -29,8 +29,6 @@ from gossamer.questions.costs import Clock
 from gossamer.schedules import Hop
 from gossamer.schedules.wormhole.worm_descriptions import Worm
 
-__all__ = ["Advice", "ExplainedPart", "Explanation", "at_node", "message_row", "why"]
-
 _DENOMINATOR = 60
 """The largest denominator that is written out."""
 

@@ -22,24 +22,15 @@ from gossamer.verification.partial_sums import COMBINED, COUNTED_TWICE, PASSED_O
 from gossamer.verification.timed_replay import carried_sums
 from gossamer.wormhole import WormholeSchedule
 
-__all__ = ["LINES", "PartLines", "Sums", "count_sums", "in_words", "members"]
-
 
 class Sums(NamedTuple):
     """Partial sums on their way, for each hop of an explicit schedule.
 
-    Attributes
-    ----------
-    carried : int32[H]
-        How many contributions are in the sum that a hop carries; -1 where it carries none.
-    only : int32[H]
-        Whose contribution it is where it is one; else -1.
-    held : int32[H]
-        How many contributions its target has when it has come, and what comes at the same time.
-    fate : uint8[H]
-        What its arrival does, as in `gossamer.verification.partial_sums`.
-    whole : int32[H]
-        How many contributions there are.
+    * `carried` (int32[H]): how many contributions are in the sum that a hop carries; -1 where it carries none.
+    * `only` (int32[H]): whose contribution it is where it is one; else -1.
+    * `held` (int32[H]): how many contributions its target has when it has come, and what comes at the same time.
+    * `fate` (uint8[H]): what its arrival does, as in `gossamer.verification.partial_sums`.
+    * `whole` (int32[H]): how many contributions there are.
     """
 
     carried: npt.NDArray[np.int32]
@@ -58,19 +49,10 @@ def members(schedule: Schedule, packet: int) -> npt.NDArray[np.integer]:
 def count_sums(schedule: Schedule, among: npt.NDArray[np.integer] | None = None) -> Sums | None:
     """Return what the hops of an explicit schedule carry of partial sums; None if it has none.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        Explicit.
-    among : int[P], optional
-        The packets that matter. Default: all.
+    `schedule`: explicit. `among` (int[P]): the packets that matter. Default: all.
 
-    Notes
-    -----
     O(packets * hops of all + hops of each * nodes).
 
-    Examples
-    --------
     >>> import gossamer
     >>> from gossamer.questions.tasks import PartialSumAllreduce
     >>> net = gossamer.network("array:2")
@@ -103,18 +85,11 @@ def in_words(
 ) -> list[Hop]:
     """Return hops, whose rows are given, with words that say what becomes of partial sums.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        Explicit.
-    hops : iterable of Hop
-        As `gossamer.schedules.hop_descriptions.chosen_hops` yields them.
-    rows : int64[K]
-        Their rows.
-    gets : int, optional
-        A node of whose life they are: what comes to it is told in words for it.
-    found : Sums, optional
-        What becomes of the sums, where it is known.
+    * `schedule`: explicit.
+    * `hops` (iterable of Hop): as `gossamer.schedules.hop_descriptions.chosen_hops` yields them.
+    * `rows` (int64[K]): their rows.
+    * `gets`: a node of whose life they are: what comes to it is told in words for it.
+    * `found`: what becomes of the sums, where it is known.
     """
     found = count_sums(schedule, schedule.packet[rows]) if found is None else found
     if found is None:

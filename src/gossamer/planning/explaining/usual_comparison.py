@@ -57,15 +57,10 @@ def beside(asked: AskedAgain, work: float, say: Say) -> tuple[tuple[Beside, ...]
 
     Each is planned as `gossamer.plan` plans it by its name.
 
-    Parameters
-    ----------
-    asked : AskedAgain
-        The question.
-    work : float
-        Seconds that building them may take by what is estimated of their transfers, whatever the machine does
-        meanwhile; what takes longer is left out.
-    say : callable
-        Told what is built.
+    * `asked` (AskedAgain): the question.
+    * `work` (float): seconds that building them may take by what is estimated of their transfers, whatever the machine
+      does meanwhile; what takes longer is left out.
+    * `say` (callable): told what is built.
     """
     task = asked.task.task if isinstance(asked.task, Chunked) else asked.task
     if asked.switching == "wormhole":

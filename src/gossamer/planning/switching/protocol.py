@@ -17,8 +17,6 @@ from gossamer.questions.tasks import Task
 from gossamer.schedules import Timeline
 from gossamer.verification import BufferPeak, Verification
 
-__all__ = ["SHORT", "AnySchedule", "Facts", "Streamed", "Switching"]
-
 C = TypeVar("C", bound=Case)
 S = TypeVar("S", bound="AnySchedule")
 Say = Callable[[str], None]

@@ -15,19 +15,6 @@ from gossamer.questions.cases import EFFORTS, Case, Needs, Offer
 from gossamer.reading import number
 from gossamer.reading.quantities import size
 
-__all__ = [
-    "Candidate",
-    "FittingCandidates",
-    "ResourceLimits",
-    "expected",
-    "fitting",
-    "hardly_worth",
-    "hardly_worth_text",
-    "in_turn",
-    "limits",
-    "time_text",
-]
-
 _SURELY = 2
 """How many times the budget an estimate must be, so that its algorithm is left out: estimates are no better."""
 
@@ -134,11 +121,8 @@ def fitting(
 ) -> FittingCandidates[S]:
     """Return the candidates that are estimated to stay within the limits; of those that take long, the quicker first.
 
-    Raises
-    ------
-    TooLargeError
-        If none stays within the memory. Of those that are all expected to take longer than the budget, the quickest
-        is kept.
+    Raises `TooLargeError` if none stays within the memory. Of those that are all expected to take longer than the
+    budget, the quickest is kept.
     """
     told = [(c, expected(kind, case, c, renamed)) for c in candidates]
     small = [(c, n) for c, n in told if _fits(n, allowed.memory)]

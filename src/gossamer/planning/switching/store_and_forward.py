@@ -26,9 +26,6 @@ from gossamer.schedules.hop_sinks import CHUNK, Chunk, PhaseRun, finished
 from gossamer.verification import Verification, buffer_peak, link_utilization, verify
 from gossamer.verification.streaming import StreamingChecker
 
-__all__ = ["CheckingSink", "StoreAndForward"]
-
-
 _LARGE = 10_000
 """A denominator from which on people do not read a fraction."""
 
@@ -208,24 +205,12 @@ def _by_kind(phases: Sequence[PhaseRun]) -> str:
 class CheckingSink:
     """Hands the hops to the streaming checker as they come, in columns that are used again, and keeps none.
 
-    Parameters
-    ----------
-    case : Case
-        What is carried out: a task that `StreamingChecker` takes, under rules that it takes.
-    progress : callable, optional
-        Called with a line of text as the hops come.
-    chunk_hops : int
-        Hops that are held at a time.
+    * `case`: what is carried out: a task that `StreamingChecker` takes, under rules that it takes.
+    * `progress`: called with a line of text as the hops come.
+    * `chunk_hops`: hops that are held at a time.
 
-    Attributes
-    ----------
-    phases : list of PhaseRun
-        The phases so far.
-    checker : StreamingChecker
-        Its ``finish()`` tells what was found.
+    `phases`: the phases so far. `checker`: its ``finish()`` tells what was found.
 
-    Examples
-    --------
     >>> import gossamer
     >>> sink = CheckingSink(Case(gossamer.network("array:2"), gossamer.task("permutation", destination=[1, 0])))
     >>> def both_at_once():
@@ -270,10 +255,7 @@ class CheckingSink:
     ) -> int:
         """Check the chunks of a phase, and return the number of its steps.
 
-        Raises
-        ------
-        ScheduleError
-            If the phase takes longer than its length.
+        Raises `ScheduleError` if the phase takes longer than its length.
         """
         last = 0
         slot_length = self._control_time if control else Fraction(1)

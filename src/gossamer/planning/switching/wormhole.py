@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from gossamer.simulation.flits.settings import Interface
     from gossamer.wormhole import WormholeAlgorithm, WormholeSchedule
 
-__all__ = ["Wormhole"]
-
 _PHASES = 12
 """Phases that are told one by one."""
 

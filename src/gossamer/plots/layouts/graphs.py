@@ -15,8 +15,6 @@ from gossamer.networks.structures import Groups, Tiers
 from gossamer.plots.layouts.grids import ARC_LIMIT, bit_pairs, by_digits, grid_positions
 from gossamer.plots.layouts.layout import ARC, STRAIGHT, STUB, Layout, Points, circle
 
-__all__ = ["by_factors", "by_groups", "by_last_symbol", "by_levels", "by_tiers", "by_words", "stress_positions"]
-
 # Layout of networks whose nodes come in groups: a circle of circles.
 
 
@@ -129,17 +127,11 @@ def stress_positions(network: Network) -> Points:
     The stress is the sum over pairs of nodes of ``(|x_i - x_j| - d_ij)^2 / d_ij^2``, with d the distance in hops in
     either direction. It starts from classical scaling; nodes on top of each other are moved apart at the end.
 
-    Notes
-    -----
     O(rounds * N * min(N, pivots)) time; no random numbers.
 
-    References
-    ----------
-    Gansner, Koren, North, "Graph drawing by stress majorization", GD 2004; Brandes, Pich, "Eigensolver methods for
-    progressive multidimensional scaling of large data", GD 2006.
+    Source: Gansner, Koren, North, "Graph drawing by stress majorization", GD 2004; Brandes, Pich, "Eigensolver methods
+    for progressive multidimensional scaling of large data", GD 2006.
 
-    Examples
-    --------
     >>> import gossamer
     >>> path = gossamer.network("array:3")
     >>> bool(np.ptp(stress_positions(path), axis=0).max() > 1.9)

@@ -12,8 +12,6 @@ import numpy.typing as npt
 from gossamer.networks.network import Network
 from gossamer.plots.layouts.layout import ARC, STRAIGHT, STUB, Layout, Points
 
-__all__ = ["bit_pairs", "by_bits", "by_digits", "grid_positions"]
-
 Ints = npt.NDArray[np.int64]
 
 Digits = npt.NDArray[np.integer]
@@ -42,19 +40,12 @@ def by_digits(
 ) -> Layout:
     """Place nodes by coordinates: the last two in rows and columns, those before as rows and columns of blocks.
 
-    Parameters
-    ----------
-    network : Network
-        Its nodes are numbered by `digits`, the first most significant, unless `digits` are given.
-    sides : sequence of int
-        Values of each coordinate.
-    wraps : sequence of bool, optional
-        Dimensions whose links between the first and the last place are drawn as stubs that leave the grid. Default:
-        the links are drawn like any others.
-    digits : int[N, d], optional
-        Coordinates of the nodes.
-    names : sequence of str, optional
-        What the coordinates are called in the notes; default their numbers.
+    * `network`: its nodes are numbered by `digits`, the first most significant, unless `digits` are given.
+    * `sides`: values of each coordinate.
+    * `wraps`: dimensions whose links between the first and the last place are drawn as stubs that leave the grid.
+      Default: the links are drawn like any others.
+    * `digits` (int[N, d]): coordinates of the nodes.
+    * `names`: what the coordinates are called in the notes; default their numbers.
     """
     if digits is None:
         strides = np.array([math.prod(sides[k + 1 :]) for k in range(len(sides))], np.int64)

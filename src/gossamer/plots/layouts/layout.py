@@ -11,22 +11,6 @@ import numpy.typing as npt
 
 from gossamer.networks.network import Network
 
-__all__ = [
-    "ARC",
-    "STRAIGHT",
-    "STUB",
-    "STUB_LENGTH",
-    "Box",
-    "Layout",
-    "Lines",
-    "Points",
-    "around_nodes",
-    "arrowheads",
-    "circle",
-    "link_lines",
-    "oblique",
-]
-
 Points = npt.NDArray[np.float64]
 
 STRAIGHT, ARC, STUB = np.uint8(0), np.uint8(1), np.uint8(2)
@@ -173,20 +157,12 @@ class Lines(NamedTuple):
 def link_lines(network: Network, layout: Layout, radius: float, offset: float) -> list[Lines]:
     """Return the lines of all links: straight ones, stubs (two for a link) and arcs.
 
-    Parameters
-    ----------
-    network : Network
-        Whose links are drawn.
-    layout : Layout
-        A layout of it.
-    radius : float
-        Radius of a node; lines end there.
-    offset : float
-        How far to the right of the middle a line is, seen along its link; of parallel links each is further out than
-        the one before.
+    * `network`: whose links are drawn.
+    * `layout`: a layout of it.
+    * `radius`: radius of a node; lines end there.
+    * `offset`: how far to the right of the middle a line is, seen along its link; of parallel links each is further out
+      than the one before.
 
-    Examples
-    --------
     >>> import gossamer
     >>> from gossamer.plots.layouts import lay_out
     >>> net = gossamer.network("array:2")

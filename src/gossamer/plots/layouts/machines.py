@@ -12,8 +12,6 @@ from gossamer.networks.network import Network
 from gossamer.networks.structures import Speeds, Tiers
 from gossamer.plots.layouts.layout import STRAIGHT, Box, Layout, Points
 
-__all__ = ["by_distance_from_terminals", "homes", "rows_above"]
-
 Ints = npt.NDArray[np.int64]
 
 MOST_TERMINALS = 256
@@ -32,19 +30,12 @@ def by_distance_from_terminals(network: Network) -> Layout | None:
     that share the fastest of their switches stand in one box. Where most links join terminals, those that are joined
     stand around a circle in one box.
 
-    Returns
-    -------
-    Layout or None
-        None for networks without switches, with more than 256 terminals, or with many links between these that join all
-        of them, or some of them in pairs.
+    Returns: None for networks without switches, with more than 256 terminals, or with many links between these that
+    join all of them, or some of them in pairs.
 
-    Notes
-    -----
     Switches of a row are sorted by the mean place of what they have below them (Sugiyama, Tagawa and Toda 1981), then
     moved apart as little as possible. O(L log L) time, and the eigenvectors of the switches on a circle.
 
-    Examples
-    --------
     >>> import gossamer
     >>> layout = by_distance_from_terminals(gossamer.network("servers:s=2,g=2"))
     >>> layout.positions[:4].tolist()
@@ -108,8 +99,6 @@ def homes(network: Network) -> Ints:
 
     It is the fastest of its switches; of equally fast ones the first.
 
-    Examples
-    --------
     >>> import gossamer
     >>> homes(gossamer.network("servers:s=2,g=2")).tolist()
     [4, 4, 5, 5]

@@ -14,20 +14,6 @@ from gossamer.questions.cases.case import Case
 from gossamer.questions.cases.demands import Demand, HubDemand
 from gossamer.questions.tasks import Task
 
-__all__ = [
-    "EFFORTS",
-    "BuilderProof",
-    "Effort",
-    "Needs",
-    "Offer",
-    "Promise",
-    "Proposer",
-    "Refusal",
-    "about_hops",
-    "first_refusal",
-    "needs",
-]
-
 Promise = Literal["exact", "at most", "none"]
 Effort = Literal["closed form", "search", "solver"]
 
@@ -238,8 +224,6 @@ def about_hops(case: Case) -> tuple[int, int]:
     A message for one node makes as many hops as it has distance to go, one for many nodes one to each. Distances of at
     most 64 nodes are looked at.
 
-    Examples
-    --------
     >>> import gossamer
     >>> about_hops(Case(gossamer.network("torus:8x8"), gossamer.task("alltoall")))
     (16384, 4032)
@@ -292,19 +276,10 @@ def least_bytes(links: int, copied: bool, exchanging: int = 0) -> int:
 def needs(case: Case, offer: Offer[Any]) -> Needs:
     """Return what an offer of a store-and-forward algorithm needs, about.
 
-    Parameters
-    ----------
-    case : Case
-        What is asked.
-    offer : Offer
-        Says of how many nodes a stored hop is, and what each takes.
+    `case`: what is asked. `offer`: says of how many nodes a stored hop is, and what each takes.
 
-    Notes
-    -----
     O(1) searches; nothing is built.
 
-    Examples
-    --------
     >>> import gossamer
     >>> case = Case(gossamer.network("array:300x300"), gossamer.task("scatter"))
     >>> found = needs(case, Offer(lambda: None))

@@ -24,8 +24,6 @@ from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Messages, Task
 from gossamer.reading import instance
 
-__all__ = ["Case"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 

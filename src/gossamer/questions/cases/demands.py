@@ -19,8 +19,6 @@ from gossamer.networks.network import Network
 from gossamer.questions import tasks
 from gossamer.questions.tasks import COMBINE, COPY, MOVE, Task
 
-__all__ = ["Counts", "Demand", "HubDemand", "NodeLine", "PairDemand", "demands_of"]
-
 Counts = npt.NDArray[np.int64]
 
 
@@ -28,14 +26,9 @@ Counts = npt.NDArray[np.int64]
 class NodeLine:
     """Nodes placed at positions 0..size-1.
 
-    Attributes
-    ----------
-    size : int
-        Number of positions m.
-    place : callable
-        Positions, int64, of an array of terminals.
-    terminals : int64[m]
-        Number of terminals at each position.
+    * `size`: number of positions m.
+    * `place`: positions, int64, of an array of terminals.
+    * `terminals` (int64[m]): number of terminals at each position.
     """
 
     size: int
@@ -51,16 +44,10 @@ class NodeLine:
 class HubDemand:
     """Messages between hubs and all other terminals.
 
-    Attributes
-    ----------
-    hubs : int64[H]
-        The hubs, ascending; a node may occur several times in a task of your own.
-    terminal_count : int
-        Number of terminals T.
-    outward : bool
-        Whether messages lead from the hubs to the terminals (else from the terminals to the hubs).
-    shared : bool
-        Whether a hub has one message for all (a broadcast, or inward a reduction), or one for each terminal.
+    * `hubs` (int64[H]): the hubs, ascending; a node may occur several times in a task of your own.
+    * `terminal_count`: number of terminals T.
+    * `outward`: whether messages lead from the hubs to the terminals (else from the terminals to the hubs).
+    * `shared`: whether a hub has one message for all (a broadcast, or inward a reduction), or one for each terminal.
     """
 
     hubs: Counts
@@ -128,18 +115,12 @@ class HubDemand:
 class PairDemand:
     """Messages with their own targets, or reductions with their own contributors.
 
-    Attributes
-    ----------
-    origin : int64[m]
-        Origin of each message, or root of each reduction.
-    first : int64[m+1]
-        Targets of message i are ``target[first[i]:first[i+1]]``: at least one, none of them its origin.
-    target : int64[]
-        The targets, or contributors.
-    shared : bool
-        Whether messages may be copied, or contributions combined, on the way (else each has one target).
-    outward : bool
-        Whether messages lead from origins to targets, else from contributors to roots.
+    * `origin` (int64[m]): origin of each message, or root of each reduction.
+    * `first` (int64[m+1]): targets of message i are ``target[first[i]:first[i+1]]``: at least one, none of them its
+      origin.
+    * `target` (int64[]): the targets, or contributors.
+    * `shared`: whether messages may be copied, or contributions combined, on the way (else each has one target).
+    * `outward`: whether messages lead from origins to targets, else from contributors to roots.
     """
 
     origin: Counts
@@ -217,8 +198,6 @@ def demands_of(network: Network, task: Task) -> tuple[Demand, ...]:
 
     The tasks of `gossamer.questions.tasks` are recognized and cost O(hubs); any other task is asked for its messages.
 
-    Examples
-    --------
     >>> import gossamer
     >>> (demand,) = demands_of(gossamer.network("ring:5"), gossamer.task("alltoall"))
     >>> demand.everywhere, demand.handled(np.arange(2), True).tolist()

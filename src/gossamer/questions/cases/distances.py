@@ -15,8 +15,6 @@ import numpy as np
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.cases.demands import Counts
 
-__all__ = ["MAX_SEARCHES", "MAX_VISITS", "Axis", "Metric", "at_least", "axes_of", "metric_of"]
-
 MAX_SEARCHES = 512
 MAX_VISITS = 30_000_000
 
@@ -87,20 +85,12 @@ class _LineAxis:
 class Axis:
     """One dimension of a grid or one factor of a product.
 
-    Attributes
-    ----------
-    name : str
-        ``dimension 0``, or ``factor 0 (complete:4)``.
-    size, stride : int
-        Positions along it, and the difference in node number of two that follow each other.
-    links : int
-        Directed links along it in one copy of the factor.
-    metric : Metric
-        Distances along it.
-    wraps : bool or None
-        Whether it is a ring or a linear array; None for a factor of another kind.
-    network : Network or None
-        The factor, where it is of another kind.
+    * `name`: ``dimension 0``, or ``factor 0 (complete:4)``.
+    * `size`, `stride`: positions along it, and the difference in node number of two that follow each other.
+    * `links`: directed links along it in one copy of the factor.
+    * `metric`: distances along it.
+    * `wraps`: whether it is a ring or a linear array; None for a factor of another kind.
+    * `network`: the factor, where it is of another kind.
     """
 
     name: str
@@ -284,8 +274,6 @@ def _axes(network: Network) -> tuple[Axis, ...]:
 def metric_of(network: Network) -> Metric:
     """Return the cheapest metric of a network.
 
-    Examples
-    --------
     >>> import gossamer
     >>> metric_of(gossamer.network("array:4x4")).profile(0).tolist()
     [1, 2, 3, 4, 3, 2, 1]

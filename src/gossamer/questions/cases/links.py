@@ -17,8 +17,6 @@ from gossamer.networks.shared_ports import SharedPorts
 from gossamer.questions.cases.demands import Counts
 from gossamer.questions.rules import Rules
 
-__all__ = ["FAR", "Links", "Shares", "Travel", "earliest", "least_time", "lengths_of_ways", "links_of"]
-
 
 @njit(cache=True, nogil=True, _nrt=False, small=100_000)
 def earliest(first, target, hold, latency, kind, kind_hold, stores, start, far, heap, time, usable, depart):
@@ -181,24 +179,13 @@ class Shares(NamedTuple):
 class Links:
     """Links sorted by source, int64[L] each, in slots of whole packets.
 
-    Attributes
-    ----------
-    first : int64[N+1]
-        Links of node u are ``first[u]:first[u+1]``.
-    source, target, number : int64[L]
-        Ends, and the number of the link in the network.
-    capacity, occupancy, latency : int64[L]
-        As in the network; capacity 1 under a port limit.
-    ports : Shares or None
-        Ports that links share.
-    stores : bool[N]
-        Whether a node sends on only what it has whole: all but switches that cut through.
-    terminal_count : int
-    send_limited, receive_limited, whole : bool
-        As in the case.
+    * `first` (int64[N+1]): links of node u are ``first[u]:first[u+1]``.
+    * `source`, `target`, `number` (int64[L]): ends, and the number of the link in the network.
+    * `capacity`, `occupancy`, `latency` (int64[L]): as in the network; capacity 1 under a port limit.
+    * `ports`: ports that links share.
+    * `stores` (bool[N]): whether a node sends on only what it has whole: all but switches that cut through.
+    * `send_limited`, `receive_limited`, `whole`: as in the case.
 
-    Examples
-    --------
     >>> import gossamer
     >>> slow = gossamer.network("array:3").with_times(2, 1)
     >>> links_of(slow, Rules()).travel(np.array([0])).usable.tolist()
@@ -390,25 +377,15 @@ def links_of(network: Network, rules: Rules) -> Links:
 def least_time(needed: int, capacity: Counts, occupancy: Counts, wait: Counts, whole: bool) -> Fraction | None:
     """Return the least time by which so many packets can have passed over links side by side.
 
-    Parameters
-    ----------
-    needed : int
-        Packets, at least 1.
-    capacity, occupancy : int64[k]
-        Packets that a link carries at once, and steps for which one occupies it.
-    wait : int64[k]
-        Steps before the first packet enters a link and after the last has left it, together; less than 0 is allowed.
-    whole : bool
-        Whether packets are whole. Parts pass as a fluid.
+    * `needed`: packets, at least 1.
+    * `capacity`, `occupancy` (int64[k]): packets that a link carries at once, and steps for which one occupies it.
+    * `wait` (int64[k]): steps before the first packet enters a link and after the last has left it, together; less than
+      0 is allowed.
+    * `whole`: whether packets are whole. Parts pass as a fluid.
 
-    Returns
-    -------
-    Fraction or None
-        The least T, 0 or more, with ``sum(capacity * floor((T - wait) / occupancy)) >= needed``, for parts without the
-        floor; None if there is no link.
+    Returns: the least T, 0 or more, with ``sum(capacity * floor((T - wait) / occupancy)) >= needed``, for parts without
+    the floor; None if there is no link.
 
-    Examples
-    --------
     >>> links = np.array([1, 1]), np.array([1, 3]), np.array([0, 2])
     >>> least_time(6, *links, True), least_time(6, *links, False)
     (Fraction(5, 1), Fraction(5, 1))

@@ -14,21 +14,14 @@ from gossamer.questions.tasks.multinode import Allreduce, MultinodeBroadcast, Pa
 from gossamer.questions.tasks.rooted import Broadcast, Gather, Reduce, Scatter
 from gossamer.questions.tasks.task import Task
 
-__all__ = ["Sizing", "sizing_of"]
-
 
 @dataclass(frozen=True)
 class Sizing:
     """How the bytes of a collective over n ranks are counted.
 
-    Attributes
-    ----------
-    messages : int
-        Messages of the task in the buffer whose size NCCL's tests report: 1, or n.
-    split : bool
-        Whether MPI counts that buffer too (an allreduce), rather than one message.
-    bus : Fraction or None
-        Bus bandwidth over algorithm bandwidth (NCCL tests, PERFORMANCE.md); None where it is not defined.
+    * `messages`: messages of the task in the buffer whose size NCCL's tests report: 1, or n.
+    * `split`: whether MPI counts that buffer too (an allreduce), rather than one message.
+    * `bus`: Bus bandwidth over algorithm bandwidth (NCCL tests, PERFORMANCE.md); None where it is not defined.
     """
 
     messages: int
@@ -54,8 +47,6 @@ class Sizing:
 def sizing_of(task: Task, network: Network) -> Sizing:
     """Return how the bytes of a task on a network are counted.
 
-    Notes
-    -----
     MPI counts what one rank gives or gets of one message: the contribution of a rank to an allgather, the block of a
     pair of ranks in an alltoall, the block that a rank receives of a reduce-scatter or scatter, the whole buffer of a
     broadcast, reduce and allreduce. NCCL's tests report the largest buffer of a rank: n times that for allgather,

@@ -15,8 +15,6 @@ from gossamer.networks.network import Network
 from gossamer.questions.tasks.task import Ids, Messages, Task
 from gossamer.reading import whole
 
-__all__ = ["MAX_CHUNKS", "Chunked", "chunked"]
-
 MAX_CHUNKS = 1_000_000
 
 

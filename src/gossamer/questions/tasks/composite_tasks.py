@@ -15,8 +15,6 @@ from gossamer.errors import TaskError, shown
 from gossamer.networks.network import Network
 from gossamer.questions.tasks.task import Ids, Messages, Task, listed
 
-__all__ = ["Together", "in_group", "ranks", "target_table", "united", "with_targets"]
-
 # Messages of several tasks as those of one, and of a task among a group of nodes as those among all.
 
 
@@ -40,15 +38,8 @@ def with_targets(messages: Messages, terminals: int) -> Messages:
 def target_table(messages: Messages, nodes: int) -> npt.NDArray[np.bool_]:
     """Return whether each message is for each node (or gets a contribution of it), bool[m, nodes].
 
-    Parameters
-    ----------
-    messages : Messages
-        Those for all are for all `nodes`.
-    nodes : int
-        Number of columns, more than every target.
+    `messages`: those for all are for all `nodes`. `nodes`: number of columns, more than every target.
 
-    Examples
-    --------
     >>> from gossamer.questions.tasks import Scatter
     >>> target_table(Scatter(0).messages(ranks(3)), 3).astype(int).tolist()
     [[0, 1, 0], [0, 0, 1]]
@@ -77,14 +68,9 @@ def in_group(messages: Messages, group: npt.ArrayLike) -> Messages:
 def united(several: Sequence[Messages], first_id: Sequence[int], terminals: int) -> Messages:
     """Return the messages of several tasks as those of one.
 
-    Parameters
-    ----------
-    several : sequence of Messages
-        Each with numbers below the next one's `first_id` less its own.
-    first_id : sequence of int
-        What is added to the numbers of each.
-    terminals : int
-        Number of terminals, for messages that are for all.
+    * `several`: each with numbers below the next one's `first_id` less its own.
+    * `first_id`: what is added to the numbers of each.
+    * `terminals`: number of terminals, for messages that are for all.
     """
     listed = any(m.target_start is not None for m in several)
     parts = [with_targets(m, terminals) for m in several] if listed else list(several)

@@ -28,8 +28,6 @@ from gossamer.reading.matrix_market import MATRIX_MARKET
 from gossamer.reading.quantities import size
 from gossamer.reading.traffic_files import in_units, read_traffic
 
-__all__ = ["TABLE_ENDINGS", "DemandTable", "as_table", "read_table", "write_table"]
-
 _MOST_SIZE = 2**31 - 1
 
 IntColumn = npt.NDArray[np.int64]

@@ -27,17 +27,6 @@ from gossamer.questions.tasks.task import (
     whole_count,
 )
 
-__all__ = [
-    "NeighborExchange",
-    "Pairs",
-    "PartialExchange",
-    "PartialGather",
-    "TotalExchange",
-    "UnevenExchange",
-    "UnevenGather",
-    "UnevenScatter",
-]
-
 
 class Pairs(Task):
     """An exchange; message number ``origin*n + destination`` over n terminals."""
@@ -322,7 +311,7 @@ class UnevenGather(_UnevenRooted):
 
 
 @dataclass(frozen=True)
-class NeighborExchange(Task):
+class NeighborExchange(Pairs):
     """Every terminal sends a different message to each of its neighbors (halo, neighbor alltoall).
 
     Neighbors are terminals with a link from one to the other, or those of a graph of your own, such as a mesh whose
@@ -368,7 +357,7 @@ class NeighborExchange(Task):
         ends = _edges(as_network(graph))
         return cls(tuple(zip(*(e.tolist() for e in np.unique(np.stack(ends), axis=1)), strict=True)))
 
-    def _pairs(self, network: Network) -> tuple[Ids, Ids]:
+    def _ends(self, network: Network) -> tuple[Ids, Ids]:
         if self.edges is None:
             return _edges(network)
         pairs = np.array(self.edges, np.int64).reshape(-1, 2)
@@ -386,7 +375,7 @@ class NeighborExchange(Task):
 
     def messages(self, network: Network, origins: npt.ArrayLike | None = None) -> Messages:
         """Return one message for each pair of terminals with a link."""
-        source, target = self._pairs(network)
+        source, target = self._ends(network)
         ids = source * np.int64(network.terminal_count) + target
         ids, once = np.unique(ids, return_index=True)
         return to_one(ids, source[once], target[once])
@@ -414,16 +403,6 @@ class NeighborExchange(Task):
     def describe(self) -> str:
         """Return the name with the number of edges, for people."""
         return self.word if self.edges is None else f"{self.word} ({quantity(len(self.edges), 'edge')})"
-
-    def dual_ids(self, network: Network, ids: Ids) -> Ids:
-        """Swap origin and destination."""
-        n = network.terminal_count
-        return ids % n * n + ids // n
-
-    def renamed_ids(self, network: Network, ids: Ids, by: Callable[[Ids], Ids]) -> Ids:
-        """Rename origin and destination."""
-        n = network.terminal_count
-        return by(ids // n) * n + by(ids % n)
 
 
 def _edge(row: Any, place: int) -> tuple[int, int]:

@@ -23,8 +23,6 @@ from gossamer.questions.tasks.task import Ids, Messages, Task, check_node, liste
 from gossamer.reading.files import file_name, text_lines
 from gossamer.reading.quantities import nodes as listed_nodes
 
-__all__ = ["Grouped", "along_dimensions", "in_packets", "includes", "named_groups", "packets_of", "read_groups"]
-
 
 @dataclass(frozen=True)
 class Grouped(Task):
@@ -237,25 +235,12 @@ _LISTS = re.compile(r"[\s0-9,;-]+")
 def named_groups(text: str, network: Network) -> Groups:
     """Return the groups of terminals that a word names.
 
-    Parameters
-    ----------
-    text : str
-        Nodes and ranges such as ``0-7`` or ``0,2,4``, several groups separated by semicolons; ``dimension 1`` or
-        ``dimensions 0,2``, the nodes of an array or torus that differ in these coordinates only; ``blocks 8``, runs
-        of 8 consecutive nodes, such as the GPUs of a server; ``rails 8``, the nodes at the same place of each such run;
-        or the path of a file for `read_groups`.
-    network : Network
-        Whose terminals they are.
+    `text`: nodes and ranges such as ``0-7`` or ``0,2,4``, several groups separated by semicolons; ``dimension 1`` or
+    ``dimensions 0,2``, the nodes of an array or torus that differ in these coordinates only; ``blocks 8``, runs of 8
+    consecutive nodes, such as the GPUs of a server; ``rails 8``, the nodes at the same place of each such run; or the
+    path of a file for `read_groups`. `network`: whose terminals they are. Raises `TaskError` if the word is of no such
+    form or names a node that the network does not have. Raises `FileFormatError` if the file cannot be read.
 
-    Raises
-    ------
-    TaskError
-        If the word is of no such form or names a node that the network does not have.
-    FileFormatError
-        If the file cannot be read.
-
-    Examples
-    --------
     >>> from gossamer.networks import array, ring
     >>> named_groups("0-2;3,5", ring(6)), named_groups("dimension 0", array(2, 2)), named_groups("rails 3", ring(6))
     (((0, 1, 2), (3, 5)), ((0, 2), (1, 3)), ((0, 3), (1, 4), (2, 5)))
@@ -277,20 +262,10 @@ def named_groups(text: str, network: Network) -> Groups:
 def read_groups(path: str | os.PathLike[str], node_count: int) -> dict[str, tuple[int, ...]]:
     r"""Read groups from a text file, one a line: ``0 1 2-5``, or with a name ``first: 0 1 2-5``; ``#`` comments.
 
-    Returns
-    -------
-    dict of str to tuple of int
-        The groups by name, in the order of the file; those without a name are called ``0``, ``1`` and so on.
+    Returns: dict of str to tuple of int: the groups by name, in the order of the file; those without a name are called
+    ``0``, ``1`` and so on. Raises `FileFormatError` if the file cannot be read or a line is malformed. Raises
+    `TaskError` if a node does not exist or is listed twice in a group.
 
-    Raises
-    ------
-    FileFormatError
-        If the file cannot be read or a line is malformed.
-    TaskError
-        If a node does not exist or is listed twice in a group.
-
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "groups.txt"
     >>> _ = path.write_text("left: 0-2  # a name\n3 5\n")

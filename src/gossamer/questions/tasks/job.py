@@ -21,8 +21,6 @@ from gossamer.questions.tasks.task import Task
 from gossamer.reading.files import file_name, guarded, opened
 from gossamer.reading.quantities import size
 
-__all__ = ["Collective", "Job", "read_job"]
-
 _PACKETS = 16
 """Packets of the longest message, where a job does not say how long a packet is."""
 _KEYS = ("name", "task", "bytes", "groups", "after", "root", "traffic")
@@ -32,20 +30,12 @@ _KEYS = ("name", "task", "bytes", "groups", "after", "root", "traffic")
 class Collective:
     """One collective of a job.
 
-    Attributes
-    ----------
-    name : str
-        What it is called.
-    task : Task
-        What is communicated, among the ranks of each group, of one packet a message.
-    message_bytes : int
-        Bytes of a message; of traffic by name, of a packet.
-    buffer_bytes : int
-        Bytes of the buffer of a rank that NCCL's tests would report.
-    groups : tuple of tuples of int
-        The groups; empty where all terminals are one.
-    after : tuple of str
-        Names of the collectives that it waits for.
+    * `name`: what it is called.
+    * `task`: what is communicated, among the ranks of each group, of one packet a message.
+    * `message_bytes`: bytes of a message; of traffic by name, of a packet.
+    * `buffer_bytes`: bytes of the buffer of a rank that NCCL's tests would report.
+    * `groups`: the groups; empty where all terminals are one.
+    * `after`: names of the collectives that it waits for.
     """
 
     name: str
@@ -68,12 +58,7 @@ class Collective:
 class Job:
     """Several collectives, some after others.
 
-    Attributes
-    ----------
-    collectives : tuple of Collective
-        In the order of the file.
-    packet_bytes : int
-        Bytes of a packet.
+    `collectives`: in the order of the file. `packet_bytes`: bytes of a packet.
     """
 
     collectives: tuple[Collective, ...]
@@ -90,26 +75,13 @@ class Job:
 def read_job(path: str | os.PathLike[str], network: Network) -> Job:
     r"""Read a job for a network from a TOML file.
 
-    Parameters
-    ----------
-    path : str or path
-        A table ``[groups]`` names groups, each a text as `named_groups` reads it or a list of lists of nodes. Each
-        ``[[collectives]]`` has ``name``, ``task``, ``bytes`` as MPI counts them, and if need be ``groups`` (a name or a
-        text), ``after`` (a name or a list of names), ``root`` (a rank) and ``traffic`` (of an alltoallv, by name, its
-        packets of ``bytes`` bytes). ``packet``, at the top, is the bytes of a packet; without it, the longest message
-        is 16 packets.
-    network : Network
-        Whose terminals are meant.
+    `path`: a table ``[groups]`` names groups, each a text as `named_groups` reads it or a list of lists of nodes. Each
+    ``[[collectives]]`` has ``name``, ``task``, ``bytes`` as MPI counts them, and if need be ``groups`` (a name or a
+    text), ``after`` (a name or a list of names), ``root`` (a rank) and ``traffic`` (of an alltoallv, by name, its
+    packets of ``bytes`` bytes). ``packet``, at the top, is the bytes of a packet; without it, the longest message is 16
+    packets. `network`: whose terminals are meant. Raises `FileFormatError` if the file is missing or is not TOML.
+    Raises `TaskError` if it does not describe a job that fits the network, naming the collective.
 
-    Raises
-    ------
-    FileFormatError
-        If the file is missing or is not TOML.
-    TaskError
-        If it does not describe a job that fits the network, naming the collective.
-
-    Examples
-    --------
     >>> import gossamer, pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "job.toml"
     >>> _ = path.write_text('''

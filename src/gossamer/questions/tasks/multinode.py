@@ -24,20 +24,6 @@ from gossamer.questions.tasks.task import (
     whole_count,
 )
 
-__all__ = [
-    "Allreduce",
-    "GroupMultinodeBroadcast",
-    "MultinodeBroadcast",
-    "MultipleBroadcast",
-    "MultipleReduce",
-    "OfCounts",
-    "OnePerNode",
-    "PartialMultinodeBroadcast",
-    "PartialReduceScatter",
-    "PartialSumAllreduce",
-    "ReduceScatter",
-]
-
 
 class OnePerNode(Task):
     """A task with one message for each terminal. Message number: that terminal."""

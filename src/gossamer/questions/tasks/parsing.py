@@ -45,8 +45,6 @@ from gossamer.reading.node_lists import named_nodes, named_numbers, read_destina
 from gossamer.reading.quantities import Bytes, size
 from gossamer.reading.traffic_files import in_units, read_traffic
 
-__all__ = ["ALIASES", "TASKS", "TaskWords", "as_task", "asked_task", "check_words", "kind_of", "task", "task_from_dict"]
-
 # Every task by its classical and its modern names, those of MPI and of the collective libraries among them.
 #
 # A name is known however it is written: ``allgather``, ``all_gather``, ``AllGather``, ``MPI_Allgather``,

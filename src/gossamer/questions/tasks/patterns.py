@@ -57,27 +57,13 @@ PATTERNS: dict[str, str] = {
 def pattern(name: str, network: Network, *, seed: int = 0) -> IntArray:
     """Return the destination of every node under a named pattern.
 
-    Parameters
-    ----------
-    name : str
-        A key of ``PATTERNS``; case and underscores do not matter.
-    network : Network
-        With coordinates or without; patterns of coordinates need an array or torus.
-    seed : int
-        For ``random``; the others ignore it.
+    * `name` (str): a key of ``PATTERNS``; case and underscores do not matter.
+    * `network` (Network): with coordinates or without; patterns of coordinates need an array or torus.
+    * `seed` (int): for ``random``; the others ignore it.
 
-    Returns
-    -------
-    int32[N]
-        A permutation of the N terminals.
+    Returns: int32[N]: a permutation of the N terminals. Raises `TaskError` if the name is unknown, or the network is
+    not one that the pattern is defined on.
 
-    Raises
-    ------
-    TaskError
-        If the name is unknown, or the network is not one that the pattern is defined on.
-
-    Notes
-    -----
     ``transpose``: an R x C matrix is held row by row, with R the product of the first half of the sides, so that
     (i,j) sends to (j,i) on a square and (a,b) to (b,a) for halves of coordinates; without two dimensions N must be a
     square number. ``complement``: in an odd side the middle stays. ``shuffle``: node v sends to 2v, or to
@@ -86,13 +72,9 @@ def pattern(name: str, network: Network, *, seed: int = 0) -> IntArray:
     to the other quadrants. A first move of algorithm Q then packs four messages on every such node, and the smooth
     step has to take them across. O(N log N).
 
-    References
-    ----------
-    Han 1990, sections 1.3.4 (the BPC permutations) and 3.4 (the packed triangle); tornado and neighbor: Dally, Towles,
-    Principles and Practices of Interconnection Networks, Table 3.1.
+    Source: Han 1990, sections 1.3.4 (the BPC permutations) and 3.4 (the packed triangle); tornado and neighbor: Dally,
+    Towles, Principles and Practices of Interconnection Networks, Table 3.1.
 
-    Examples
-    --------
     >>> import gossamer
     >>> pattern("transpose", gossamer.network("array:3x3")).tolist()
     [0, 3, 6, 1, 4, 7, 2, 5, 8]
@@ -109,31 +91,16 @@ def pattern(name: str, network: Network, *, seed: int = 0) -> IntArray:
 def bit_permute_complement(network: Network, bits: Sequence[int], complement: int = 0) -> IntArray:
     """Return the destinations of a BPC permutation: the bits of the node number permuted, some of them complemented.
 
-    Parameters
-    ----------
-    network : Network
-        Of 2^k terminals.
-    bits : sequence of int
-        ``bits[i]`` is the bit of the origin that becomes bit i of the destination (bit 0 the least significant).
-    complement : int
-        Mask of the bits of the destination that are complemented.
+    * `network` (Network): of 2^k terminals.
+    * `bits` (sequence of int): ``bits[i]`` is the bit of the origin that becomes bit i of the destination (bit 0 the
+      least significant).
+    * `complement` (int): mask of the bits of the destination that are complemented.
 
-    Returns
-    -------
-    int32[N]
-        A permutation of the N terminals.
+    Returns: int32[N]: a permutation of the N terminals. Raises `TaskError` if the number of terminals is not 2^k,
+    `bits` is not a permutation of 0..k-1, or the mask has other bits.
 
-    Raises
-    ------
-    TaskError
-        If the number of terminals is not 2^k, `bits` is not a permutation of 0..k-1, or the mask has other bits.
+    Source: Han 1990, section 1.3.4; Nassimi and Sahni 1980.
 
-    References
-    ----------
-    Han 1990, section 1.3.4; Nassimi and Sahni 1980.
-
-    Examples
-    --------
     >>> import gossamer
     >>> bit_permute_complement(gossamer.network("array:2x4"), [1, 2, 0], complement=4).tolist()
     [4, 0, 5, 1, 6, 2, 7, 3]
@@ -257,27 +224,13 @@ def random_partial(
 ) -> IntArray:
     """Return a random partial permutation: random sources, each with a random destination of its own.
 
-    Parameters
-    ----------
-    network : Network
-        Any.
-    messages, density : int or float
-        How many nodes send, or which share of them, 0..1. Give one of the two.
-    seed : int
-        Of the random choices.
+    * `network` (Network): any.
+    * `messages`, `density` (int or float): how many nodes send, or which share of them, 0..1. Give one of the two.
+    * `seed` (int): of the random choices.
 
-    Returns
-    -------
-    int32[N]
-        The destination of every node, -1 if it sends nothing.
+    Returns: int32[N]: the destination of every node, -1 if it sends nothing. Raises `TaskError` if not exactly one of
+    `messages` and `density` is given, or it is out of range.
 
-    Raises
-    ------
-    TaskError
-        If not exactly one of `messages` and `density` is given, or it is out of range.
-
-    Examples
-    --------
     >>> import gossamer
     >>> (random_partial(gossamer.network("array:4x4"), 5) >= 0).sum()
     np.int64(5)
@@ -297,22 +250,12 @@ def random_partial(
 def thinned(destination: npt.ArrayLike, density: float, *, seed: int = 0) -> IntArray:
     """Return destinations of which a random share is kept, the others made -1.
 
-    Parameters
-    ----------
-    destination : int[N]
-        The destination of every node, -1 for none.
-    density : float
-        The share of the messages that is kept, 0..1, rounded to a whole number of messages.
-    seed : int
-        Of the random choice.
+    * `destination` (int[N]): the destination of every node, -1 for none.
+    * `density` (float): the share of the messages that is kept, 0..1, rounded to a whole number of messages.
+    * `seed` (int): of the random choice.
 
-    Raises
-    ------
-    TaskError
-        If `density` is out of range.
+    Raises `TaskError` if `density` is out of range.
 
-    Examples
-    --------
     >>> thinned([3, 2, 1, 0], 0.5).tolist()
     [3, -1, 1, -1]
     """
@@ -328,29 +271,14 @@ def random_disjoint_sets(
 ) -> tuple[tuple[int, ...], ...]:
     """Return random disjoint sets of destinations for random sources, as one-to-many routing takes them.
 
-    Parameters
-    ----------
-    network : Network
-        Any.
-    sources : int
-        How many nodes send a message, 0..N.
-    density : float
-        The share of the nodes that are a destination, 0..1; at least one for each source.
-    seed : int
-        Of the random choices.
+    * `network` (Network): any.
+    * `sources` (int): how many nodes send a message, 0..N.
+    * `density` (float): the share of the nodes that are a destination, 0..1; at least one for each source.
+    * `seed` (int): of the random choices.
 
-    Returns
-    -------
-    tuple of tuple of int
-        The destinations of every node, empty if it sends nothing.
+    Returns: tuple of tuple of int: the destinations of every node, empty if it sends nothing. Raises `TaskError` if
+    `sources` or `density` is out of range.
 
-    Raises
-    ------
-    TaskError
-        If `sources` or `density` is out of range.
-
-    Examples
-    --------
     >>> import gossamer
     >>> random_disjoint_sets(gossamer.network("array:2x2"), 2)
     ((2,), (), (0, 1, 3), ())
@@ -370,13 +298,8 @@ def random_disjoint_sets(
 def permutation(name: str, network: Network, *, density: float = 1.0, seed: int = 0) -> Permutation:
     """Return the permutation task of a named pattern, of which a random share `density` of the messages is kept.
 
-    Raises
-    ------
-    TaskError
-        As `pattern` and `thinned` do.
+    Raises `TaskError`: as `pattern` and `thinned` do.
 
-    Examples
-    --------
     >>> import gossamer
     >>> permutation("reversal", gossamer.network("array:2x2")).destination
     (3, 2, 1, 0)
@@ -388,13 +311,8 @@ def permutation(name: str, network: Network, *, density: float = 1.0, seed: int 
 def one_to_many(name: str, network: Network, *, density: float = 1.0, seed: int = 0) -> OneToManyRouting:
     """Return a one-to-many routing: ``random:M`` for M random sources with disjoint sets, or a permutation's pattern.
 
-    Raises
-    ------
-    TaskError
-        If the name is unknown or M is out of range.
+    Raises `TaskError` if the name is unknown or M is out of range.
 
-    Examples
-    --------
     >>> import gossamer
     >>> one_to_many("random:1", gossamer.network("array:3")).destinations
     ((), (), (0, 1, 2))
@@ -442,31 +360,15 @@ def traffic_matrix(
 ) -> Matrix:
     """Return how many packets each terminal sends to each other under a named pattern of traffic.
 
-    Parameters
-    ----------
-    name : str
-        A key of ``TRAFFIC``; case and underscores do not matter.
-    network : Network
-        Whose terminals send.
-    packets : int
-        What the pattern says of packets.
-    share, exponent, radius
-        Of ``hot-spot``, ``zipf`` and ``stencil``; the others ignore them.
-    seed : int
-        For ``zipf``, ``permutation`` and ``h-relation``.
+    * `name` (str): a key of ``TRAFFIC``; case and underscores do not matter.
+    * `network` (Network): whose terminals send.
+    * `packets` (int): what the pattern says of packets.
+    * `share`, `exponent`, `radius`: of ``hot-spot``, ``zipf`` and ``stencil``; the others ignore them.
+    * `seed` (int): for ``zipf``, ``permutation`` and ``h-relation``.
 
-    Returns
-    -------
-    int64[n, n]
-        Entry (u, v) is what node u sends to node v; the diagonal is 0.
+    Returns: int64[n, n]: entry (u, v) is what node u sends to node v; the diagonal is 0. Raises `TaskError` if the name
+    is unknown, a number is out of range, or the network is not one that the pattern is defined on.
 
-    Raises
-    ------
-    TaskError
-        If the name is unknown, a number is out of range, or the network is not one that the pattern is defined on.
-
-    Examples
-    --------
     >>> import gossamer
     >>> traffic_matrix("zipf", gossamer.network("ring:4"), packets=10, seed=1).sum(axis=1).tolist()
     [10, 10, 10, 10]
@@ -491,13 +393,8 @@ def traffic_matrix(
 def named_traffic(text: str, network: Network, seed: int = 0) -> Matrix:
     """Return the traffic that a word such as ``zipf:packets=64,exponent=1.2`` names; see `traffic_matrix`.
 
-    Raises
-    ------
-    TaskError
-        If the word is malformed, or as `traffic_matrix` does.
+    Raises `TaskError` if the word is malformed, or as `traffic_matrix` does.
 
-    Examples
-    --------
     >>> import gossamer
     >>> named_traffic("hot-spot:packets=2,share=1", gossamer.network("ring:3")).tolist()
     [[0, 2, 2], [6, 0, 2], [6, 2, 0]]

@@ -12,8 +12,6 @@ from gossamer.errors import TaskError
 from gossamer.networks.network import Network
 from gossamer.questions.tasks.task import COMBINE, COPY, Ids, Messages, Task, check_node, node_number, to_all, to_one
 
-__all__ = ["Broadcast", "Gather", "Reduce", "Rooted", "Scatter"]
-
 
 @dataclass(frozen=True)
 class Rooted(Task):

@@ -13,8 +13,6 @@ from gossamer.errors import TaskError
 from gossamer.networks.network import Network
 from gossamer.questions.tasks.task import COPY, Ids, Messages, Task, listed, node_numbers, to_one
 
-__all__ = ["OneToManyRouting", "Permutation"]
-
 
 @dataclass(frozen=True)
 class Permutation(Task):

@@ -30,25 +30,6 @@ from gossamer.errors import TaskError, shown
 from gossamer.networks.network import Network
 from gossamer.reading import whole
 
-__all__ = [
-    "ALLCOMBINE",
-    "COMBINE",
-    "COPY",
-    "MOVE",
-    "Ids",
-    "Messages",
-    "OfActive",
-    "Task",
-    "check_node",
-    "listed",
-    "node_number",
-    "node_numbers",
-    "node_set",
-    "to_all",
-    "to_one",
-    "whole_count",
-]
-
 Ids = npt.NDArray[np.int64]
 
 _MOST = 2**63 - 1

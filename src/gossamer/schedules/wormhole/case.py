@@ -19,28 +19,15 @@ class WormholeCase(Case):
 
     Of the rules only the ports count: whether a node sends and receives on all its channels in a step, or on one.
 
-    Parameters
-    ----------
-    network : Network
-        An array, a torus, or any network of at most 2,048 nodes.
-    task : Task
-        What must be communicated.
-    cost : LinearCost, optional
-        What steps cost. Default: `LinearCost()`.
-    rules : Rules, optional
-        The ports. Default: all.
-    seed : int
-        For algorithms that make random choices.
-    channels : Channels, optional
-        Those of the network, where they are known.
+    * `network` (Network): an array, a torus, or any network of at most 2,048 nodes.
+    * `task` (Task): what must be communicated.
+    * `cost` (LinearCost): what steps cost. Default: `LinearCost()`.
+    * `rules` (Rules): the ports. Default: all.
+    * `seed` (int): for algorithms that make random choices.
+    * `channels` (Channels): those of the network, where they are known.
 
-    Raises
-    ------
-    NetworkError, TaskError
-        If the network is not for wormhole messages, or the task does not fit it.
+    Raises `NetworkError` or `TaskError` if the network is not for wormhole messages, or the task does not fit it.
 
-    Examples
-    --------
     >>> import gossamer
     >>> case = WormholeCase(gossamer.network("torus:4x4"), gossamer.task("allgather"))
     >>> case.channels.sides, case.sources

@@ -50,20 +50,12 @@ class WormTable(Protocol):
 class Worm(NamedTuple):
     """One wormhole message on its way.
 
-    Attributes
-    ----------
-    step : int
-        When.
-    source, target : int
-        Where it begins and ends.
-    channels : tuple of int
-        What it holds, in order; numbers as in `gossamer.schedules.wormhole.channels.Channels`.
-    pieces : tuple of int
-        Rows of the schedule's table of pieces; none for a control message.
-    length : int
-        Bytes.
-    text : str
-        All of it in words; ``str(worm)`` is the same.
+    * `step` (int): when.
+    * `source`, `target` (int): where it begins and ends.
+    * `channels` (tuple of int): what it holds, in order; numbers as in `gossamer.schedules.wormhole.channels.Channels`.
+    * `pieces` (tuple of int): rows of the schedule's table of pieces; none for a control message.
+    * `length` (int): bytes.
+    * `text` (str): all of it in words; ``str(worm)`` is the same.
     """
 
     step: int
@@ -81,18 +73,11 @@ class Worm(NamedTuple):
 def worms(schedule: WormTable) -> Iterator[Worm]:
     """Yield the messages of a wormhole schedule in order, each with what it is in words.
 
-    Parameters
-    ----------
-    schedule : WormholeSchedule
-        It need not be valid.
+    `schedule` (WormholeSchedule): it need not be valid.
 
-    Notes
-    -----
     O(channels that messages cross + pieces that they carry) time. `WormholeSchedule.to_arrow` and `to_frame` have the
     numbers in columns.
 
-    Examples
-    --------
     >>> import gossamer
     >>> from gossamer.questions.costs import LinearCost
     >>> cost = LinearCost(message_bytes=4)
@@ -147,20 +132,13 @@ def _carried(schedule: WormTable, pieces: npt.NDArray[np.int32]) -> str:
 def to_arrow(schedule: WormTable) -> Any:
     """Return the messages of a wormhole schedule as an Arrow table.
 
-    Returns
-    -------
-    pyarrow.Table
-        One row a wormhole message, by step: int32 ``step``; float64 ``start`` and ``end`` of the step, in the unit of
-        the cost; int32 ``source``, ``target``; ``channels``, the list of the channels that it holds, in order; int64
-        ``length`` in bytes; int32 ``pieces`` that it carries; int64 ``message``, the number of the task's message if
-        they are all of one, else -1; ``control``; and ``phase``, a name. No value is null.
+    Returns: one row a wormhole message, by step: int32 ``step``; float64 ``start`` and ``end`` of the step, in the unit
+    of the cost; int32 ``source``, ``target``; ``channels``, the list of the channels that it holds, in order; int64
+    ``length`` in bytes; int32 ``pieces`` that it carries; int64 ``message``, the number of the task's message if they
+    are all of one, else -1; ``control``; and ``phase``, a name. No value is null.
 
-    Notes
-    -----
     O(channels that messages cross + pieces that they carry) time.
 
-    Examples
-    --------
     >>> import gossamer
     >>> from gossamer.questions.costs import LinearCost
     >>> cost = LinearCost(message_bytes=4)
@@ -200,9 +178,6 @@ def to_arrow(schedule: WormTable) -> Any:
 def to_frame(schedule: WormTable) -> Any:
     """Return the messages of a wormhole schedule as a data frame of pandas, with the columns of `to_arrow`.
 
-    Raises
-    ------
-    NotApplicableError
-        If pandas is not installed.
+    Raises `NotApplicableError` if pandas is not installed.
     """
     return frame(lambda: to_arrow(schedule))

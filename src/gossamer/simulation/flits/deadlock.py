@@ -102,20 +102,9 @@ def dependencies(schedule: WormholeSchedule, port: npt.NDArray[np.integer]) -> D
     for every control message that its source received in earlier steps; and until the message before it on the same
     source queue has left the source. A control message waits for all that its source received in earlier steps.
 
-    Parameters
-    ----------
-    schedule : WormholeSchedule
-        With M messages.
-    port : int array, shape (M,)
-        The source queue of each message at its source.
+    `schedule` (WormholeSchedule): with M messages. `port` (int array, shape (M,)): the source queue of each message at
+    its source. Raises `ScheduleError` if a message carries a piece that its source has not received in an earlier step.
 
-    Raises
-    ------
-    ScheduleError
-        If a message carries a piece that its source has not received in an earlier step.
-
-    Notes
-    -----
     O(total number of pieces in all messages, and control messages times receipts of their nodes).
     """
     m, n = schedule.message_count, schedule.network.node_count
@@ -226,8 +215,6 @@ class Deadlock:
 def find_deadlock(fabric: Fabric, state: State) -> Deadlock | None:
     """Return a deadlock among the flits in the network, or None if every one of them can still leave.
 
-    Notes
-    -----
     A queue is alive if its front flit can leave the network, enter a free slot, or take a free virtual channel, or if
     what it waits for is alive. The others wait for ever. O(queues) for each link of the longest chain of waits.
     """

@@ -26,14 +26,7 @@ Integers = npt.NDArray[np.integer]
 def read_demands(path: str | os.PathLike[str]) -> npt.NDArray[np.float64]:
     """Read a square table of numbers: a ``.npy`` file, or text of one row a line (``#`` begins a comment).
 
-    Returns
-    -------
-    float64[T, T]
-
-    Raises
-    ------
-    FileFormatError
-        If the file is missing or unreadable, or holds anything else.
+    Returns: float64[T, T]. Raises `FileFormatError` if the file is missing or unreadable, or holds anything else.
     """
     name = file_name(path)
     if str(path).lower().endswith(".npy"):
@@ -241,8 +234,6 @@ def shortest_displacement(
 
     Half way round a ring both directions are as short: `random` chooses, and without it the message goes up.
 
-    Examples
-    --------
     >>> import gossamer
     >>> c = Channels(gossamer.network("torus:4x5"))
     >>> shortest_displacement(c, np.array([0]), np.array([14])).tolist()

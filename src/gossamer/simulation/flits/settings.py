@@ -246,15 +246,9 @@ _MOST_FLITS = 1 << 20
 class MessageLengths:
     """Lengths of messages and their shares, such as 80 % of one flit and 20 % of five.
 
-    Attributes
-    ----------
-    flits : tuple of int
-        The lengths.
-    shares : tuple of float
-        The share of the messages of each, which sum up to 1.
+    `flits` (tuple of int): the lengths. `shares` (tuple of float): the share of the messages of each, which sum up to
+    1.
 
-    Examples
-    --------
     >>> MessageLengths.of("1:0.8,5:0.2").mean
     1.8
     >>> str(MessageLengths.of(8))

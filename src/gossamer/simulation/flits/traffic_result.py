@@ -106,22 +106,13 @@ def _student(freedom: float) -> float:
 def settled(samples: npt.ArrayLike) -> bool:
     """Return whether a series has been steady for its later half, by the marginal standard error rule (MSER).
 
-    Parameters
-    ----------
-    samples : array_like of float, shape (n,)
-        Equally spaced in time.
+    `samples` (array_like of float, shape (n,)): equally spaced in time.
 
-    Notes
-    -----
     The rule leaves out as many of the first samples as make the standard error of the mean of the rest least. If that
     is more than half of them, the series has not settled. Fewer than 32 samples never have. O(n).
 
-    References
-    ----------
-    White 1997, with the rule MSER.
+    Source: White 1997, with the rule MSER.
 
-    Examples
-    --------
     >>> settled([1 - 0.7**k for k in range(64)]), settled(range(64))
     (True, False)
     """

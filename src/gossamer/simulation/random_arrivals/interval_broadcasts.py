@@ -131,21 +131,13 @@ _BATCHES = 20
 class IntervalScheme:
     """The interval scheme on one array or torus with equal sides.
 
-    Attributes
-    ----------
-    network : Network
-        An array or torus of d dimensions of p nodes each (p >= 3 on a torus), or a hypercube (p = 2).
-    split : bool
-        Whether packets are split in parts (9a, 10a) or stay whole (9b, 10b).
-    control_time : Fraction
-        Steps of a control packet on a link, t_p.
+    * `network` (Network): an array or torus of d dimensions of p nodes each (p >= 3 on a torus), or a hypercube (p =
+      2).
+    * `split` (bool): whether packets are split in parts (9a, 10a) or stay whole (9b, 10b).
+    * `control_time` (Fraction): steps of a control packet on a link, t_p.
 
-    References
-    ----------
-    Varvarigos and Bertsekas 1994, section 5.
+    Source: Varvarigos and Bertsekas 1994, section 5.
 
-    Examples
-    --------
     >>> import gossamer
     >>> scheme = interval_scheme(gossamer.network("torus:5x5"), control_time="1/10")
     >>> scheme.per_packet, scheme.fixed, float(round(scheme.stable_utilization, 3))
@@ -195,15 +187,9 @@ class IntervalScheme:
     def length(self, active: int, exact: bool = False) -> Fraction:
         """Return the length of an interval with `active` nodes, in steps.
 
-        Parameters
-        ----------
-        active : int
-            M, 0..N.
-        exact : bool
-            Whether to take the time of the partial multinode broadcast itself instead of ``V + X M``.
+        `active` (int): M, 0..N. `exact` (bool): whether to take the time of the partial multinode broadcast itself
+        instead of ``V + X M``.
 
-        Notes
-        -----
         An interval without packets lasts as long as the reservation part, V or the exact one: the nodes must find out
         that there are none.
         """
@@ -238,10 +224,7 @@ class IntervalScheme:
     def delay_bound(self, rate: Fraction) -> Fraction:
         """Return the upper bound (11) on the mean delay in steps.
 
-        Raises
-        ------
-        ModelError
-            If `rate` is not below `largest_rate`.
+        Raises `ModelError` if `rate` is not below `largest_rate`.
         """
         self._check_rate(rate)
         x, v, rho = self.per_packet, self.fixed, self.utilization(rate)
@@ -344,24 +327,14 @@ class IntervalScheme:
 class IntervalRun:
     """What a simulation of the interval scheme measured.
 
-    Attributes
-    ----------
-    scheme : IntervalScheme
-        What was simulated.
-    rate : Fraction
-        Arrivals per node and step.
-    exact : bool
-        Whether intervals lasted as long as their broadcasts.
-    batch_means : float64[20]
-        Mean delay of each batch of packets, in steps.
-    intervals, packets : int
-        Intervals simulated, packets served.
-    mean_active : float
-        Mean number of active nodes of an interval.
-    most_waiting : int
-        Most packets that waited at once.
-    duration : float
-        Simulated time in steps.
+    * `scheme` (IntervalScheme): what was simulated.
+    * `rate` (Fraction): arrivals per node and step.
+    * `exact` (bool): whether intervals lasted as long as their broadcasts.
+    * `batch_means` (float64[20]): mean delay of each batch of packets, in steps.
+    * `intervals`, `packets` (int): intervals simulated, packets served.
+    * `mean_active` (float): mean number of active nodes of an interval.
+    * `most_waiting` (int): most packets that waited at once.
+    * `duration` (float): simulated time in steps.
     """
 
     scheme: IntervalScheme
@@ -453,10 +426,7 @@ class IntervalBroadcasts:
     It is simulated with Poisson arrivals at all nodes in continuous time, without ties or choices, for a number of
     packets of its own, and measures broadcasts only.
 
-    Parameters
-    ----------
-    scheme : IntervalScheme
-        On its network.
+    `scheme` (IntervalScheme): on its network.
     """
 
     name = "varvarigos-bertsekas"

@@ -42,16 +42,10 @@ MOST_TURNS = 10**7
 class Setup:
     """What every run of a simulation has in common.
 
-    Attributes
-    ----------
-    tables : SchemeTables
-        The scheme, prepared for its rules.
-    settings : Settings
-        How it is simulated.
-    rate : float
-        Broadcasts per generating node and step.
-    count, lead : int
-        Broadcasts measured, and broadcasts before them.
+    * `tables` (SchemeTables): the scheme, prepared for its rules.
+    * `settings` (Settings): how it is simulated.
+    * `rate` (float): broadcasts per generating node and step.
+    * `count`, `lead` (int): broadcasts measured, and broadcasts before them.
     """
 
     tables: SchemeTables
@@ -217,16 +211,10 @@ def replicate(
 ) -> Replication:
     """Run once: warm up, measure, and go on until every measured broadcast is finished.
 
-    Parameters
-    ----------
-    setup : Setup
-        What to run.
-    seeds : SeedSequence
-        Of this run alone.
-    title : str
-        For the lines of progress.
-    progress : callable, optional
-        Told a line of text after every chunk of requests.
+    * `setup` (Setup): what to run.
+    * `seeds` (SeedSequence): of this run alone.
+    * `title` (str): for the lines of progress.
+    * `progress` (callable): told a line of text after every chunk of requests.
     """
     run = _Running(setup, seeds, title, progress)
     machine, parts = run.machine, setup.tables.scheme.parts

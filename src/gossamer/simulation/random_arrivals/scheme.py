@@ -29,21 +29,14 @@ KINDS = ("broadcast", "unicast", "multicast")
 class RequestKinds:
     """What kinds of requests the choices of a scheme are.
 
-    Attributes
-    ----------
-    names : tuple of str
-        The kinds that occur, of `KINDS`.
-    share : tuple of float
-        Part of the requests that are of each kind.
-    kind : int32[C]
-        Place in `names` of each choice.
-    reached : int64[S, C]
-        Nodes that must receive, for each source's choices.
-    needed : float64[S]
-        Transmissions that a request needs on average: nodes to be reached for a broadcast, links of its tree or path
-        for others. The load factor counts them.
-    distance : tuple of (float, float)
-        For each kind the mean distance to a receiver and to the farthest receiver, in hops: delays are at least that.
+    * `names` (tuple of str): the kinds that occur, of `KINDS`.
+    * `share` (tuple of float): part of the requests that are of each kind.
+    * `kind` (int32[C]): place in `names` of each choice.
+    * `reached` (int64[S, C]): nodes that must receive, for each source's choices.
+    * `needed` (float64[S]): transmissions that a request needs on average: nodes to be reached for a broadcast, links
+      of its tree or path for others. The load factor counts them.
+    * `distance` (tuple of (float, float)): for each kind the mean distance to a receiver and to the farthest receiver,
+      in hops: delays are at least that.
     """
 
     names: tuple[str, ...]

@@ -25,12 +25,7 @@ NONE = float("nan")
 class LoadLimit:
     """The load at which a scheme can no longer be stable.
 
-    Attributes
-    ----------
-    load : float
-        Load factor.
-    meaning : str
-        What happens there, in a clause that the load ends.
+    `load` (float): load factor. `meaning` (str): what happens there, in a clause that the load ends.
     """
 
     load: float
@@ -44,29 +39,18 @@ class LoadLimit:
 class Delays:
     """Delays of one scheme at one load; times in steps.
 
-    Attributes
-    ----------
-    network, scheme : str
-        Spec and name.
-    load : float
-        Load factor.
-    limit : LoadLimit
-        From which load on the scheme is not stable.
-    stable : bool
-        Whether delays settle; False also where the load is not below the limit, and was not simulated.
-    reason : str
-        Why it is not stable.
-    reception, broadcast : ConfidenceInterval
-        Mean delays with 95% confidence; without a mean where not stable or not measured.
-    reception_bound, broadcast_bound : float
-        Lower bounds; nan where none holds (arrivals that are not Poisson have only those by distance). That of
-        broadcasts is 97.5% certain where it is the lower end of `in_flight_bound`.
-    broadcast_upper_bound : float
-        Upper bound; nan where none is proved.
-    reception_estimate, broadcast_estimate : float
-        What theory expects, no bound; nan where there is none.
-    result : Result or None
-        All that the simulation of the queues measured.
+    * `network`, `scheme` (str): spec and name.
+    * `load` (float): load factor.
+    * `limit` (LoadLimit): from which load on the scheme is not stable.
+    * `stable` (bool): whether delays settle; False also where the load is not below the limit, and was not simulated.
+    * `reason` (str): why it is not stable.
+    * `reception`, `broadcast` (ConfidenceInterval): mean delays with 95% confidence; without a mean where not stable or
+      not measured.
+    * `reception_bound`, `broadcast_bound` (float): lower bounds; nan where none holds (arrivals that are not Poisson
+      have only those by distance). That of broadcasts is 97.5% certain where it is the lower end of `in_flight_bound`.
+    * `broadcast_upper_bound` (float): upper bound; nan where none is proved.
+    * `reception_estimate`, `broadcast_estimate` (float): what theory expects, no bound; nan where there is none.
+    * `result` (Result or None): all that the simulation of the queues measured.
     """
 
     network: str
@@ -152,10 +136,7 @@ _STEPS = 10_000.0
 class TreeBroadcasts:
     """A scheme whose broadcasts travel on trees; see `RandomBroadcasts`.
 
-    Parameters
-    ----------
-    scheme : Scheme
-        How broadcasts travel.
+    `scheme` (Scheme): how broadcasts travel.
     """
 
     def __init__(self, scheme: Scheme) -> None:

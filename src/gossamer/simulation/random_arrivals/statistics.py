@@ -79,17 +79,10 @@ def batch_means(total: npt.ArrayLike, count: npt.ArrayLike) -> ConfidenceInterva
 
     The series is cut in 20 batches; where neighboring batches are correlated by more than 0.2, in 10.
 
-    Parameters
-    ----------
-    total, count : array_like, shape (K,)
-        Sum and number of observations in each of K consecutive cells.
+    `total`, `count` (array_like, shape (K,)): sum and number of observations in each of K consecutive cells.
 
-    References
-    ----------
-    Law, Simulation Modeling and Analysis, section 9.5.3.
+    Source: Law, Simulation Modeling and Analysis, section 9.5.3.
 
-    Examples
-    --------
     >>> batch_means([2.0, 4.0, 6.0, 8.0], [2, 2, 2, 2]).mean
     2.5
     """
@@ -126,12 +119,8 @@ def warmup_end(series: npt.ArrayLike) -> int:
     Values are averaged in fives; the cut is where the squared standard error of the rest is least. A cut in the second
     half means that the series has not settled; its length is then returned.
 
-    References
-    ----------
-    White, An effective truncation heuristic for bias reduction in simulation output, Simulation 69 (1997).
+    Source: White, An effective truncation heuristic for bias reduction in simulation output, Simulation 69 (1997).
 
-    Examples
-    --------
     >>> warmup_end([0, 0, 0, 0, 0] + [5, 6, 4, 5, 5] * 20)
     5
     """
@@ -150,24 +139,15 @@ def warmup_end(series: npt.ArrayLike) -> int:
 def grows(backlog: npt.ArrayLike, served: float, busiest: float = 0.0) -> bool:
     """Say whether a backlog grows without limit.
 
-    Parameters
-    ----------
-    backlog : array_like, shape (K,)
-        Transmissions still to be made, at K moments spread evenly over the run.
-    served : float
-        Transmissions made in that time.
-    busiest : float
-        Part of the time that the busiest link was busy.
+    * `backlog` (array_like, shape (K,)): transmissions still to be made, at K moments spread evenly over the run.
+    * `served` (float): transmissions made in that time.
+    * `busiest` (float): part of the time that the busiest link was busy.
 
-    Notes
-    -----
     In an unstable network the backlog grows in proportion to time, so that its means over the quarters of a run that
     begins empty are as 1 : 3 : 5 : 7. It is said to grow if every quarter's mean is above that of the one before, the
     last is at least 1.2 times the third and 1.6 times the second, and the growth from the first to the last is over 1%
     of what was served; 0.05% is enough where a link was busy 99.8% of the time, since it may be one of few.
 
-    Examples
-    --------
     >>> grows(np.arange(100.0), 1000.0), grows(np.ones(100), 1000.0)
     (True, False)
     """
@@ -230,16 +210,11 @@ class Histogram:
 class KindDelays:
     """Delays of the requests of one kind, in steps.
 
-    Attributes
-    ----------
-    name : str
-        The kind.
-    share : float
-        Its part of the requests.
-    reception, last : ConfidenceInterval
-        Mean delay to a receipt and to the last receipt of a request, with 95% confidence.
-    reception_bound, last_bound : float
-        Mean distances in hops: no delay is less on average.
+    * `name` (str): the kind.
+    * `share` (float): its part of the requests.
+    * `reception`, `last` (ConfidenceInterval): mean delay to a receipt and to the last receipt of a request, with 95%
+      confidence.
+    * `reception_bound`, `last_bound` (float): mean distances in hops: no delay is less on average.
     """
 
     name: str

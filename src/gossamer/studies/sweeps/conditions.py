@@ -39,12 +39,7 @@ class _MissingError(Exception):
 class Condition:
     """A formula that was read.
 
-    Attributes
-    ----------
-    text : str
-        As it was given.
-    names : frozenset of str
-        The names in it that are no functions.
+    `text` (str): as it was given. `names` (frozenset of str): the names in it that are no functions.
     """
 
     text: str
@@ -54,10 +49,7 @@ class Condition:
     def value(self, look_up: Callable[[str], Any]) -> Any:
         """Return the value, with names looked up; None if one of them is None or there is no value, as of 1/0.
 
-        Raises
-        ------
-        ModelError
-            If values do not go together, as ``network < 3``.
+        Raises `ModelError` if values do not go together, as ``network < 3``.
         """
         try:
             return _value(self._tree, look_up)
@@ -76,23 +68,11 @@ class Condition:
 def formula(text: str, known: Iterable[str] | None = None) -> Condition:
     """Read a formula.
 
-    Parameters
-    ----------
-    text : str
-        Numbers, sizes such as ``64KiB``, texts in quotes, names, ``+ - * / // %  **``, comparisons (also ``in`` and
-        ``not in`` with lists in brackets), ``and``, ``or``, ``not``, ``a if b else c``, and the functions ``min``,
-        ``max``, ``abs``, ``sqrt``, ``log2``, ``log``, ``ceil``, ``floor`` and ``round``.
-        A single ``=`` is read as ``==``.
-    known : iterable of str, optional
-        The names that may be in it.
+    `text` (str): numbers, sizes such as ``64KiB``, texts in quotes, names, ``+ - * / // %  **``, comparisons (also
+    ``in`` and ``not in`` with lists in brackets), ``and``, ``or``, ``not``, ``a if b else c``, and the functions
+    ``min``, ``max``, ``abs``, ``sqrt``, ``log2``, ``log``, ``ceil``, ``floor`` and ``round``. A single ``=`` is read as
+    ``==``. `known` (iterable of str): the names that may be in it. Raises `ModelError` if it is anything else.
 
-    Raises
-    ------
-    ModelError
-        If it is anything else.
-
-    Examples
-    --------
     >>> formula("2 <= nodes / 8 < 100").holds({"nodes": 64}.get)
     True
     >>> formula("__import__('os')")

@@ -41,10 +41,7 @@ __all__ = [
 class InProcess:
     """One point after the other in this process.
 
-    Parameters
-    ----------
-    memory : int
-        Bytes that a point may have; one that certainly needs more is refused.
+    `memory` (int): bytes that a point may have; one that certainly needs more is refused.
     """
 
     def __init__(self, memory: int) -> None:
@@ -73,22 +70,14 @@ _PATIENCE = "20s"
 class Distributed:
     """The workers of a Dask cluster; needs the extra ``dask``.
 
-    Parameters
-    ----------
-    scheduler : str or None
-        Address of the scheduler, such as ``tcp://10.0.0.1:8786``; None starts a cluster of this machine.
-    jobs : int
-        Workers of the cluster of this machine.
+    `scheduler` (str or None): address of the scheduler, such as ``tcp://10.0.0.1:8786``; None starts a cluster of this
+    machine. `jobs` (int): workers of the cluster of this machine.
 
-    Attributes
-    ----------
-    deaths : list of str
-        Points at which workers died again and again; what Dask tries again with success is not told.
+    `deaths` (list of str): points at which workers died again and again; what Dask tries again with success is not
+    told.
 
-    Raises
-    ------
-    ModelError
-        If Dask is not there, the scheduler does not answer, has no workers, or these have another gossamer.
+    Raises `ModelError` if Dask is not there, the scheduler does not answer, has no workers, or these have another
+    gossamer.
     """
 
     def __init__(self, scheduler: str | None, jobs: int) -> None:
@@ -234,22 +223,15 @@ def engine_of(
 ) -> Engine:
     """Return an engine.
 
-    Parameters
-    ----------
-    name : {"in-process", "processes", "dask"}
-        One point after the other here; worker processes; the workers of a Dask cluster (the extra ``dask``).
-    jobs : int, optional
-        Points at once. Default: one a processor. In-process it is always one.
-    memory : int or str, optional
-        Bytes that all points together may have, such as ``"8GiB"``. Default: four fifths of what is free. Of a
-        cluster it is the workers' own limit.
-    scheduler : str, optional
-        Address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``. Default: a cluster of this machine.
+    * `name` ({"in-process", "processes", "dask"}): one point after the other here; worker processes; the workers of a
+      Dask cluster (the extra ``dask``).
+    * `jobs` (int): points at once. Default: one a processor. In-process it is always one.
+    * `memory` (int or str): bytes that all points together may have, such as ``"8GiB"``. Default: four fifths of what
+      is free. Of a cluster it is the workers' own limit.
+    * `scheduler` (str): address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``. Default: a cluster of this
+      machine.
 
-    Raises
-    ------
-    ModelError
-        If a value is illegal, or does not go with the engine.
+    Raises `ModelError` if a value is illegal, or does not go with the engine.
     """
     choice(name, "engine", ENGINES)
     if scheduler is not None and name != "dask":

@@ -47,22 +47,14 @@ _ROOTED = (tasks.Broadcast, tasks.Scatter, tasks.Gather, tasks.Reduce)
 class Fault:
     """One failure, and what it costs.
 
-    Attributes
-    ----------
-    links : str
-        The cables that fail.
-    stands_for : int
-        How many failures are equal to it by a symmetry of the network, itself included.
-    time, bound : Fraction or None
-        Completion time and largest lower bound, in seconds or in the unit of the cost; None if nothing was planned.
-    slowdown : float or None
-        The time over that of the sound network.
-    algorithm : str
-        By which algorithm.
-    refusal : str
-        Why nothing was planned, or an empty text.
-    file : str
-        Where the schedule is, or an empty text.
+    * `links` (str): the cables that fail.
+    * `stands_for` (int): how many failures are equal to it by a symmetry of the network, itself included.
+    * `time`, `bound` (Fraction or None): completion time and largest lower bound, in seconds or in the unit of the
+      cost; None if nothing was planned.
+    * `slowdown` (float or None): the time over that of the sound network.
+    * `algorithm` (str): by which algorithm.
+    * `refusal` (str): why nothing was planned, or an empty text.
+    * `file` (str): where the schedule is, or an empty text.
     """
 
     links: str
@@ -306,13 +298,8 @@ def planned_failures(
 ) -> list[tuple[tuple[int, ...], int]]:
     """Return the cables of each failure that `faults` plans, and for how many failures it stands.
 
-    Parameters
-    ----------
-    network, task, links, sample, seed
-        As for `faults`, a network and a task.
+    `network`, `task`, `links`, `sample`, `seed`: as for `faults`, a network and a task.
 
-    Examples
-    --------
     >>> from gossamer.networks import ring
     >>> planned_failures(ring(5), as_task("allgather"), links=2)
     [((0, 1), 5), ((0, 3), 5)]

@@ -79,12 +79,8 @@ class TrafficPoint:
 class SaturationPoint:
     """The search for the largest load that a network accepts.
 
-    Attributes
-    ----------
-    network, pattern, settings
-        As of `TrafficPoint`.
-    resolution : float
-        See `gossamer.simulation.flits.saturation_throughput`.
+    `network`, `pattern`, `settings`: as of `TrafficPoint`. `resolution` (float): see
+    `gossamer.simulation.flits.saturation_throughput`.
     """
 
     network: Network

@@ -134,20 +134,13 @@ class SizePlans(Tabled):
 
     Iterating gives one mapping of plain values a size, which pandas reads.
 
-    Attributes
-    ----------
-    sizes : tuple of int
-        The bytes, ascending.
-    best : tuple of Outcome
-        The plan for each size.
-    crossovers : tuple of Crossover
-        From where on the plan for more bytes is faster than that for fewer, ascending, told of other plans alone; of
-        usual algorithms, where the fastest of these changes.
-    beside : tuple of tuple of Beside
-        For each size the usual rings, trees and exchanges, each with the number of packets a message that takes least;
-        none where they were not asked for.
-    remark : str
-        Why there are none, or an empty text.
+    * `sizes`: the bytes, ascending.
+    * `best`: the plan for each size.
+    * `crossovers`: from where on the plan for more bytes is faster than that for fewer, ascending, told of other plans
+      alone; of usual algorithms, where the fastest of these changes.
+    * `beside`: for each size the usual rings, trees and exchanges, each with the number of packets a message that takes
+      least; none where they were not asked for.
+    * `remark`: why there are none, or an empty text.
     """
 
     sizes: tuple[int, ...]
@@ -317,39 +310,21 @@ def plan_sizes(
 ) -> SizePlans:
     """Plan a task for several numbers of bytes, and find from where on each plan is faster than the one before.
 
-    Parameters
-    ----------
-    network, task, progress
-        As for `gossamer.plan`.
-    sizes : str or sequence of int
-        Bytes: numbers, or a text such as ``"1KiB,1MiB"`` or ``"1KiB:1GiB"`` (each four times the one before).
-    cost : mapping, optional
-        Further fields of `gossamer.TimeCost`: ``counting``, ``bandwidth``, ``latency``, ``overhead``, ``form``,
-        ``whole``.
-    usual : bool
-        Set the rings, trees and exchanges of libraries beside the plans, each with the number of packets a message that
-        takes least, and find where the fastest of them changes.
-    how
-        Further arguments of `gossamer.plan`.
+    * `network`, `task`, `progress`: as for `gossamer.plan`.
+    * `sizes`: bytes: numbers, or a text such as ``"1KiB,1MiB"`` or ``"1KiB:1GiB"`` (each four times the one before).
+    * `cost`: further fields of `gossamer.TimeCost`: ``counting``, ``bandwidth``, ``latency``, ``overhead``, ``form``,
+      ``whole``.
+    * `usual`: set the rings, trees and exchanges of libraries beside the plans, each with the number of packets a
+      message that takes least, and find where the fastest of them changes.
+    * `how`: further arguments of `gossamer.plan`.
 
-    Returns
-    -------
-    SizePlans
-        Of schedules that were all verified.
+    Returns: of schedules that were all verified. Raises `GossamerError` if what is asked is illegal or no algorithm
+    covers the case.
 
-    Raises
-    ------
-    GossamerError
-        If what is asked is illegal or no algorithm covers the case.
-
-    Notes
-    -----
     A plan for a size, a search each. A crossing lies where the plans for two sizes, each with its packets made larger
     or smaller (`gossamer.resized`), take the same time; where that is not possible, at the larger of the two sizes.
     One of usual algorithms is found to within 10 %.
 
-    Examples
-    --------
     >>> found = plan_sizes("ring:6", "allgather", "1KiB:1MiB:1024", cost={"bandwidth": "50GB/s", "latency": "2us"})
     >>> [(row["bytes"], row["algorithm"]) for row in found], len(found.crossovers)
     ([(1024, 'multi-ring'), (1048576, 'greedy-flooding')], 1)

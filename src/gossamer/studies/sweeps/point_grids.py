@@ -130,19 +130,11 @@ _MOST_LINKS = 20_000_000
 class Constraints:
     """Conditions, and names for formulas.
 
-    Parameters
-    ----------
-    conditions : sequence of str
-        All of them must hold.
-    define : mapping of str to str
-        Formulas by name.
-    braced : set of str
-        Names of braces in some texts; where a text has no such braces, no condition on them holds.
+    * `conditions` (sequence of str): all of them must hold.
+    * `define` (mapping of str to str): formulas by name.
+    * `braced` (set of str): names of braces in some texts; where a text has no such braces, no condition on them holds.
 
-    Raises
-    ------
-    ModelError
-        If one cannot be read, or formulas are defined by each other in a circle.
+    Raises `ModelError` if one cannot be read, or formulas are defined by each other in a circle.
     """
 
     def __init__(self, conditions: Sequence[str], define: Mapping[str, str], braced: Set[str] = frozenset()) -> None:
@@ -319,8 +311,6 @@ def expanded(text: str, name: str = "a text") -> Iterator[tuple[Any, dict[str, A
 
     A text that is braces and nothing else gives numbers where there are numbers.
 
-    Examples
-    --------
     >>> [value for value, _ in expanded("torus:{2..3}x{4,8}")]
     ['torus:2x4', 'torus:2x8', 'torus:3x4', 'torus:3x8']
     >>> [value for value, _ in expanded("{0.1..0.5..0.2}")]

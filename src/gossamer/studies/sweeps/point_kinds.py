@@ -73,26 +73,19 @@ class PointNeeds(NamedTuple):
 class Kind:
     """A kind of point.
 
-    Attributes
-    ----------
-    name : str
-        In studies and files.
-    summary : str
-        One line.
-    semantics : int
-        Grows when the same words come to mean another result, so that old results are not taken for new ones.
-    words : tuple of str
-        The words that a point may have.
-    needed : tuple of str
-        Those that it must have.
-    carry_out : callable
-        ``(words, progress) -> result``, plain values by name; the same words give the same result.
-    title : callable
-        ``words -> text``: what is looked at.
-    needs : callable
-        ``words -> PointNeeds``: memory at the least, and a first guess at the time, without building anything.
-    expected : callable or None
-        ``words -> PointNeeds``: memory and time as well as can be told, with the network built; None where `needs` is.
+    * `name` (str): in studies and files.
+    * `summary` (str): one line.
+    * `semantics` (int): grows when the same words come to mean another result, so that old results are not taken for
+      new ones.
+    * `words` (tuple of str): the words that a point may have.
+    * `needed` (tuple of str): those that it must have.
+    * `carry_out` (callable): ``(words, progress) -> result``, plain values by name; the same words give the same
+      result.
+    * `title` (callable): ``words -> text``: what is looked at.
+    * `needs` (callable): ``words -> PointNeeds``: memory at the least, and a first guess at the time, without building
+      anything.
+    * `expected` (callable or None): ``words -> PointNeeds``: memory and time as well as can be told, with the network
+      built; None where `needs` is.
     """
 
     name: str
@@ -194,19 +187,11 @@ _CUT, _MOST_CUT = 1e-8, 100_000
 def expected_plan(network: Network, task: Task, how: Mapping[str, Any], words: Mapping[str, Any]) -> PointNeeds:
     """Return about the bytes and the seconds of CPU that planning takes.
 
-    Parameters
-    ----------
-    network : Network
-        Where.
-    task : Task
-        What.
-    how : mapping
-        Switching, rules and cost, as `gossamer.plan` takes them.
-    words : mapping
-        The words of the point: its ``algorithm``, ``effort`` and ``seed``.
+    * `network` (Network): where.
+    * `task` (Task): what.
+    * `how` (mapping): switching, rules and cost, as `gossamer.plan` takes them.
+    * `words` (mapping): the words of the point: its ``algorithm``, ``effort`` and ``seed``.
 
-    Notes
-    -----
     Of the algorithms that cover the case those count that the planner would build: in its order, until one promises to
     be the best. One that searches and promises nothing counts in full.
     """

@@ -167,15 +167,8 @@ class Journal:
     A line is one write to the end of the file, so that a process which is killed leaves whole lines, and of the line
     that it was writing at most a part, which is cut off when the journal is opened again.
 
-    Parameters
-    ----------
-    path : path
-        The file of results; the journal stands beside it.
-
-    Raises
-    ------
-    FileFormatError
-        If it cannot be written, or another process writes it.
+    `path` (path): the file of results; the journal stands beside it. Raises `FileFormatError` if it cannot be written,
+    or another process writes it.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -265,17 +258,10 @@ _FORMAT = b"gossamer results 1"
 class Store:
     """What is known of points, in a file: used with ``with``, by one process at a time.
 
-    Parameters
-    ----------
-    path : path
-        The file of results (``.parquet``), there or not. While points are added, a journal stands beside it; it goes
-        into the file when the block ends, however it ends. A process that is killed leaves the journal, which the next
-        one continues.
-
-    Raises
-    ------
-    FileFormatError
-        If the file is no file of results, cannot be written, or another process writes it.
+    `path` (path): the file of results (``.parquet``), there or not. While points are added, a journal stands beside it;
+    it goes into the file when the block ends, however it ends. A process that is killed leaves the journal, which the
+    next one continues. Raises `FileFormatError` if the file is no file of results, cannot be written, or another
+    process writes it.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:

@@ -163,23 +163,12 @@ class Study:
 def read_study(path: str | os.PathLike[str]) -> Study:
     r"""Read a study from a TOML file.
 
-    Parameters
-    ----------
-    path : str or path
-        ``title``; a table ``[points]``, or several ``[[points]]``, of words of a point and their values, lists of them
-        and braces included, with ``where``, a condition or a list of them, and ``zip``, lists of words that go through
-        their values together; ``[define]``, formulas by name; ``[report]``, with ``measure``, ``by``, ``against``,
-        ``columns`` and ``rows``.
+    `path`: ``title``; a table ``[points]``, or several ``[[points]]``, of words of a point and their values, lists of
+    them and braces included, with ``where``, a condition or a list of them, and ``zip``, lists of words that go through
+    their values together; ``[define]``, formulas by name; ``[report]``, with ``measure``, ``by``, ``against``,
+    ``columns`` and ``rows``. Raises `FileFormatError` if the file is missing or is not TOML. Raises `ModelError` if it
+    does not describe a study.
 
-    Raises
-    ------
-    FileFormatError
-        If the file is missing or is not TOML.
-    ModelError
-        If it does not describe a study.
-
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "study.toml"
     >>> _ = path.write_text('''

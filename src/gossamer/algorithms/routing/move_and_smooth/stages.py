@@ -373,7 +373,7 @@ def _uneven_lengths(regions: Regions, axes: tuple[int, ...]) -> PhaseLengths:
     return PhaseLengths(count, (row,), column)
 
 
-def _refuse_strips(sides: tuple[int, ...]) -> str | None:
+def _refuse_other_than_powers(sides: tuple[int, ...]) -> str | None:
     if len(sides) != 2 or sides[0] != sides[1] or even_power(sides[0]) is None:
         return "needs a square array whose side is a power of an even number k >= 4"
     return None
@@ -392,7 +392,7 @@ H: tuple[Algorithm, ...] = family(
 H_K_STRIPS: tuple[Algorithm, ...] = family(
     "H-k-strips",
     stages=lambda sides: h_stages(sides, even_power(sides[0]) or 2),
-    refuse=_refuse_strips,
+    refuse=_refuse_other_than_powers,
     buffers=lambda stages: stages[0].b + 1,
     networks="n x n arrays with n = k^p, k even, k >= 4",
     source="Han 1990, section 4.6.3",
@@ -472,20 +472,10 @@ def refuse_sides(sides: tuple[int, ...]) -> str | None:
     return None
 
 
-def _refuse_partition(sides: tuple[int, ...]) -> str | None:
-    if len(sides) != 2 or sides[0] != sides[1] or even_power(sides[0]) is None:
-        return "needs a square array whose side is a power of an even number k >= 4"
-    return None
-
-
-def _partition_stages(sides: tuple[int, ...]) -> list[Stage]:
-    return q_stages(sides, even_power(sides[0]) or 2)
-
-
 Q_K_PARTITION: tuple[Algorithm, ...] = family(
     "Q-k-partition",
-    stages=_partition_stages,
-    refuse=_refuse_partition,
+    stages=lambda sides: q_stages(sides, even_power(sides[0]) or 2),
+    refuse=_refuse_other_than_powers,
     buffers=lambda stages: stages[0].b + 2,
     networks="n x n arrays with n = k^p, k even, k >= 4",
     source="Han 1990, section 3.6.1, with farthest-first as the only priority",

@@ -46,27 +46,16 @@ Images = npt.NDArray[np.int64]
 def automorphism(network: Network, nodes: Sequence[int], images: Sequence[int], *, tries: int = 2000) -> Images | None:
     """Return an automorphism that takes given nodes to given images, or None if there is none.
 
-    Parameters
-    ----------
-    network : Network
-        Links may be one-way; capacities are not looked at.
-    nodes, images : sequence of int
-        ``nodes[k]`` goes to ``images[k]``.
-    tries : int
-        Give up, as if there were none, after this many nodes were tried; symmetric networks need a handful.
+    * `network` (Network): links may be one-way; capacities are not looked at.
+    * `nodes`, `images` (sequence of int): ``nodes[k]`` goes to ``images[k]``.
+    * `tries` (int): give up, as if there were none, after this many nodes were tried; symmetric networks need a
+      handful.
 
-    Returns
-    -------
-    int64[N] or None
-        The image of each node. Every link goes to a link.
+    Returns: int64[N] or None: the image of each node. Every link goes to a link.
 
-    Notes
-    -----
     Nodes of both sides get colors by what is known of them and of their neighbors until nothing changes. A node
     whose color is not unique is then tried with each image of that color. One refinement is O(L log L) a round.
 
-    Examples
-    --------
     >>> import gossamer
     >>> automorphism(gossamer.network("ring:5"), [0, 1], [0, 4]).tolist()
     [0, 4, 3, 2, 1]
@@ -149,8 +138,6 @@ def stabilizer(network: Network, node: int = 0) -> list[Images]:
     The first one is the identity. If there are as many as `node` has links, and the network is node-symmetric, it is
     arc-transitive: any link can be taken to any other one.
 
-    Examples
-    --------
     >>> import gossamer
     >>> len(stabilizer(gossamer.network("hypercube:4"))), len(stabilizer(gossamer.network("ccc:3")))
     (4, 2)
@@ -237,28 +224,14 @@ def _transports(network: Network) -> tuple[Images, ...] | int:
 def image_trees(network: Network, *, turning: bool = True) -> tuple[list[IntArray], list[Fraction]]:
     """Return images of a breadth-first tree under automorphisms that fix its root, node 0, with probabilities.
 
-    Parameters
-    ----------
-    network : Network
-        Node-symmetric.
-    turning : bool
-        Whether to look for a rotation.
+    `network` (Network): node-symmetric. `turning` (bool): whether to look for a rotation. Returns: `trees` (list of
+    int32[N]): for each tree the link by which every node is reached, -1 for the root. `probability` (list of Fraction):
+    a rotation, an automorphism that moves the root's links in one cycle, gives as many equally probable trees as there
+    are links, less repetitions. Without one, weights are sought that even out the generators; where there are none, all
+    images found are equally probable.
 
-    Returns
-    -------
-    trees : list of int32[N]
-        For each tree the link by which every node is reached, -1 for the root.
-    probability : list of Fraction
-        A rotation, an automorphism that moves the root's links in one cycle, gives as many equally probable trees as
-        there are links, less repetitions. Without one, weights are sought that even out the generators; where there
-        are none, all images found are equally probable.
+    Source: Yeh, Varvarigos and Lee 1998, section 5; erratum X7.
 
-    References
-    ----------
-    Yeh, Varvarigos and Lee 1998, section 5; erratum X7.
-
-    Examples
-    --------
     >>> import gossamer
     >>> trees, probability = image_trees(gossamer.network("star:4"))
     >>> len(trees), str(probability[0])
@@ -335,17 +308,10 @@ def share_trees(network: Network) -> tuple[list[IntArray], list[Fraction]]:
     Every node may be reached by each link from a node nearer to the root. With p trees for degree p, a flow of p units
     for each node chooses among these links so that the busiest generator has the fewest.
 
-    Returns
-    -------
-    trees, probability
-        As of `image_trees`.
+    Returns: as of `image_trees`.
 
-    Notes
-    -----
     No scheme of shortest paths has less traffic on its busiest link. O(log N) maximum flows with N p edges.
 
-    Examples
-    --------
     >>> import gossamer
     >>> trees, probability = share_trees(gossamer.network("circulant:13,1,5"))
     >>> [sorted((tree[1:] % 4).tolist()) for tree in trees]
@@ -390,18 +356,9 @@ def share_trees(network: Network) -> tuple[list[IntArray], list[Fraction]]:
 def symmetric_factor(network: Network, trees: Literal["auto", "images", "shares"] = "auto") -> Factor:
     """Return a node-symmetric network with its broadcast trees.
 
-    Parameters
-    ----------
-    network : Network
-        One for which `symmetric_reason` is None.
-    trees : str
-        ``images`` (`image_trees`), ``shares`` (`share_trees`, Cayley networks only), or ``auto``: images where
-        they balance the traffic exactly, else what leaves less on the busiest link.
-
-    Raises
-    ------
-    NotApplicableError
-        If `trees` is unknown or does not fit.
+    `network` (Network): one for which `symmetric_reason` is None. `trees` (str): ``images`` (`image_trees`), ``shares``
+    (`share_trees`, Cayley networks only), or ``auto``: images where they balance the traffic exactly, else what leaves
+    less on the busiest link. Raises `NotApplicableError` if `trees` is unknown or does not fit.
     """
     if trees not in ("auto", "images", "shares"):
         raise NotApplicableError(f"trees must be 'auto', 'images' or 'shares', got {trees!r}")

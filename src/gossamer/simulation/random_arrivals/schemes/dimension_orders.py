@@ -82,15 +82,9 @@ def factor_reason(network: Network) -> str | None:
 def product_factors(network: Network, *, coin: bool = True) -> list[Factor]:
     """Return the factors of `network` with broadcast trees, balanced ones where there are any.
 
-    Parameters
-    ----------
-    network : Network
-        A network for which `factor_reason` of every flattened factor is None.
-    coin : bool
-        Whether an even ring has two trees, one for each way that may be the longer one.
+    `network` (Network): a network for which `factor_reason` of every flattened factor is None. `coin` (bool): whether
+    an even ring has two trees, one for each way that may be the longer one.
 
-    Examples
-    --------
     >>> import gossamer
     >>> [str(f.width) for f in product_factors(gossamer.network("torus:2x4x5"))]
     ['1', '2', '2']
@@ -158,15 +152,9 @@ def star_orders(dimensions: int) -> list[tuple[int, ...]]:
 def even_target(sizes: Sequence[int], widths: Sequence[Fraction | int]) -> list[Fraction]:
     """Return the packets of one broadcast that each dimension must carry for even traffic.
 
-    Parameters
-    ----------
-    sizes : sequence of int
-        Nodes along each dimension.
-    widths : sequence of int or Fraction
-        Links that a node has in each dimension: 2 on a ring, 1 on an edge.
+    `sizes` (sequence of int): nodes along each dimension. `widths` (sequence of int or Fraction): links that a node has
+    in each dimension: 2 on a ring, 1 on an edge.
 
-    Examples
-    --------
     >>> [str(t) for t in even_target((4, 8), (2, 2))]
     ['31/2', '31/2']
     """

@@ -57,29 +57,17 @@ PRIORITIES: dict[str, str] = {
 def classes(priority: str, size: Sequence[int], height: Sequence[int], low: Sequence[bool]) -> IntArray:
     """Return the class of each transmission, int32, 0 served first.
 
-    Parameters
-    ----------
-    priority : str
-        A key of `PRIORITIES`.
-    size : sequence of int
-        Nodes that receive for the first time by the transmission or by one that follows from it.
-    height : sequence of int
-        Transmissions on the longest path that begins with it.
-    low : sequence of bool
-        Whether the two-class rule serves it last.
+    * `priority` (str): a key of `PRIORITIES`.
+    * `size` (sequence of int): nodes that receive for the first time by the transmission or by one that follows from
+      it.
+    * `height` (sequence of int): transmissions on the longest path that begins with it.
+    * `low` (sequence of bool): whether the two-class rule serves it last.
 
-    Raises
-    ------
-    NotApplicableError
-        If there is no such rule.
+    Raises `NotApplicableError` if there is no such rule.
 
-    References
-    ----------
-    Yeh, Varvarigos and Lee 1998, sections 2.2 (two classes) and 4 (optimal priority assignment; it names critical paths
-    without a rule).
+    Source: Yeh, Varvarigos and Lee 1998, sections 2.2 (two classes) and 4 (optimal priority assignment; it names
+    critical paths without a rule).
 
-    Examples
-    --------
     >>> classes("optimal", [8, 4, 2, 1], [4, 3, 2, 1], [False, False, False, True]).tolist()
     [0, 1, 2, 3]
     >>> classes("two-class", [8, 4, 2, 1], [4, 3, 2, 1], [False, False, False, True]).tolist()
@@ -110,8 +98,6 @@ Entries = Sequence[Sequence[Sequence[Sequence[int]]]]
 class SchemeRows:
     """A growing table of rows, built from the leaves up.
 
-    Examples
-    --------
     >>> rows = SchemeRows()
     >>> leaf = rows.add(3, low=True)
     >>> rows.add(3, low=True) == leaf, rows.add(1, [leaf]) == leaf
@@ -132,16 +118,10 @@ class SchemeRows:
     def add(self, step: int, children: Iterable[int] = (), *, counted: bool = True, low: bool = False) -> int:
         """Return the number of the row with this step and these children, a new one if there is none yet.
 
-        Parameters
-        ----------
-        step : int
-            Link, or generator of a translated scheme.
-        children : iterable of int
-            Rows that are queued when the packet has arrived.
-        counted : bool
-            Whether the receipt is the first one of a node that must receive.
-        low : bool
-            Whether the two-class rule serves it last.
+        * `step` (int): link, or generator of a translated scheme.
+        * `children` (iterable of int): rows that are queued when the packet has arrived.
+        * `counted` (bool): whether the receipt is the first one of a node that must receive.
+        * `low` (bool): whether the two-class rule serves it last.
         """
         below = tuple(children)
         key = (step, counted, low, below)
@@ -240,18 +220,11 @@ def add_tree(
 ) -> list[int]:
     """Add a spanning tree and return the rows that its root sends.
 
-    Parameters
-    ----------
-    rows : SchemeRows
-        Grows.
-    parent : sequence of int
-        Parent of each node, -1 for the root.
-    step : sequence of int
-        Link or generator by which a node is reached from its parent.
-    order : sequence of int
-        The nodes, parents before their children, the root first.
-    low : str
-        Which rows the two-class rule serves last: ``leaves``, or ``none``.
+    * `rows` (SchemeRows): grows.
+    * `parent` (sequence of int): parent of each node, -1 for the root.
+    * `step` (sequence of int): link or generator by which a node is reached from its parent.
+    * `order` (sequence of int): the nodes, parents before their children, the root first.
+    * `low` (str): which rows the two-class rule serves last: ``leaves``, or ``none``.
     """
     below: dict[int, list[int]] = {}
     for node in reversed(order):
@@ -289,22 +262,12 @@ def drawn_trees(
 def flooded(rows: SchemeRows, network: Network, parent: IntArray) -> list[list[int]]:
     """Add the rows of broadcasts that flood a tree from any node.
 
-    Parameters
-    ----------
-    rows : SchemeRows
-        Grows by at most two rows for each edge of the tree.
-    network : Network
-        Both links of every edge of the tree are used.
-    parent : int32[N]
-        The tree, rooted anywhere: parent of each node, -1 at the root.
+    * `rows` (SchemeRows): grows by at most two rows for each edge of the tree.
+    * `network` (Network): both links of every edge of the tree are used.
+    * `parent` (int32[N]): the tree, rooted anywhere: parent of each node, -1 at the root.
 
-    Returns
-    -------
-    list of list of int
-        Rows that each source sends.
+    Returns: list of list of int: rows that each source sends.
 
-    Notes
-    -----
     A row stands for a directed edge and all that follows beyond it, whatever the source was.
     """
     n, (order, below), (into, out) = parent.size, _from_root(parent), _tree_links(network, parent)
@@ -326,8 +289,6 @@ def over_the_root(rows: SchemeRows, network: Network, parent: IntArray) -> list[
     Parameters and result are those of `flooded`. Nodes on the way up receive then; what they get on the way down does
     not count. The low class is the way down.
 
-    Notes
-    -----
     About twice the depth of a source in rows of its own, for each source.
     """
     n, (order, below), (into, out) = parent.size, _from_root(parent), _tree_links(network, parent)
