@@ -817,7 +817,7 @@ class TimeCost:
         sent out; gather, every rank gets all buffers whole and combines them itself; sums, ranks exchange partial sums
         in stages, or these are combined along trees to any nodes; best, the fastest.
     whole : bool
-        Leave messages whole. By default they are cut into as many packets as take least.
+        Leave messages whole, and partial sums in one chunk. By default they are cut into as many packets as take least.
 
     Examples
     --------
