@@ -237,10 +237,14 @@ def written_together() -> Iterator[None]:
 def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a temporary folder that becomes `path` when the block ends well and vanishes when it does not.
 
-    Raises `FileFormatError` if `path` is a file, a folder that is not empty, or cannot be made. Raises `>>> import
-    pathlib` or `tempfile`. Raises `>>> target = pathlib.Path(tempfile.mkdtemp()) / "x"`. Raises `>>> with
-    whole_folder(target) as part:`. Raises `...     _ = (part / "a.txt").write_text("all of it")`. Raises `>>> [p.name
-    for p in target.iterdir()]`. Raises `['a.txt']`.
+    Raises `FileFormatError` if `path` is a file, a folder that is not empty, or cannot be made.
+
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "x"
+    >>> with whole_folder(target) as part:
+    ...     _ = (part / "a.txt").write_text("all of it")
+    >>> [p.name for p in target.iterdir()]
+    ['a.txt']
     """
     try:
         target = Path(os.path.realpath(path))

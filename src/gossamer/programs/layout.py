@@ -67,10 +67,12 @@ def plain_task(task: Task) -> Task:
 def blocks_of_message(schedule: Schedule) -> int:
     """Return how many blocks each message of a schedule is: its packets times its parts.
 
-    Raises `ScheduleError` if the messages have several sizes. Raises `>>> import gossamer`. Raises `>>> task =
-    gossamer.task("allgather"` or `packets=3)`. Raises `>>>
-    blocks_of_message(gossamer.Schedule(gossamer.network("ring:3")` or `task` or `gossamer.Rules()` or `[]` or `[]` or
-    `[]` or `parts=2))`. Raises `6`.
+    Raises `ScheduleError` if the messages have several sizes.
+
+    >>> import gossamer
+    >>> task = gossamer.task("allgather", packets=3)
+    >>> blocks_of_message(gossamer.Schedule(gossamer.network("ring:3"), task, gossamer.Rules(), [], [], [], parts=2))
+    6
     """
     sizes = schedule.messages.sizes
     if sizes is None or not sizes.size:
