@@ -79,12 +79,14 @@ def test_sums_on_a_torus_are_not_folded():
         torus_on_array(gossamer.plan("torus:4x4", "partial-sum-allreduce").schedule)
 
 
-def test_worms_have_no_partial_sums_yet(capsys):
-    for words, why in (
-        (["partial-sum-allreduce"], "no wormhole algorithm for partial-sum-allreduce yet"),
-        (["allreduce", "--form", "sums"], "--form goes with --switching store-and-forward"),
-    ):
-        assert main(["plan", "hypercube:3", *words, "--switching", "wormhole"]) == 2
-        told = capsys.readouterr().err
-        assert why in told
-        assert told.count("\n") == 1
+def test_worms_carry_partial_sums(capsys, tmp_path):
+    plan, words = str(tmp_path / "sums.parquet"), ["hypercube:3", "--switching", "wormhole"]
+    assert main(["plan", *words, "partial-sum-allreduce", "-o", plan]) == 0
+    assert main(["verify", plan]) == 0
+    assert "valid" in capsys.readouterr().out
+    assert main(["explain", plan]) == 0
+    capsys.readouterr()
+    assert main(["plan", *words, "allreduce", "--form", "sums"]) == 2
+    told = capsys.readouterr().err
+    assert "--form goes with --switching store-and-forward" in told
+    assert told.count("\n") == 1

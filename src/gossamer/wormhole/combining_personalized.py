@@ -349,14 +349,14 @@ _MOST_PIECES = 32
 def _sums(case: WormholeCase) -> list[Offer[WormholeSchedule]] | Refusal:
     if case.network.terminal_count < 2:
         return Refusal("needs two nodes or more")
-    stages, cost, size = _stages(case), case.cost, case.cost.message_bytes
-    members = 1 + max(max(group) for group in stages[0])
-    length = case.channels.hops(np.zeros(1, np.int64), case.channels.shortest([0], [case.network.terminal_count - 1]))
-    refusal = too_many_messages(members * len(stages) * (1 + int(length[0])), _MOST)
+    nodes, far = case.network.terminal_count, case.channels.shortest([0], [case.network.terminal_count - 1])
+    refusal = too_many_messages(nodes * nodes.bit_length() * (1 + int(case.channels.hops([0], far)[0])), _MOST)
     if refusal:
         return refusal
+    stages, cost, size = _stages(case), case.cost, case.cost.message_bytes
+    members = 1 + max(max(group) for group in stages[0])
     startup, all_bytes = Fraction(cost.startup), size * Fraction(cost.per_byte)
-    fold = 0 if members == case.network.terminal_count else 2
+    fold = 0 if members == nodes else 2
     each = (len(stages) + fold) * (startup + all_bytes)
     offers = [Offer(partial(exchange_of_sums, case), least=each, effort="search", options={"parts": 1})]
     if case.rules.ports == "all" and not fold and 1 < len(stages) <= size:
