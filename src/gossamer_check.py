@@ -253,7 +253,7 @@ def replay(net: Net, items: list[Item], plan: dict[str, Any], slots: int) -> Non
     for row, (t, e, p, carried) in enumerate(zip(*columns)):
         need(e < len(ways) and p < len(whole), f"row {row} of the schedule has no link, or no packet")
         u, v, occupancy, latency, uses = ways[e]
-        has, end, left = 0, t + occupancy + latency, t if uses else slots if everything else -1
+        has, end, left = 0, t + occupancy + latency, t if uses else slots * everything
         need(end + (generations - 1) * period <= slots, f"row {row} ends after the last slot")
         need(u < net.ranks or rules["switches_add"] or len(carried) == 1, f"row {row} adds at a switch")
         for k in carried:
@@ -271,8 +271,8 @@ def replay(net: Net, items: list[Item], plan: dict[str, Any], slots: int) -> Non
             missing.discard((p, v))
         for resource, late, held in uses:
             spans[resource].append((end - held, end) if late else (t, t + held))
-    p, v = min(missing, default=(0, 0))
-    need(not missing, f"packet {p} is not complete at node {v} at the end")
+    if missing:
+        raise Refused("packet {} is not complete at node {} at the end".format(*min(missing)))
 
     begins: defaultdict[Any, list[int]] = defaultdict(list)  # what is always used together waits together
     for (k, p, v), (_, _, complete, carriers) in there.items():
@@ -351,8 +351,8 @@ class Bound:
             near, far = (targets, sources) if x.back else (sources, targets)
             root, leaves = [v for v in x.root if v in near], [v for v in x.leaves if v in far]
             back = x.back and (len(leaves) > 1 or len(root) == 1)
-            root, leaves = (root, leaves) if back == x.back else (leaves, root)
-            flow = x._replace(back=back, root=root[:1], leaves=[v for v in leaves if v not in root[:1]])
+            root, leaves = (root[:1], leaves) if back == x.back else (leaves, root)
+            flow = x._replace(back=back, root=root, leaves=[v for v in leaves if v not in root])
             if flow.root and flow.leaves and given.get("of") in (None, "sum" if x.back else "copy"):
                 yield flow
 
@@ -437,7 +437,7 @@ class Bound:
 
         If nothing is needed, there is always more.
         """
-        more, net = Fraction(-needed or 1), self.net
+        more, net = Fraction(-needed or FAR), self.net
         for (kind, place), links in self.paid.items():
             begin = min(heads[net.source[e]] + over * late for e, late, _, over in links)
             end = max(self.time - tails[net.target[e]] - over * (not late) for e, late, _, over in links)
@@ -529,7 +529,7 @@ class Bound:
         for u, v, places in zip(net.source, net.target, net.capacity):
             links.update({("from", u): places, ("to", v): places, (u, v): places})
         need(name and n == net.ranks > 1, "all networks are those of a collective by its name, among ranks alone")
-        need(max(links.values(), default=0) <= degree, "a node has more links than it may")
+        need(all(places <= degree for places in links.values()), "a node has more links than it may")
         turned = all(links[u, v] == links[v, u] for u, v in zip(net.source, net.target))
         need(turned or not two_way, "links are not two-way")
 

@@ -1264,7 +1264,11 @@ def of_values() -> Iterator[tuple[str, Data]]:
     yield "a cut that nothing crosses", but(b, bound=empty, claim__bound="1")
     yield "a load that nothing pays", but(b, bound=load | {"price": {}, "whole": False}, claim__bound="1")
     sets = {"serve": "sets", "sets": [[1]], "weights": 1, "from": [1]}
+    hub, once, some = network("0-3 3-0 1-3 3-1 2-3 3-2"), {"switches_copy": False}, [summed([0, 1, 2], [0, 1, 2], 9)]
+    trees = load | {"groups": [{"serve": "trees"}]}  # rank 3 may add and copy for others
     for name, net, items, rules, law, slots in (
+        ("trees of some, dear to the hub", hub, some, once, trees | {"price": {"link": [5, 1] * 3}}, 3),
+        ("trees of some, dear from there", hub, some, once, trees | {"price": {"link": [1, 5] * 3}}, 3),
         ("a sum of two for both", line, [summed([0, 3], [0, 3])], {}, reach, 3),
         ("a sum of one for another by sets", line, [summed([0, 1], [0], 2)], {}, load | {"groups": [sets]}, 2),
         ("blocks of some", LINE, [summed([0, 1], [0, 1], 2)], {}, reach | {"blocks": True}, 2),

@@ -145,12 +145,12 @@ def alive(first: int = 0, last: int = 10**9) -> Iterator[str]:
 EQUIVALENT = {
     # generations come as often one after the other if time runs backwards
     "t + period * g   ->   t - period * g",
+    # what a node has from the start is usable before the first slot, too
+    "(1 << i, 0, -generations * period, [])) for i, v in enumerate(sources))   0   ->   -1",
     # more than enough is enough
     "told < wanted   ->   told <= wanted",
     # where slack is negative, what is counted later only makes it smaller
-    "not self.whole or len(flow.root) > 1 or (helped and any(net.passes)):   0   ->   -1",
-    # contributions may be any bits, if they are different ones
-    "enumerate(x.leaves if x.back else x.root)}   1   ->   2",
+    "not self.whole or (helped and any(net.passes)):   0   ->   -1",
     # of a list that stands for a form, the only entry is the first one and the last one
     "all(fits(each, form[0]) for each in value)   0   ->   -1",
     # a list of links more, that nothing looks at
