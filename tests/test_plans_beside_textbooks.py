@@ -114,3 +114,14 @@ def test_plans_are_not_behind_usual_algorithms(network, task, size):
                 assert float(found.seconds) <= float(other.seconds) * 1.001, usual.name
                 seen += 1
     assert seen
+
+
+@pytest.mark.parametrize("task", ["allgather", "reduce-scatter", "broadcast", "reduce", "alltoall"])
+def test_other_collectives_are_not_behind_the_textbooks(book, task):
+    """Where unsegmented messages are near the bound, and latencies are no whole number of slots; and by many."""
+    for network, sides, size in (("complete:8", (8,), 2**10), ("hypercube:3", (2,) * 3, 64), ("ring:6", (6,), 2**20)):
+        best = book.textbook(book.links_of(as_network(network), 50e9, 2e-6), book.Grid(sides), task)
+        found = gossamer.plan(network, task, cost=gossamer.TimeCost(size, bandwidth="50GB/s", latency="2us"))
+        seconds, name = best(size)
+        assert found.bound_seconds <= found.seconds
+        assert float(found.seconds) <= seconds * 1.001, (network, name)
