@@ -69,7 +69,7 @@ def _send_again(sides, step, port, start, which, shift, tries, detours, gap, see
             legs = 1 if a < tries else 2
             for i in range(dims):
                 to[i] = shift[which[p], i]
-                here[i] = 0 if a < tries else np.random.randint(-2, 3)
+                here[i] = 0 if a < tries else np.random.randint(-2 - a // 40, 3 + a // 40)
             for leg in range(legs):
                 for i in range(dims):
                     far = to[i] if legs == 1 else here[i] if leg == 0 else to[i] - here[i]
@@ -172,7 +172,7 @@ def sound_exchange(case: Case) -> Schedule:
     Raises
     ------
     NetworkError
-        If the network is none such, or some node is out of reach.
+        If the network is none such, or no path is found for some packet.
 
     Notes
     -----
@@ -234,7 +234,10 @@ def sound_exchange(case: Case) -> Schedule:
         if made >= 0:
             break
         if made <= -3:
-            raise NetworkError(f"{network.spec}: without the missing links some node is out of reach")
+            raise NetworkError(
+                f"{network.spec}: in {_DETOURS:,} tries no path was found from node {node[start[-3 - made]]} that "
+                "avoids the missing links"
+            )
         room, turns = (2 * room, turns) if made == -2 else (room, 2 * turns)
         if turns >= 2**16:
             raise NetworkError(f"{network.spec}: what crosses missing links would take {turns:,} turns or more")
