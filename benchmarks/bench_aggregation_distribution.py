@@ -12,7 +12,7 @@ import pytest
 from gossamer.networks import torus
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.tasks import MultinodeBroadcast
-from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.schedule import WormholeCase
 from gossamer.wormhole import verify
 from gossamer.wormhole.aggregation_distribution import ATD_5, ATD_OPT, ATD_PIECE, aggregation_distribution
 

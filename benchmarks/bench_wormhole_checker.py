@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.schedule import WormholeCase
 from gossamer.wormhole import WormholeSchedule, verify
 from gossamer.wormhole.aggregation_distribution import ATD_5, ATD_PIECE, aggregation_distribution
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS

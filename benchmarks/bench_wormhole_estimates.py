@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 
 import gossamer
-from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.schedule import WormholeCase
 from gossamer.wormhole import verify
 from gossamer.wormhole.bounds import wormhole_needs
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS

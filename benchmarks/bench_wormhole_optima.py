@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 import gossamer
 from gossamer import LinearCost, Rules
-from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.schedule import WormholeCase
 from gossamer.wormhole.bounds import bounds
 from wormhole.oracle import UndecidedError, least_time
 

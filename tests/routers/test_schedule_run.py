@@ -11,7 +11,7 @@ import gossamer
 from gossamer.errors import ModelError, ScheduleError
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
-from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.schedule import WormholeCase
 from gossamer.simulation.flits import Routers, simulate_schedule
 from gossamer.wormhole import PayloadTable, StepPhase, WormholeSchedule, verify
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS

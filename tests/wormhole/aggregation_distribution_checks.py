@@ -9,7 +9,7 @@ import numpy as np
 from gossamer.networks import torus
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.tasks import PartialMultinodeBroadcast
-from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.schedule import WormholeCase
 from gossamer.wormhole import verify
 from gossamer.wormhole.aggregation_distribution import (
     ATD_5,

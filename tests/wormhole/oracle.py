@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.schedule import WormholeCase
 
 
 class UndecidedError(Exception):

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from gossamer.networks import torus
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.tasks import PartialMultinodeBroadcast
-from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.payloads import CONTROL
+from gossamer.schedules.wormhole.schedule import WormholeCase
 from gossamer.wormhole.aggregation_distribution.final_all_gather import aggregate
 from gossamer.wormhole.aggregation_distribution.recording import ScheduleRecorder
 from gossamer.wormhole.contraction_trees import group_tree

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast, Task
-from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.schedule import WormholeCase
 from gossamer.wormhole import PayloadTable, Pieces, WormholeSchedule
 from gossamer.wormhole.sequential_broadcasts import sequential_broadcasts
 

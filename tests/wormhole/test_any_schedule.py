@@ -9,7 +9,7 @@ import gossamer
 from gossamer.algorithms.multinode_broadcast.greedy_flooding import greedy_flooding
 from gossamer.questions.cases import Case
 from gossamer.questions.costs import LinearCost
-from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.schedule import WormholeCase
 from gossamer.wormhole import verify
 from gossamer.wormhole.bounds import bounds
 from gossamer.wormhole.direct_messages import direct_messages

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer.errors import NetworkError, TaskError
 from gossamer.questions.costs import LinearCost
-from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.schedule import WormholeCase
 from gossamer.wormhole.bounds import bounds, spreading
 from gossamer.wormhole.contraction_trees import ceil_log
 from wormhole.strategies import valid

@@ -11,7 +11,7 @@ import gossamer
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Broadcast
-from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.schedule import WormholeCase
 from gossamer.wormhole import verify
 from gossamer.wormhole.combining_personalized import COMBINING, neighbor_exchange, scatter_or_gather_on_tree
 from gossamer.wormhole.demand import NodeDemand

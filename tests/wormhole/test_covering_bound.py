@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer import LinearCost, Rules
-from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.schedule import WormholeCase
 from gossamer.wormhole.bounds import bounds
 from gossamer.wormhole.covering_bound import Covering, crowded, late_sets, least_length, least_length_both_ways
 from gossamer.wormhole.direct_messages import direct_messages

@@ -17,7 +17,7 @@ from gossamer.questions.costs import LinearCost
 from gossamer.schedules import load as load_plain
 from gossamer.schedules import table_files
 from gossamer.schedules.columns import packed_differences, unpacked_differences
-from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.schedule import WormholeCase
 from gossamer.wormhole import StepPhase, load, save
 from gossamer.wormhole.sequential_broadcasts import sequential_broadcasts
 from wormhole.strategies import faulty, in_pieces

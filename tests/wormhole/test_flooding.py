@@ -13,7 +13,7 @@ import gossamer
 from gossamer import LinearCost, Rules
 from gossamer.errors import GossamerError, ModelError
 from gossamer.plots import draw
-from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.schedule import WormholeCase
 from gossamer.simulation.flits import Routers, simulate_schedule
 from gossamer.wormhole import load, save, verify
 from gossamer.wormhole.algorithm import with_limited_ports

@@ -11,8 +11,8 @@ import gossamer
 from gossamer.errors import NotApplicableError
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.tasks import along_dimensions, task
-from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.channels import Channels
+from gossamer.schedules.wormhole.schedule import WormholeCase
 from gossamer.wormhole.bounds import bounds
 from gossamer.wormhole.registry import group_dimensions
 

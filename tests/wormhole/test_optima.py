@@ -6,7 +6,7 @@ import pytest
 
 import gossamer
 from gossamer import LinearCost, Rules
-from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.schedule import WormholeCase
 from gossamer.wormhole.bounds import bounds
 from wormhole.oracle import UndecidedError, least_time
 

@@ -13,8 +13,8 @@ from gossamer.errors import NetworkError, NotApplicableError
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import MultinodeBroadcast, along_dimensions
-from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.channels import Channels
+from gossamer.schedules.wormhole.schedule import WormholeCase
 from gossamer.testing import tasks_of
 from gossamer.wormhole import load, save, searched_exchange_patterns, verify
 from gossamer.wormhole import multinode_broadcast_on_disjoint_trees as broadcasts

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.tasks import along_dimensions, task
-from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.schedule import WormholeCase
 from gossamer.simulation.flits import simulate_schedule
 from gossamer.wormhole import load, save, verify
 from gossamer.wormhole.algorithm import Steps

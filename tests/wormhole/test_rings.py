@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer.errors import NotApplicableError
 from gossamer.questions.costs import LinearCost
-from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.schedule import WormholeCase
 from gossamer.wormhole import verify
 from gossamer.wormhole.packet_schedules import PACKET_SWITCHED, from_store_and_forward
 from gossamer.wormhole.ring_all_gather import PACKED, RINGS

@@ -9,7 +9,7 @@ import gossamer
 from gossamer.questions.cases import Refusal
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.rules import Rules
-from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.schedule import WormholeCase
 from gossamer.wormhole import verify
 from gossamer.wormhole.bounds import bounds
 from gossamer.wormhole.searched_exchange_patterns import PATTERNS, _Found, _Patterns

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.questions.costs import LinearCost
-from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.schedule import WormholeCase
 from gossamer.wormhole import verify
 from gossamer.wormhole.contraction_trees import ceil_log
 from gossamer.wormhole.sequential_broadcasts import SEQUENTIAL

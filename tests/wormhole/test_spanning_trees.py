@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer.errors import NetworkError, NotApplicableError
 from gossamer.questions.costs import LinearCost
-from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.schedule import WormholeCase
 from gossamer.wormhole import verify
 from gossamer.wormhole.arc_disjoint_trees import EAST, NORTH, rotated, shallow_trees, tree_a, tree_b
 from gossamer.wormhole.multinode_broadcast_on_disjoint_trees import EDST

@@ -10,7 +10,7 @@ import gossamer
 from gossamer.questions.cases import Refusal
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.rules import Rules
-from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.schedule import WormholeCase
 from gossamer.wormhole import verify
 from gossamer.wormhole.flooding import TWO_STEP, flooded, gather_then_broadcast, middle
 

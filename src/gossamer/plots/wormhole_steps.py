@@ -13,9 +13,8 @@ from gossamer.errors import ScheduleError
 from gossamer.networks.spec import network as parse_network
 from gossamer.plots.appearance import CATEGORICAL, FAINT, INK, MUTED, PAPER, write
 from gossamer.questions.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
-from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.channels import Channels
-from gossamer.schedules.wormhole.schedule import WormholeSchedule
+from gossamer.schedules.wormhole.schedule import WormholeCase, WormholeSchedule
 from gossamer.verification.wormhole import verify
 from gossamer.wormhole.aggregation_distribution import ATD_5, ATD_OPT, Variant, aggregation_distribution
 from gossamer.wormhole.partition import TorusPartition

@@ -11,9 +11,8 @@ import numpy.typing as npt
 
 from gossamer.questions.cases import Offer, Proposer, Refusal
 from gossamer.questions.rules import Rules
-from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.payloads import PayloadTable, Pieces
-from gossamer.schedules.wormhole.schedule import StepPhase, WormholeSchedule
+from gossamer.schedules.wormhole.schedule import StepPhase, WormholeCase, WormholeSchedule
 
 __all__ = ["Steps", "WormholeAlgorithm", "too_many_messages", "with_limited_ports"]
 

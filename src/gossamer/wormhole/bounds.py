@@ -18,7 +18,7 @@ from gossamer.bounds import Bound
 from gossamer.bounds.bound import largest_first
 from gossamer.questions.cases import Needs, Offer
 from gossamer.questions.tasks import COMBINE
-from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.schedule import WormholeCase
 from gossamer.wormhole.demand import NodeDemand, spreading
 
 __all__ = ["bounds", "receipts", "spreading", "wormhole_needs"]

@@ -18,9 +18,8 @@ import numpy.typing as npt
 from gossamer.jit import njit
 from gossamer.questions.cases import Offer, Refusal
 from gossamer.questions.tasks import Broadcast, Gather, Grouped, PartialSumAllreduce, Reduce, Scatter, TotalExchange
-from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.payloads import Pieces
-from gossamer.schedules.wormhole.schedule import WormholeSchedule
+from gossamer.schedules.wormhole.schedule import WormholeCase, WormholeSchedule
 from gossamer.wormhole.algorithm import Steps, WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.flooding import flooded, flooding_offers, middle
 from gossamer.wormhole.time_reversal import backwards, only_first_copies

@@ -13,8 +13,8 @@ from gossamer.atomic_files import quantity
 from gossamer.errors import TaskError
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.tasks import COMBINE
-from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.channels import Channels
+from gossamer.schedules.wormhole.schedule import WormholeCase
 from gossamer.wormhole.covering_bound import Covering, covering_bound, covering_bound_both_ways, late_sets
 
 # A bound that prices few steps against many: what leaves a source late has little time to spread.

@@ -11,9 +11,8 @@ from gossamer.jit import njit
 from gossamer.questions import tasks
 from gossamer.questions.cases import Offer, Refusal
 from gossamer.questions.tasks.composite_tasks import with_targets
-from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.payloads import Pieces
-from gossamer.schedules.wormhole.schedule import WormholeSchedule
+from gossamer.schedules.wormhole.schedule import WormholeCase, WormholeSchedule
 from gossamer.wormhole.algorithm import Steps, WormholeAlgorithm
 
 __all__ = ["DIRECT", "direct_messages"]

@@ -24,9 +24,8 @@ from gossamer.questions import tasks
 from gossamer.questions.cases import Offer, Refusal
 from gossamer.questions.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast, Reduce
 from gossamer.questions.tasks.composite_tasks import target_table
-from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.payloads import Pieces
-from gossamer.schedules.wormhole.schedule import WormholeSchedule
+from gossamer.schedules.wormhole.schedule import WormholeCase, WormholeSchedule
 from gossamer.wormhole.algorithm import Steps, WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.time_reversal import backwards, both, halves
 

@@ -20,9 +20,8 @@ from gossamer.graphs.parallel_prefix import prefix_phase
 from gossamer.questions.cases import Offer, Refusal
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast
-from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.payloads import CONTROL, Pieces
-from gossamer.schedules.wormhole.schedule import WormholeSchedule
+from gossamer.schedules.wormhole.schedule import WormholeCase, WormholeSchedule
 from gossamer.wormhole.algorithm import Steps, WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.arc_disjoint_trees import ArcDisjointTrees, shallow_trees
 from gossamer.wormhole.packet_schedules import add_hops

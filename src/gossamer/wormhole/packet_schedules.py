@@ -21,10 +21,9 @@ from gossamer.questions.costs import LinearCost
 from gossamer.questions.rules import Rules
 from gossamer.schedules import CONTROL as CONTROL_HOP
 from gossamer.schedules import Schedule
-from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.channels import Channels
 from gossamer.schedules.wormhole.payloads import CONTROL, Pieces
-from gossamer.schedules.wormhole.schedule import WormholeSchedule
+from gossamer.schedules.wormhole.schedule import WormholeCase, WormholeSchedule
 from gossamer.wormhole.algorithm import Steps, WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.bounds import receipts
 

@@ -15,10 +15,9 @@ from gossamer.networks.network import Network
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import Grouped, PartialSumAllreduce
 from gossamer.schedules import Schedule
-from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.channels import Channels
 from gossamer.schedules.wormhole.payloads import CONTROL, Payloads, Pieces
-from gossamer.schedules.wormhole.schedule import WormholeSchedule
+from gossamer.schedules.wormhole.schedule import WormholeCase, WormholeSchedule
 from gossamer.wormhole.aggregation_distribution import ATD
 from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.combining_personalized import COMBINING, exchange_of_sums

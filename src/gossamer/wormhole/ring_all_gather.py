@@ -22,10 +22,9 @@ from gossamer.questions.costs import LinearCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
 from gossamer.schedules import CONTROL as CONTROL_HOP
-from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.channels import Channels
 from gossamer.schedules.wormhole.payloads import Pieces
-from gossamer.schedules.wormhole.schedule import WormholeSchedule
+from gossamer.schedules.wormhole.schedule import WormholeCase, WormholeSchedule
 from gossamer.wormhole.algorithm import Steps, WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.packet_schedules import add_phase
 

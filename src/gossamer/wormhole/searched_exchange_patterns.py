@@ -23,8 +23,7 @@ import numpy.typing as npt
 from gossamer.jit import njit
 from gossamer.questions import tasks
 from gossamer.questions.cases import Offer, Refusal
-from gossamer.schedules.wormhole.case import WormholeCase
-from gossamer.schedules.wormhole.schedule import WormholeSchedule
+from gossamer.schedules.wormhole.schedule import WormholeCase, WormholeSchedule
 from gossamer.wormhole.algorithm import Steps, WormholeAlgorithm
 from gossamer.wormhole.demand import NodeDemand
 from gossamer.wormhole.flooding import Ways

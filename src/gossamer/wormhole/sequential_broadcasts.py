@@ -10,9 +10,8 @@ import numpy.typing as npt
 
 from gossamer.questions.cases import Offer, Refusal
 from gossamer.questions.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast
-from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.payloads import Payloads
-from gossamer.schedules.wormhole.schedule import StepPhase, WormholeSchedule
+from gossamer.schedules.wormhole.schedule import StepPhase, WormholeCase, WormholeSchedule
 from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.contraction_trees import line_broadcast
 

@@ -22,10 +22,9 @@ from gossamer.questions.cases import Offer, Refusal
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import COMBINE, Allreduce, Grouped, MultinodeBroadcast, ReduceScatter, Task
 from gossamer.questions.tasks.composite_tasks import target_table
-from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.channels import Channels
 from gossamer.schedules.wormhole.payloads import CONTROL, Payloads, PayloadTable, Pieces
-from gossamer.schedules.wormhole.schedule import WormholeSchedule
+from gossamer.schedules.wormhole.schedule import WormholeCase, WormholeSchedule
 from gossamer.wormhole.algorithm import WormholeAlgorithm
 
 __all__ = [

@@ -15,7 +15,7 @@ from gossamer.errors import NotApplicableError
 from gossamer.networks import torus
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast
-from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.schedule import WormholeCase
 from gossamer.simulation.flits import simulate_schedule
 from gossamer.wormhole import verify
 from gossamer.wormhole.aggregation_distribution import (

@@ -24,7 +24,7 @@ from gossamer.schedules import files
 from gossamer.verification import Verification
 
 if TYPE_CHECKING:
-    from gossamer.schedules.wormhole.case import WormholeCase
+    from gossamer.schedules.wormhole.schedule import WormholeCase
     from gossamer.simulation.flits.settings import Interface
     from gossamer.wormhole import WormholeAlgorithm, WormholeSchedule
 
@@ -53,7 +53,7 @@ class Wormhole:
         self, network: Network, task: Task, rules: Rules | None, cost: AskedCost | None, seed: int
     ) -> WormholeCase:
         """Return the case."""
-        from gossamer.schedules.wormhole.case import WormholeCase
+        from gossamer.schedules.wormhole.schedule import WormholeCase
 
         if rules is not None and rules != Rules(ports=rules.ports):
             raise ModelError("of the rules only ports are a choice of wormhole switching; messages are cut as is best")

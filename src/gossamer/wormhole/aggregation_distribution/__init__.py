@@ -8,8 +8,7 @@ from functools import partial
 from gossamer.errors import NotApplicableError
 from gossamer.questions.cases import Offer, Refusal
 from gossamer.questions.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast
-from gossamer.schedules.wormhole.case import WormholeCase
-from gossamer.schedules.wormhole.schedule import WormholeSchedule
+from gossamer.schedules.wormhole.schedule import WormholeCase, WormholeSchedule
 from gossamer.wormhole.aggregation_distribution.closed_forms import (
     ATD_5,
     ATD_OPT,

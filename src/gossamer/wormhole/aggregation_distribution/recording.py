@@ -9,9 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.payloads import CONTROL, PayloadTable, Pieces
-from gossamer.schedules.wormhole.schedule import WormholeSchedule
+from gossamer.schedules.wormhole.schedule import WormholeCase, WormholeSchedule
 from gossamer.wormhole.algorithm import Steps
 from gossamer.wormhole.partition import Ints, TorusPartition
 

@@ -14,7 +14,7 @@ from gossamer.networks.spec import network as parse_network
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
 from gossamer.reading.node_lists import named_nodes
-from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.schedule import WormholeCase
 from gossamer.studies.reproductions.table import Cell, Table
 from gossamer.wormhole import WormholeSchedule, verify
 from gossamer.wormhole.aggregation_distribution import (
