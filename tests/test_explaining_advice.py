@@ -22,7 +22,7 @@ from gossamer.cli import main
 from gossamer.errors import ScheduleError
 from gossamer.networks.derived import without
 from gossamer.planning.explaining import advice as advising
-from gossamer.planning.explaining import usual_comparison as comparing
+from gossamer.planning.explaining import explanation as comparing
 from gossamer.planning.explaining.advice import asked_again
 from gossamer.planning.explaining.critical_path import time_spent
 from gossamer.plots.appearance import CATEGORICAL

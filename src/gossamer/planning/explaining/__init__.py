@@ -15,9 +15,8 @@ from gossamer.planning import switching
 from gossamer.planning.explaining.advice import AskedAgain, Gain, asked_again, gains
 from gossamer.planning.explaining.binding import Binding, binding
 from gossamer.planning.explaining.critical_path import CriticalHop, LinkKind, TimeSpent, time_spent, worm_time_spent
-from gossamer.planning.explaining.explanation import Advice, ExplainedPart, Explanation, sentence, why
+from gossamer.planning.explaining.explanation import Advice, Beside, ExplainedPart, Explanation, beside, sentence, why
 from gossamer.planning.explaining.hop_lines import LINES
-from gossamer.planning.explaining.usual_comparison import Beside, beside
 from gossamer.planning.outcome import Outcome, measured_text
 from gossamer.planning.planner import lower_bounds
 from gossamer.questions.costs import Clock

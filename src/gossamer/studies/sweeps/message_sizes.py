@@ -17,7 +17,7 @@ from gossamer.networks import as_network
 from gossamer.networks.network import Network
 from gossamer.planning.allreduce_variants import exact_bounds, of_question
 from gossamer.planning.explaining.advice import AskedAgain
-from gossamer.planning.explaining.usual_comparison import Beside, beside
+from gossamer.planning.explaining.explanation import Beside, beside
 from gossamer.planning.outcome import Comparison, Outcome
 from gossamer.planning.plan_resizing import resized
 from gossamer.planning.planner import compare, plan
