@@ -1292,6 +1292,7 @@ def of_values() -> Iterator[tuple[str, Data]]:
          6),
         ("calls that go one way", network("0-2 1-3 2-1 3-0", 2), [summed("all", "all", 4)],
          {"switches_copy": False}, load | {"price": {"link": [1, 1, 5, 5]}, "groups": [{"serve": "trees"}]}, 5),
+        ("a cut that is just met", line, [copied(0, [1], 4)], {}, cut | {"since": [0, 5, 5, 5]}, 4),
         ("a cut with a free link in it", line, [copied(0, [2], 4)], {},
          cut | {"since": [0, 4, 5, 5], "price": {"link": [1, 0, 0, 0, 0, 0]}}, 5),
     ):  # fmt: skip

@@ -147,6 +147,11 @@ EQUIVALENT = {
     "t + period * g   ->   t - period * g",
     # what a node has from the start is usable before the first slot, too
     "(1 << i, 0, -generations * period, [])) for i, v in enumerate(sources))   0   ->   -1",
+    # links that lead from a node, and to it, are counted under any two names
+    "(u, v): places})   'from'   ->   '!from'",
+    "(u, v): places})   'to'   ->   '!to'",
+    # whether nobody new knows is seen a slot later, too
+    'need(fresh[-1], "no network of so few links is connected")   1   ->   2',
     # more than enough is enough
     "told < wanted   ->   told <= wanted",
     # where slack is negative, what is counted later only makes it smaller
