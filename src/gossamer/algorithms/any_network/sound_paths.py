@@ -26,7 +26,7 @@ __all__ = ["SOUND_PATHS", "sound_exchange"]
 Longs = npt.NDArray[np.int64]
 
 _TRIES, _DETOURS = 4, 400
-"""Shortest paths of which a packet takes the least loaded, and paths by way of a node nearby if none of these is whole.
+"""Shortest paths of which a packet takes the least loaded, and paths by way of a node near an end if none is whole.
 """
 _GONE = 255
 _MOST_AGAIN, _MOST_STORED = 1_000_000_000, 40_000_000
@@ -69,7 +69,7 @@ def _send_again(sides, step, port, start, which, shift, tries, detours, gap, see
             legs = 1 if a < tries else 2
             for i in range(dims):
                 to[i] = shift[which[p], i]
-                here[i] = 0 if a < tries else np.random.randint(-2 - a // 40, 3 + a // 40)
+                here[i] = 0 if a < tries else np.random.randint(-2 - a // 40, 3 + a // 40) + (a & 1) * to[i]
             for leg in range(legs):
                 for i in range(dims):
                     far = to[i] if legs == 1 else here[i] if leg == 0 else to[i] - here[i]

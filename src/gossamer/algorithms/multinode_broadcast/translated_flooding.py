@@ -6,7 +6,7 @@ which blocks a node has is told by where their owners are as seen from it: one b
 
 from __future__ import annotations
 
-from functools import cached_property
+import itertools
 from math import ceil
 from typing import NamedTuple
 
@@ -307,22 +307,15 @@ class _Blocks:
             raise NetworkError(f"{spec}: without the links like the failed ones some node is out of reach")
         return int(done if made == 0 else columns[0][made - 1] + 1)
 
-    @cached_property
-    def opposite(self) -> Longs:
-        """The opposite of each link, int64[K]."""
+    def opposite(self, turn: Ints, link: Ints, turns: int) -> npt.NDArray[np.bool_]:
+        """Return when links are busy, bool[K, turns], if hops go over the opposite links, the last of them first."""
+        number = np.full(self._symmetry.link_orbit_count, -1, np.int64)
         one = self.link_at[self.before, self.way]  # the translate that leads to the one place of its target's orbit
+        number[self._symmetry.link_orbit(one)] = np.arange(self.tail.size)
+        busy = np.zeros((self.tail.size, turns), np.bool_)
         assert self.network.reverse_link is not None
-        return self.number(self.network.reverse_link[one])
-
-    @cached_property
-    def _numbers(self) -> Longs:
-        found = np.full(self._symmetry.link_orbit_count, -1, np.int64)
-        found[self._symmetry.link_orbit(self.link_at[self.before, self.way])] = np.arange(self.tail.size)
-        return np.asarray(found[self._symmetry.link_orbit(np.arange(self.network.link_count))])
-
-    def number(self, link: npt.NDArray[np.integer]) -> Longs:
-        """Return which links of the quotient links of the network are, int64."""
-        return np.asarray(self._numbers[link])
+        busy[number[self._symmetry.link_orbit(self.network.reverse_link[link])], turns - 1 - turn] = True
+        return busy
 
 
 def _limits(blocks: int, tail: Longs, head: Longs) -> Longs:
@@ -369,49 +362,46 @@ def translated_allreduce(case: Case) -> Schedule:
     blocks = _Blocks(case, found)
     links, places, n = blocks.tail.size, blocks.places.size, case.network.node_count
     sent, summed = np.empty((2, 3, places * (n - 1)), np.int32)
-    pass_on = ceil(blocks.wait / blocks.takes)
-    busy = np.zeros((links, 0), np.bool_)  # links by turns; a stage is added up until `until`, and then sent out
-    rows, end, until = list[slice](), 0, 0
+    rows, turns, end, taken = list[slice](), list[tuple[int, int]](), 0, None
     for stage in range(stages):
         starts = np.arange(places) % stages == stage
         many = int(starts.sum()) * found.symmetry.order
         begin, end = end, end + places * many - int(starts.sum())
         rows.append(slice(begin, end))
-        pace = ceil(2 * many * places / links * _OVER)
-        paced, free = (_limits(many, blocks.tail, blocks.head), pace), (np.full(links, n), n)
+        paced = _limits(many, blocks.tail, blocks.head), ceil(2 * many * places / links * _OVER)
         there = blocks.has.copy(), blocks.will.copy()
         add, send = summed[:, begin:end], sent[:, begin:end]
         if stage == 0:  # what has all links to itself is quicker in another way
-            until = blocks.flood(starts, *free, tuple(add))
+            early = blocks.flood(starts, np.full(links, n), n, tuple(add))
             blocks.has, blocks.will = there
-            blocks.flood(starts, *paced, tuple(send))
+            late = blocks.flood(starts, *paced, tuple(send))
         else:
-            until += pass_on + pace
-            before, after = busy[:, until - 1 :: -1][blocks.opposite], busy[:, until + pass_on :]
-            before[:, : after.shape[1]] |= after[:, : before.shape[1]]
-            blocks.flood(starts, *paced, tuple(add), before)
+            early = late = blocks.flood(starts, *paced, tuple(add), taken)
             send[:] = add
         if stage == stages - 1:
             blocks.has, blocks.will = there
-            blocks.flood(starts, *free, tuple(send), busy[:, until + pass_on :])
-        add[0], send[0] = until - 1 - add[0], send[0] + until + pass_on
-        busy = np.pad(busy, ((0, 0), (0, max(0, int(send[0].max()) + 1 + 2 * pace - busy.shape[1]))))
-        busy[blocks.opposite[blocks.number(add[1])], add[0]] = True
-        busy[blocks.number(send[1]), send[0]] = True
-    # what is added up, as it would be sent out, from the end back
-    first = int(summed[0].min())
-    slots = (int(sent[0].max()) + 1 - first) * blocks.takes + blocks.wait
-    for table in (summed, sent):
-        table[0] -= first
-        table[0] *= blocks.takes
-    summed[0] = slots - summed[0] - blocks.takes - blocks.wait
-    for table in (summed, sent):
-        table[:] = table[:, np.argsort(table[0], kind="stable")]
+            late = blocks.flood(starts, np.full(links, n), n, tuple(send))
+        taken = blocks.opposite(send[0], send[1], late)
+        turns.append((early, late))
+    # windows: in each of them a stage is added up, and the one before is sent out; what ends first begins later
+    long = [
+        turns[0][0], *(max(stage[0], before[1]) for before, stage in itertools.pairwise(turns)), turns[-1][1]
+    ]  # fmt: skip
+    first = np.cumsum([0, *(each * blocks.takes + blocks.wait for each in long)])
+    slots = int(first[-1])
+    for stage, mine in enumerate(rows):  # what is added up, as it would be sent out, from the end back
+        summed[0, mine] -= long[stage]
+        summed[0, mine] *= blocks.takes
+        summed[0, mine] += slots - int(first[stage]) - blocks.wait
+        sent[0, mine] += long[stage + 1] - turns[stage][1]
+        sent[0, mine] *= blocks.takes
+        sent[0, mine] += int(first[stage + 1])
+    summed = np.concatenate([summed[:, mine] for mine in reversed(rows)], axis=1)
     halves = [
         Schedule.of(each, *table, symmetry=found.symmetry, phases=[Phase(each.task.name, slots)])
         for each, table in ((reduce.dual, summed), (gather, sent))
     ]
-    del summed, sent, add, send, table, blocks, busy, there
+    del summed, sent, add, send, blocks, taken
     second = halves.pop()
     both = then(halves.pop().reverse(), second)
     del second
