@@ -39,7 +39,7 @@ from gossamer.questions.cases import Case, Offer
 from gossamer.questions.cases.demands import HubDemand
 from gossamer.questions.costs import AskedCost, Clock, TimeCost
 from gossamer.questions.rules import Rules
-from gossamer.questions.tasks import Chunked, Grouped, Task, in_packets, packets_of
+from gossamer.questions.tasks import Chunked, Grouped, Task, Together, in_packets, includes, packets_of
 from gossamer.questions.tasks.chunked import MAX_CHUNKS
 
 _NEAR, _CLOSE, _LITTLE = Fraction(101, 100), Fraction(81, 80), Fraction(199, 200)
@@ -441,6 +441,8 @@ class PacketPlans:
         clock = self.search.case.cost
         assert isinstance(clock, Clock)
         most = max(1, clock.message_bytes // clock.least_packet(self.search.case.network) // self._each)
+        if not includes(self.search.case.task, Together):  # no collective waits, and messages may be too many to list
+            return most
         messages = self.search.case.messages
         if not messages.waits or messages.stage is None:
             return most

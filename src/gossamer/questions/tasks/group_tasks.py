@@ -144,9 +144,9 @@ def includes(task: Task, kind: type[Task]) -> bool:
     (True, False)
     """
     if isinstance(task, Together):
-        return any(includes(each, kind) for each in task.tasks)
+        return isinstance(task, kind) or any(includes(each, kind) for each in task.tasks)
     if isinstance(task, Grouped | Chunked):
-        return includes(task.task, kind)
+        return isinstance(task, kind) or includes(task.task, kind)
     return isinstance(task, kind)
 
 
