@@ -60,7 +60,7 @@ def test_the_bound_counts_what_must_cross_the_rails(plan):
 def test_a_file_keeps_the_seconds_of_its_slots(tmp_path, capsys, suffix):
     path = tmp_path / f"plan.{suffix}"
     network = Path(__file__).parent / "data" / "networks" / "server_ports.edges"
-    outcome = gossamer.plan(network, "alltoall", cost=gossamer.TimeCost(bytes="1MiB"))
+    outcome = gossamer.plan(network, "alltoall", cost=gossamer.TimeCost(bytes="1MiB", whole=True))
     outcome.save(path)
     again = gossamer.load(path)
     assert again == outcome.schedule
@@ -78,7 +78,7 @@ def test_a_file_keeps_the_seconds_of_its_slots(tmp_path, capsys, suffix):
 def test_a_broken_clock_in_a_file_is_refused_in_one_line(tmp_path):
     path = tmp_path / "plan.txt"
     network = Path(__file__).parent / "data" / "networks" / "server_ports.edges"
-    gossamer.plan(network, "scatter", cost=gossamer.TimeCost(bytes="1MiB")).save(path)
+    gossamer.plan(network, "scatter", cost=gossamer.TimeCost(bytes="1MiB", whole=True)).save(path)
     good = path.read_text()
     for old, new in (('"packet_bytes": 1048576', '"packet_bytes": -3'), ('"slot_seconds": "', '"slot_second": "')):
         assert old in good

@@ -148,7 +148,9 @@ def test_forms_are_of_allreduces():
         gossamer.plan("ring:4", "allgather", cost=TimeCost(1000, form="root", **LINKS))
     with pytest.raises(ModelError, match="form must be"):
         TimeCost(1000, form="tree")
-    assert not gossamer.plan("ring:4", "allgather", cost=TimeCost(1000, **LINKS)).forms
+    assert not gossamer.plan("ring:4", "allgather", cost=TimeCost(1000, whole=True, **LINKS)).forms
+    others = gossamer.plan("ring:4", "allgather", cost=TimeCost(1000, **LINKS)).forms
+    assert {form.words.rpartition(" packets ")[2] for form in others} == {"a message", "unsegmented"}
 
 
 def test_a_form_that_nothing_covers_is_passed_over():

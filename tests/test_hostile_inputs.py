@@ -357,7 +357,7 @@ def test_a_large_network_is_refused_before_it_is_built(capsys, monkeypatch):
     told = refusal(capsys, "plan", "hypercube:23", "broadcast")
     assert "broadcast on hypercube:23 needs at least 15.8 GB of memory for its 192,937,984 links, and 1 GB are" in told
     told = refusal(capsys, "plan", "hypercube:23", "alltoall")
-    assert "alltoall on hypercube:23 needs at least 5.21 GB of memory for its 192,937,984 links, and 1 GB are" in told
+    assert "alltoall on hypercube:23 needs at least 6.78 GB of memory for its 192,937,984 links, and 1 GB are" in told
     told = refusal(capsys, "plan", "complete:12000", "alltoall", "--memory", "0.5GB")
     assert "at least 3.89 GB of memory for its 143,988,000 links, and 500 MB are allowed (--memory): about" in told
     told = refusal(capsys, "network", "hypercube:23")

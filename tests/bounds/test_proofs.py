@@ -23,6 +23,7 @@ from gossamer.bounds.proofs import (
     Cut,
     Load,
     OfTask,
+    PartsOverTime,
     PortPrices,
     Prices,
     QuickestFlow,
@@ -99,6 +100,8 @@ def value_of(proof):
     if isinstance(proof, TimeCut):
         assert proof.room < proof.messages
         return proof.slots + 1
+    if isinstance(proof, PartsOverTime):
+        return value_of(proof.load) / proof.scale
     if isinstance(proof, QuickestFlow):
         return Fraction(proof.way, proof.worth)
     if isinstance(proof, SlotPrices):

@@ -191,8 +191,8 @@ def placement_bounds(case: Case, distances: npt.NDArray[np.int16] | None = None)
     >>> from gossamer.questions.cases import Case
     >>> from gossamer.questions.tasks.exchanges import NeighborExchange
     >>> case = Case(gossamer.network("array:4x4"), NeighborExchange.along("complete:16"), gossamer.Rules())
-    >>> [(bound.method, bound.slots) for bound in placement_bounds(case)]
-    [('cut', Fraction(16, 1)), ('hops', Fraction(14, 1)), ('ports', Fraction(8, 1)), ('distance', Fraction(6, 1))]
+    >>> [(bound.method, int(bound.slots)) for bound in placement_bounds(case)]
+    [('cut', 16), ('hops', 14), ('shapes', 14), ('ports', 8), ('distance', 6)]
     """
     network = case.network
     t = network.terminal_count

@@ -386,8 +386,8 @@ class RepairedSchedule(Schedule):
 
     @property
     def stored_hops(self) -> int:
-        """Number of hops stored: of one node, and of what is sent again."""
-        return self.sound.stored_hops + int(self.turn.size)
+        """Number of hops of all packets."""
+        return self.hop_count
 
     @property
     def hop_count(self) -> int:

@@ -240,7 +240,8 @@ def verify(schedule: Schedule, limit: int = 20) -> Verification:
         schedule, note = schedule.expand(), "runs of packets were written out and checked packet by packet"
     if isinstance(schedule, RepairedSchedule):
         if verify(schedule.sound, 0) and follow_repairs(schedule)[0]:
-            return Verification((), {}, schedule.stored_hops, time.process_time() - began, 0, every, "symmetry")
+            checked = schedule.sound.stored_hops + int(schedule.turn.size)
+            return Verification((), {}, checked, time.process_time() - began, 0, every, "symmetry")
         schedule, note = schedule.expand(), "one node and its repairs were written out and checked packet by packet"
     limited = schedule.rules.send_limited or schedule.rules.receive_limited or schedule.rules.buffer is not None
     if schedule.symmetry is not None and not schedule.symmetry.free and limited:
