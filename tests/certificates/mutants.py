@@ -158,6 +158,13 @@ EQUIVALENT = {
     "not self.whole or (helped and any(net.passes)):   0   ->   -1",
     # of a list that stands for a form, the only entry is the first one and the last one
     "all(fits(each, form[0]) for each in value)   0   ->   -1",
+    # what is looked at of an item has one root
+    "far = here(flow.back, flow.root[0])   0   ->   -1",
+    "difference(of[flow.root[0]])   0   ->   -1",
+    # what passes without limit never has too much
+    "self.room[one] < FAR   ->   self.room[one] <= FAR",
+    # what is copied from a node to itself needs nothing, as two items, too
+    "self.blocks and x.back and (x.root == x.leaves)   ->   self.blocks and x.root == x.leaves",
     # a list of links more, that nothing looks at
     "for _ in range(net.nodes)] for _ in range(3)]   3   ->   4",
 }
