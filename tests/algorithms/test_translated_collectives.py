@@ -262,3 +262,12 @@ def test_plans_from_a_list_of_links(task):
     assert plan.verification.ok
     assert plan.ratio <= (1.03 if task == "allreduce" else 1.25)
     assert "translated" in plan.algorithm or task != "alltoall"
+
+
+@pytest.mark.parametrize("column", ["again", "source", "hops_again", "port", "turn"])
+def test_columns_of_repairs_are_equally_long(column):
+    good = sound_exchange(Case(without("torus:8x8", (0, 1)), gossamer.task("alltoall")))
+    columns = {name: getattr(good, name) for name in ("again", "source", "hops_again", "port", "turn")}
+    columns[column] = columns[column][:-1]
+    with pytest.raises(ScheduleError, match="columns of different lengths"):
+        RepairedSchedule(good.sound, good.network, good.place, *columns.values())

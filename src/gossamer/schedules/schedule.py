@@ -304,8 +304,9 @@ class RepairedSchedule(Schedule):
         self.sound, self.place = sound, np.asarray(place, np.int64)
         self.again, self.source = np.asarray(packet, np.int32), np.asarray(source, np.int32)
         self.hops_again, self.port, self.turn = (np.asarray(values) for values in (hops, port, turn))
-        same = (self.again.shape, self.source.shape, self.hops_again.shape)
-        if len(set(same)) > 1 or self.port.shape != self.turn.shape != (int(self.hops_again.sum(dtype=np.int64)),):
+        same = {self.again.shape, self.source.shape, self.hops_again.shape}
+        rows = {self.port.shape, self.turn.shape, (int(self.hops_again.sum(dtype=np.int64)),)}
+        if len(same) > 1 or len(rows) > 1:
             raise ScheduleError("the packets that are sent again have columns of different lengths")
         if self.place.shape != (network.node_count,) or sound.network.node_count != network.node_count:
             raise ScheduleError("the network with all links has other nodes")
