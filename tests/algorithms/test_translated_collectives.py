@@ -129,11 +129,25 @@ def test_an_allreduce_in_stages_overlaps(monkeypatch, times):
     left = without("torus:16x16x4", (0, 1)).with_times(*times)
     case = Case(left, gossamer.task("allreduce"))
     before = translated_allreduce(case)
-    monkeypatch.setattr(flooding, "_FEW", 256)
+    monkeypatch.setattr(flooding, "_MANY", 256)
     schedule = translated_allreduce(case)
     assert valid(schedule)
     assert schedule.stored_hops == before.stored_hops
     assert schedule.completion_time < before.completion_time
+
+
+@pytest.mark.parametrize(("blocks", "beside"), [(100, 100), (100, 400), (300, 100)])
+def test_loads_of_links_leave_nodes_what_must_come_to_them(blocks, beside):
+    left = without("torus:16x16x4", (0, 1), (100, 104), (700, 764))
+    found = flooding.spared(left)
+    quotient = flooding._Blocks(Case(left, gossamer.task("allgather")), found)
+    tail, head = quotient.tail, quotient.head
+    most = flooding._limits(blocks, beside, tail, head)
+    links = np.bincount(head)
+    turns = (blocks + beside) * links.size / tail.size * flooding._OVER
+    assert links.min() < links.max()  # a few links are missing
+    assert np.bincount(head, most).min() >= blocks
+    assert (links * turns - np.bincount(tail, most) > beside - 1 - links).all()  # loads are rounded up
 
 
 @pytest.mark.parametrize(

@@ -32,10 +32,10 @@ _WIDE = 64
 """Nodes along the dimension whose blocks are one word."""
 _LOOKS = 4
 """Blocks that a link compares."""
-_OVER = 1.03
-"""What links may carry over the mean where they are used both ways."""
-_STAGES, _FEW = 8, 4096
-"""Stages of an allreduce, and nodes for each of them at least."""
+_OVER, _ROUNDS = 1.01, 100
+"""What links may carry over the mean where they are used both ways; rounds in which it is told what each carries."""
+_SHARES, _MANY = (1, 4, 1), 8192
+"""Shares of the blocks that stages of an allreduce have, and nodes from which on it has stages."""
 _MOST_SHIFTS, _MOST_HOPS = 64, 150_000_000
 
 
@@ -54,8 +54,8 @@ def _sum(a, b, sign, sides):
 
 @njit(cache=True, nogil=True)
 def _flood(
-    sides, orbit, places, tail, head, way, before, most, turns, beside, turned, group, link_at, lag, looks, seed,
-    starts, taken, has, will, lacks, spread, turn, link, packet,
+    sides, orbit, places, tail, head, way, before, most, turns, lifted, beside, turned, group, link_at, lag, looks,
+    seed, starts, taken, has, will, lacks, spread, turn, link, packet,
 ):  # fmt: skip
     """Let every link of the quotient, turn by turn, carry a block that its target lacks; return hops and turns.
 
@@ -64,7 +64,8 @@ def _flood(
     * `sides`, int64[dimensions]. `orbit`, int32[N], `places`, int64[R]: the orbit of each place, and one of each.
     * `tail`, `head`, `way`, int64[K]: the orbits that each link leads from and to, and its direction.
     * `before`, int64[K]: the place from which each link leads to the one place of its target's orbit.
-    * `most`, int64[K]: hops that a link makes, evenly over so many `turns`, as long as that is enough.
+    * `most`, int64[K]: hops that a link makes, evenly over so many `turns`, as long as that is enough; once they are
+      over, it may make more if that is `lifted`.
     * `beside`, int64[D, rows], `turned`, int64[D]: the row at the tail for each at the head, and how words are turned.
     * `group`, int64[G + 1]: the links that go first in each turn, those that go next, and so on.
     * `link_at`, int32[N, D]: the link from each place in each direction.
@@ -104,7 +105,9 @@ def _flood(
         for i in range(order.size):
             k = order[i]
             v = head[k]
-            if lacks[v] == 0 or used[k] >= limit[k] or used[k] * turns > most[k] * (t + 1):
+            if lacks[v] == 0:
+                continue
+            if (t < turns or not lifted) and (used[k] >= limit[k] or used[k] * turns > most[k] * (t + 1)):
                 continue
             if t < taken.shape[1] and taken[k, t]:
                 continue
@@ -228,7 +231,7 @@ def translated_flooding(case: Case, both_ways: bool = False) -> Schedule:
         raise NetworkError(f"{case.network.spec} is no torus with a few links missing")
     blocks = _Blocks(case, found)
     n, links = case.network.node_count, blocks.tail.size
-    most = _limits(n - 1, blocks.tail, blocks.head) if both_ways else np.full(links, n)
+    most = _limits(n - 1, n - 1, blocks.tail, blocks.head) if both_ways else np.full(links, n)
     columns = tuple(np.empty(blocks.places.size * (n - 1), np.int32) for _ in range(3))
     blocks.flood(np.ones(blocks.places.size, np.bool_), most, int(most.max()), columns)
     turn, link, packet = columns
@@ -292,15 +295,16 @@ class _Blocks:
     ) -> int:  # fmt: skip
         """Bring the blocks of some orbits to all nodes, and return the turns that it takes; arguments as in `_flood`.
 
-        `columns`: turn, link and packet of each hop, written.
+        `columns`: turn, link and packet of each hop, written. If `taken` is given, links may carry more than `most`
+        after the last of the `turns`.
         """
         order = self._symmetry.order
         lacks = int(starts.sum()) * order - starts.astype(np.int64)
-        taken = np.zeros((self.tail.size, 0), np.bool_) if taken is None else taken
+        busy = np.zeros((self.tail.size, 0), np.bool_) if taken is None else taken
         made, done = _flood(
             self.sides, self.orbit, self.places, self.tail, self.head, self.way, self.before, most, turns,
-            self.beside, self.turned, self.group, self.link_at, 1 + ceil(self.wait / self.takes), _LOOKS, self.seed,
-            starts, taken, self.has, self.will, lacks, self.spread, *columns,
+            taken is not None, self.beside, self.turned, self.group, self.link_at, 1 + ceil(self.wait / self.takes),
+            _LOOKS, self.seed, starts, busy, self.has, self.will, lacks, self.spread, *columns,
         )  # fmt: skip
         if made < 0:
             spec = self.network.spec
@@ -318,20 +322,30 @@ class _Blocks:
         return busy
 
 
-def _limits(blocks: int, tail: Longs, head: Longs) -> Longs:
-    """Return how many blocks each link may carry, so that it and its opposite together carry little over the mean."""
-    entering = np.bincount(head)
-    both = 2 * blocks * entering.size / tail.size * _OVER
-    least = blocks / entering * _OVER  # what each link to a node carries at the least
-    less = both - np.where(least > both / 2, least, 0)[tail]
-    return np.ceil(np.minimum(np.maximum(both / 2, least[head]), less)).astype(np.int64)
+def _limits(blocks: int, beside: int, tail: Longs, head: Longs) -> Longs:
+    """Return how many of some blocks each link may carry, beside others that its opposite carries in the same turns.
+
+    All nodes can get both, in turns little over what links carry in the mean: one to which few links lead gets more
+    over each of these and passes on less, its neighbors get what they lack for it over their other links, and so on.
+
+    O(K) for each of a fixed number of rounds, in which loads are scaled to what must come to nodes and may leave them.
+    """
+    links, half = np.bincount(head), (1 + _OVER) / 2
+    turns = (blocks + beside) * links.size / tail.size * _OVER
+    most = np.maximum(links * turns - beside * half, 1)  # the others must come to a node, over what these leave free
+    load = blocks / links[head]
+    for _ in range(_ROUNDS):
+        load *= np.minimum(most / np.bincount(tail, load), 1)[tail]
+        load *= (blocks * half / np.bincount(head, load))[head]
+    return np.ceil(np.minimum(load, turns)).astype(np.int64)
 
 
 def translated_allreduce(case: Case) -> Schedule:
     """Build an allreduce that adds up each block along the reversal of an allgather, and then sends it out.
 
-    On large networks that is done with an eighth of the blocks after the other: while some are added up, those before
-    them are sent out, over what that leaves free of the links.
+    On large networks that is done in stages, with some of the blocks after others: while some are added up, those
+    before them are sent out, over what that leaves free of the links. The first and the last stage, which have all
+    links to themselves in one direction, are small.
 
     Parameters
     ----------
@@ -356,29 +370,30 @@ def translated_allreduce(case: Case) -> Schedule:
     found = case.once(spared, case.network)
     if found is None:
         raise NetworkError(f"{case.network.spec} is no torus with a few links missing")
-    stages = min(_STAGES, case.network.node_count // _FEW)
-    if stages < 2:
+    if case.network.node_count < _MANY:
         return then(translated_flooding(reduce.dual, True).reverse(), translated_flooding(gather, True))
     blocks = _Blocks(case, found)
     links, places, n = blocks.tail.size, blocks.places.size, case.network.node_count
     sent, summed = np.empty((2, 3, places * (n - 1)), np.int32)
-    rows, turns, end, taken = list[slice](), list[tuple[int, int]](), 0, None
-    for stage in range(stages):
-        starts = np.arange(places) % stages == stage
-        many = int(starts.sum()) * found.symmetry.order
-        begin, end = end, end + places * many - int(starts.sum())
+    stage_of = np.searchsorted(np.cumsum(_SHARES), np.arange(places) % sum(_SHARES), side="right")
+    many = np.bincount(stage_of) * found.symmetry.order
+    rows, turns, end, taken = list[slice](), list[tuple[int, int]](), 0, np.zeros((links, 0), np.bool_)
+    for stage, count in enumerate(many.tolist()):
+        starts = stage_of == stage
+        begin, end = end, end + places * count - int(starts.sum())
         rows.append(slice(begin, end))
-        paced = _limits(many, blocks.tail, blocks.head), ceil(2 * many * places / links * _OVER)
         there = blocks.has.copy(), blocks.will.copy()
         add, send = summed[:, begin:end], sent[:, begin:end]
+        beside = int(many[abs(stage - 1)])  # what is sent out while these are added up; for the first, the reverse
+        window = ceil((count + beside) * places / links * _OVER)
         if stage == 0:  # what has all links to itself is quicker in another way
             early = blocks.flood(starts, np.full(links, n), n, tuple(add))
             blocks.has, blocks.will = there
-            late = blocks.flood(starts, *paced, tuple(send))
+            late = blocks.flood(starts, _limits(count, beside, blocks.tail, blocks.head), window, tuple(send), taken)
         else:
-            early = late = blocks.flood(starts, *paced, tuple(add), taken)
+            early = late = blocks.flood(starts, window - taken.sum(axis=1), window, tuple(add), taken)
             send[:] = add
-        if stage == stages - 1:
+        if stage == many.size - 1:
             blocks.has, blocks.will = there
             late = blocks.flood(starts, np.full(links, n), n, tuple(send))
         taken = blocks.opposite(send[0], send[1], late)
