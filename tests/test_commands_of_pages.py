@@ -39,7 +39,7 @@ BETWEEN = {"simulate wormhole plan.parquet": "plan ring:5 allgather --switching 
 LONG = (
     "gossamer design", "gossamer sweep report accelerators_", "gossamer sweep examples/",
     "gossamer sweep --network", "gossamer reproduce",
-    "gossamer plan torus:8x8x8 allreduce", "gossamer simulate",
+    "gossamer plan torus:8x8x8 allreduce", "gossamer plan torus:64x64x16 alltoall", "gossamer simulate",
 )  # fmt: skip
 """How commands begin that take more than some seconds: those of studies and designs make the pages that show their
 results, others are in `test_claims.py`."""
