@@ -8,7 +8,7 @@ import zlib
 
 import hypothesis
 
-SLICES = 5
+SLICES = 10
 
 hypothesis.settings.register_profile("gossamer", deadline=None, derandomize=bool(os.environ.get("CI")))
 hypothesis.settings.load_profile("gossamer")

@@ -38,7 +38,7 @@ def check_refusal(error, name, task):
     assert len(clauses) == len(set(clauses))
 
 
-@pytest.mark.exhaustive(always=76)
+@pytest.mark.exhaustive(always=20)
 @pytest.mark.parametrize("spec", NETWORKS)
 @pytest.mark.parametrize("names", NAMES, ids=lambda names: names[0])
 def test_a_name_plans_what_it_explains_in_steps(names, spec):
@@ -59,7 +59,7 @@ def test_a_name_plans_what_it_explains_in_steps(names, spec):
         assert plan.completion_time >= plan.bound
 
 
-@pytest.mark.exhaustive(always=76)
+@pytest.mark.exhaustive(always=20)
 @pytest.mark.parametrize("spec", NETWORKS)
 @pytest.mark.parametrize("names", NAMES, ids=lambda names: names[0])
 def test_a_name_plans_what_it_explains_in_seconds(names, spec):

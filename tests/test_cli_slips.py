@@ -501,7 +501,7 @@ def test_there_are_more_than_three_hundred_slips():
     assert len({slip for slip, _ in lines()}) >= 370
 
 
-@pytest.mark.exhaustive(always=120)
+@pytest.mark.exhaustive(always=60)
 @pytest.mark.parametrize(("slip", "proposal"), list(lines()))
 def test_a_slip_gets_one_line_and_a_proposal_that_works(slip, proposal, capsys):
     status, out, err = told(slip, capsys)

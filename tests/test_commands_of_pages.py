@@ -39,10 +39,12 @@ BETWEEN = {"simulate wormhole plan.parquet": "plan ring:5 allgather --switching 
 LONG = (
     "gossamer design", "gossamer sweep report accelerators_", "gossamer sweep examples/",
     "gossamer sweep --network", "gossamer reproduce",
-    "gossamer plan torus:8x8x8 allreduce", "gossamer simulate",
+    "gossamer plan torus:8x8x8 allreduce", "gossamer plan torus:64x64x16 alltoall", "gossamer simulate",
 )  # fmt: skip
 """How commands begin that take more than some seconds: those of studies and designs make the pages that show their
 results, others are in `test_claims.py`."""
+SECONDS = ("gossamer plan nvl72 allreduce", "gossamer plan examples/machines/two_servers.edges allreduce")
+"""How commands of the README begin that take ten seconds and more: they take turns."""
 ELSEWHERE = {
     "docs/how_to/run_it.md", "docs/how_to/four_boxes.md", "docs/how_to/damaged_torus_and_slurm.md",
     "docs/how_to/one_machine_to_a_cluster.md",
@@ -67,7 +69,7 @@ def test_the_commands_of_a_page_run(page, tmp_path, monkeypatch, capsys):
     for line in PREPARED[page]:
         assert main(shlex.split(line)) == 0, (line, capsys.readouterr().err)
     for line in lines(page):
-        if line.startswith(LONG):
+        if line.startswith((*LONG, *SECONDS)):
             continue
         words = shlex.split(line, comments=True)[1:]
         for beginning, before in BETWEEN.items():
@@ -75,6 +77,14 @@ def test_the_commands_of_a_page_run(page, tmp_path, monkeypatch, capsys):
                 assert main(shlex.split(before)) == 0
         assert main(words) == 0, (line, capsys.readouterr().err)
         assert all((tmp_path / name).stat().st_size > 0 for name in re.findall(r"-o (\S+)", line)), line
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("beginning", SECONDS)
+def test_a_command_of_the_readme_that_takes_seconds_runs(beginning, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    (line,) = [line for line in lines("README.md") if line.startswith(beginning)]
+    assert main(shlex.split(line, comments=True)[1:]) == 0, capsys.readouterr().err
 
 
 def test_every_page_with_commands_is_here_or_elsewhere():

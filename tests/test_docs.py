@@ -28,6 +28,8 @@ def name(page):
 
 
 WITH_PYTHON = [p for p in PAGES if any(language in ("python", "pycon") for language, _, _ in blocks(p))]
+LONG = ("docs/how_to/design.md",)
+"""Pages whose blocks take twenty seconds."""
 
 
 def run_session(code, names, page, line):
@@ -39,7 +41,9 @@ def run_session(code, names, page, line):
     assert failed == 0, report.getvalue()
 
 
-@pytest.mark.parametrize("page", WITH_PYTHON, ids=name)
+@pytest.mark.parametrize(
+    "page", [pytest.param(p, marks=pytest.mark.slow) if name(p) in LONG else p for p in WITH_PYTHON], ids=name
+)
 def test_python_blocks_of_a_page_run_in_order_and_print_what_is_shown(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "page"}

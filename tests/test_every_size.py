@@ -37,12 +37,12 @@ def bench():
     "name",
     [
         "8 cliques of 4",
-        "two rings of 6, joined",
+        pytest.param("two rings of 6, joined", marks=pytest.mark.slow),
         "Petersen",
         "two DGX-1",
         "8 + 8 + 4 GPUs",
         "PCIe bridges",
-        "array 5x5",
+        pytest.param("array 5x5", marks=pytest.mark.slow),
     ],
 )
 def test_the_bound_of_an_allreduce_is_the_fluid_optimum(bench, name):
@@ -55,7 +55,10 @@ def test_the_bound_of_an_allreduce_is_the_fluid_optimum(bench, name):
     assert float(found.seconds) <= 1.02 * optimum
 
 
-@pytest.mark.parametrize(("name", "most"), [("fat tree of 16", 1.3), ("2 x 8 A100", 1.15), ("leaf-spine 2:1", 1.25)])
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [pytest.param("fat tree of 16", 1.3, marks=pytest.mark.slow), ("2 x 8 A100", 1.15), ("leaf-spine 2:1", 1.25)],
+)
 def test_reductions_behind_switches_that_add_nothing_up(bench, name, most):
     network = from_networkx(bench[1][name], name)
     found = gossamer.plan(network, "reduce", cost=gossamer.TimeCost("1MiB"))

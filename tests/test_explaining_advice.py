@@ -409,7 +409,7 @@ WITNESSES = [
     ("ring:8", "broadcast", {}, "path"),
     ("star:4", "alltoall", {}, "links"),
     ("dgx-h100:2", "allreduce", {"cost": TimeCost("64MiB")}, "parts"),
-    ("dgx-a100:2", "allreduce", {"cost": TimeCost("64MiB")}, "prices"),
+    ("dgx-a100:2,gpus=4", "allreduce", {"cost": TimeCost("64MiB")}, "prices"),
 ]
 
 

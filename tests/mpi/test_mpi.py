@@ -159,7 +159,7 @@ def test_every_collective_in_groups_gives_what_mpis_own_does_on_their_communicat
 
 @pytest.mark.mpi
 @needs_mpi
-@pytest.mark.parametrize("ranks", [8, 12, 16])
+@pytest.mark.parametrize("ranks", [8, 12, pytest.param(16, marks=pytest.mark.slow)])
 def test_algorithms_written_by_hand_give_what_mpis_own_allreduce_gives(tmp_path, ranks):
     (tmp_path / "plans").mkdir()
     for name, rounds in ALGORITHMS.items():

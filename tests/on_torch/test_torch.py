@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import subprocess
@@ -24,6 +25,7 @@ GROUPS = {  # of array:2x2; between 0 and 3 somebody passes messages on
 TASKS = ("allgather", "alltoall", "reduce-scatter", "allreduce", "broadcast", "reduce", "gather", "scatter")
 
 
+@functools.cache
 def python_with_torch() -> str | None:
     """Return a Python that has PyTorch with gloo: this one, or the system's, which then reads program files only."""
     for python in (sys.executable, "/usr/bin/python3"):

@@ -12,6 +12,7 @@ import pytest
 HERE = Path(__file__).parent
 
 
+@pytest.mark.slow  # ./check runs these tests, and others, every time
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT", "0") != "0", reason="the compiler is off already")
 def test_kernels_say_the_same_without_the_compiler():
     tests = [str(HERE / "test_violations.py"), str(HERE / "test_metrics.py")]
