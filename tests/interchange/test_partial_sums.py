@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.errors import FileFormatError
+from gossamer.errors import FileFormatError, NotApplicableError
 from gossamer.interchange import export, import_schedule
+from gossamer.programs.single_ranks import worms_between_ranks
 from gossamer.questions.tasks import DemandTable, PartialSumAllreduce, chunked, write_table
 from interchange.goal_replay import parse, replay
 from interchange.msccl_algorithms import ALGORITHMS, Rank, msccl_xml, recursive_doubling, runs
@@ -80,6 +81,37 @@ def test_what_is_exported_runs_and_comes_back(tmp_path, name):
     assert gossamer.verify(back)
     assert (back.task, back.hop_count) == (schedule.task, schedule.hop_count)
     assert back.slot_count <= schedule.slot_count
+
+
+@pytest.mark.parametrize("task", ["allreduce", "reduce-scatter", "allgather", "partial-sum-allreduce", "in groups"])
+@pytest.mark.parametrize("spec", ["array:3x3", "hypercube:3"])
+def test_programs_of_wormhole_messages_give_what_they_should(tmp_path, spec, task):
+    """What ranks send each other in steps, combined where messages are partial sums; in parts on hypercubes."""
+    cost = gossamer.LinearCost(startup=10, message_bytes=600)
+    asked = gossamer.task("partial-sum-allreduce", groups=((0, 3, 5), (6, 7))) if task == "in groups" else task
+    worms = gossamer.plan(spec, asked, switching="wormhole", cost=cost).schedule
+    found = worms_between_ranks(worms)
+    assert gossamer.verify(found), gossamer.verify(found)
+    assert found.slot_count == worms.step_count
+    check_program(gossamer.lower(found), 1)
+    with pytest.raises(
+        NotApplicableError, match="csv shows packets on links, which wormhole messages are not; their pro"
+    ):
+        export(worms, tmp_path / "x.csv", "csv")
+    if task == "in groups":
+        with pytest.raises(NotApplicableError, match="msccl-json has no word for groups"):
+            export(worms, tmp_path / "x.json", "msccl-json")
+        return
+    export(worms, tmp_path / "y.xml", "msccl-xml")
+    program = gossamer.lower(found)
+    inputs = inputs_of(program)
+    for got, want in zip(run(load(tmp_path / "y.xml")[1], inputs), wanted(program, inputs), strict=True):
+        np.testing.assert_array_equal(got[: want.size], want)
+    back = import_schedule(tmp_path / "y.xml", f"complete:{worms.network.node_count}")
+    assert gossamer.verify(back)
+    export(worms, tmp_path / "y.goal", "goal")
+    size = -(-600 // (worms.packets.count // worms.messages.count))
+    assert {int(b) for b in re.findall(r"send (\d+)b", (tmp_path / "y.goal").read_text())} == {size}
 
 
 def test_the_time_of_doubling_is_kept_by_simulators(tmp_path):
