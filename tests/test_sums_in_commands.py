@@ -90,3 +90,12 @@ def test_worms_carry_partial_sums(capsys, tmp_path):
     told = capsys.readouterr().err
     assert "--form goes with --switching store-and-forward" in told
     assert told.count("\n") == 1
+
+
+def test_programs_of_worms_are_written_by_command(capsys, tmp_path):
+    cost = gossamer.LinearCost(startup=1000, message_bytes=64)
+    gossamer.plan("array:3x3", "partial-sum-allreduce", switching="wormhole", cost=cost).save(tmp_path / "w.parquet")
+    assert main(["export", str(tmp_path / "w.parquet"), "--to", "msccl-xml", "-o", str(tmp_path / "w.xml")]) == 0
+    assert main(["verify", str(tmp_path / "w.xml"), "complete:9"]) == 0
+    assert main(["export", str(tmp_path / "w.parquet"), "--to", "csv", "-o", str(tmp_path / "w.csv")]) == 2
+    assert "csv shows packets on links, which wormhole messages are not" in capsys.readouterr().err

@@ -291,9 +291,10 @@ def with_switches(seed):
 
 
 def judge(seed, of=instance, exact=True):
-    """Check that nothing is faster than the bounds; return whether the optimum meets them, None if not decided.
+    """Check that nothing is faster than the bounds, nor than a plan that is said to be optimal.
 
-    Without `exact`, what the constraints find may be more than the checker allows.
+    Return whether the optimum meets the bounds, None if not decided. Without `exact`, what the constraints find may be
+    more than the checker allows.
     """
     network, task, rules = of(seed)
     found = bounds(Case(network, task, rules))
@@ -308,6 +309,9 @@ def judge(seed, of=instance, exact=True):
         return False
     assert not exact or gossamer.verify(best), str(gossamer.verify(best))
     assert found[0].value <= best.completion_time
+    if exact:
+        planned = gossamer.plan(network, task, rules=rules)
+        assert not planned.optimal or planned.completion_time == best.completion_time
     return best.completion_time == slots
 
 

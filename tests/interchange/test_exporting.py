@@ -101,7 +101,7 @@ def test_bad_requests_are_refused_in_one_line(tmp_path, allgather):
     for size in (0, -1, 1.5, "many", (), 2**63):
         with pytest.raises(ScheduleError, match="the bytes of a message"):
             export(allgather, tmp_path / "a", "goal", message_bytes=size)
-    with pytest.raises(ScheduleError, match="a store-and-forward schedule is exported, got 7"):
+    with pytest.raises(ScheduleError, match="a schedule is exported, got 7"):
         export(7, tmp_path / "a", "goal")
     with pytest.raises(FileFormatError, match="cannot write"):
         export(allgather, tmp_path / "none" / "a", "csv")

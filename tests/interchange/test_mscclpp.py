@@ -245,7 +245,7 @@ def test_a_ready_signal_is_needed_where_a_place_is_used_twice(tmp_path):
             assert gossamer.verify(read(tmp_path, plan, "array:2"))
         else:
             with pytest.raises(
-                FileFormatError, match=r"race: .*which puts into rank 1, overwrites chunk 0 of buffer 's'"
+                FileFormatError, match=r"race in slot 1: .*which puts into rank 1, overwrites chunk 0 of buffer 's'"
             ):
                 read(tmp_path, plan, "array:2")
 

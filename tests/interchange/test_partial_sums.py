@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 import gossamer
-from gossamer.errors import FileFormatError
+from gossamer.errors import FileFormatError, NotApplicableError
 from gossamer.interchange import export, import_schedule
+from gossamer.programs.single_ranks import worms_between_ranks
 from gossamer.questions.tasks import DemandTable, PartialSumAllreduce, chunked, write_table
 from interchange.goal_replay import parse, replay
-from interchange.msccl_algorithms import ALGORITHMS, Rank, msccl_xml, recursive_doubling
+from interchange.msccl_algorithms import ALGORITHMS, Rank, msccl_xml, recursive_doubling, runs
 from interchange.msccl_loader import load, run
 from interchange.mscclpp_loader import Machine
 from interchange.mscclpp_loader import load as load_plan
@@ -35,6 +37,24 @@ def test_algorithms_written_by_hand_are_judged_and_run(tmp_path, name, n, form):
     assert gossamer.verify(found), gossamer.verify(found)
     assert found.task.name == ("allreduce" if name in ROOTED[n] else "partial-sum-allreduce")
     check_program(gossamer.lower(found), 1)
+
+
+@pytest.mark.parametrize("n", [8, 12, 16])
+@pytest.mark.parametrize("name", ["recursive doubling", "halving-doubling", "Swing", "Bine tree"])
+def test_what_is_written_by_hand_is_explained(tmp_path, name, n):
+    found = imported(tmp_path, name, n, in_place=True)
+    words = (
+        r" sends its contribution.* combines it with its own",
+        r" sends .*sum.* (combines it with|takes it instead of) its own",
+    )
+    if name in ROOTED[n]:
+        words = (r" sends message \d+, the sum for \d+ to \d+", r" sends message \d+, the result at \d+ to \d+")
+    for slot, told in zip((0, found.slot_count - 1), words, strict=True):
+        lines = gossamer.explain(found, slot=slot).lines
+        assert len(lines) == (found.slot == slot).sum()
+        assert all(re.search(told, line) for line in lines), lines
+    last = gossamer.explain(found, message=0).lines[-1]
+    assert re.fullmatch(r"the sum is where it has to be after slot \d+", last)
 
 
 def test_whole_vectors_cross_once_a_round(tmp_path):
@@ -63,6 +83,37 @@ def test_what_is_exported_runs_and_comes_back(tmp_path, name):
     assert back.slot_count <= schedule.slot_count
 
 
+@pytest.mark.parametrize("task", ["allreduce", "reduce-scatter", "allgather", "partial-sum-allreduce", "in groups"])
+@pytest.mark.parametrize("spec", ["array:3x3", "hypercube:3"])
+def test_programs_of_wormhole_messages_give_what_they_should(tmp_path, spec, task):
+    """What ranks send each other in steps, combined where messages are partial sums; in parts on hypercubes."""
+    cost = gossamer.LinearCost(startup=10, message_bytes=600)
+    asked = gossamer.task("partial-sum-allreduce", groups=((0, 3, 5), (6, 7))) if task == "in groups" else task
+    worms = gossamer.plan(spec, asked, switching="wormhole", cost=cost).schedule
+    found = worms_between_ranks(worms)
+    assert gossamer.verify(found), gossamer.verify(found)
+    assert found.slot_count == worms.step_count
+    check_program(gossamer.lower(found), 1)
+    with pytest.raises(
+        NotApplicableError, match="csv shows packets on links, which wormhole messages are not; their pro"
+    ):
+        export(worms, tmp_path / "x.csv", "csv")
+    if task == "in groups":
+        with pytest.raises(NotApplicableError, match="msccl-json has no word for groups"):
+            export(worms, tmp_path / "x.json", "msccl-json")
+        return
+    export(worms, tmp_path / "y.xml", "msccl-xml")
+    program = gossamer.lower(found)
+    inputs = inputs_of(program)
+    for got, want in zip(run(load(tmp_path / "y.xml")[1], inputs), wanted(program, inputs), strict=True):
+        np.testing.assert_array_equal(got[: want.size], want)
+    back = import_schedule(tmp_path / "y.xml", f"complete:{worms.network.node_count}")
+    assert gossamer.verify(back)
+    export(worms, tmp_path / "y.goal", "goal")
+    size = -(-600 // (worms.packets.count // worms.messages.count))
+    assert {int(b) for b in re.findall(r"send (\d+)b", (tmp_path / "y.goal").read_text())} == {size}
+
+
 def test_the_time_of_doubling_is_kept_by_simulators(tmp_path):
     schedule = imported(tmp_path, "recursive doubling", 8)
     export(schedule, tmp_path / "y.goal", "goal", message_bytes=100)
@@ -77,6 +128,83 @@ def broken(rounds, change):
     return found
 
 
+def wrong_sums(rounds, n):
+    """Return what rounds do wrong, carried out by sets of contributions: (rank, chunk, ranks, slot) of what is twice.
+
+    And of what is missing in the end; a rank sends one run of chunks in a slot, as soon as it has what came before.
+    """
+    sums = {(v, c): {v} for v in range(n) for round_ in rounds for row in round_ for c in row[2]}
+    free, wrote, twice = [0] * n, dict.fromkeys(sums, None), set()
+    for round_ in rounds:
+        sent = []
+        for u, v, mine, adds in round_:
+            for first, count in runs(mine):
+                sent += [(v, c, set(sums[u, c]), adds, free[u]) for c in range(first, first + count)]
+                free[u] += 1
+        for v, c, came, adds, slot in sent:
+            if adds and came & sums[v, c]:
+                twice.add((v, c, min(came & sums[v, c]), slot))
+            sums[v, c] = sums[v, c] | came if adds else came
+            free[v], wrote[v, c] = max(free[v], slot + 1), slot
+    lost = [(v, c, min(set(range(n)) - sums[v, c]), wrote[v, c]) for v, c in sums if len(sums[v, c]) < n]
+    return twice, lost
+
+
+def without_its_wait(text):
+    """Return a program whose last send that waits for what came waits no more, with its rank, threadblock and step."""
+    tree = ElementTree.fromstring(text)
+    for gpu in reversed(tree.findall("gpu")):
+        blocks = gpu.findall("tb")
+        for block in reversed(blocks):
+            for step in reversed(block.findall("step")):
+                waits = int(step.get("depid")), int(step.get("deps"))
+                if step.get("type") != "s" or waits[0] < 0:
+                    continue
+                before = blocks[waits[0]].findall("step")[waits[1]]
+                first, here = int(before.get("dstoff")), int(step.get("srcoff"))
+                if before.get("type") != "s" and first <= here < first + int(before.get("cnt")):
+                    step.set("depid", "-1")
+                    return ElementTree.tostring(tree, "unicode"), (gpu.get("id"), block.get("id"), step.get("s"))
+    raise AssertionError("no send waits for what came")
+
+
+@pytest.mark.parametrize("n", [8, 12, 16])
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_what_is_wrong_in_each_algorithm_is_told_with_rank_chunk_and_slot(tmp_path, name, n):
+    """A contribution that counts twice, is lost, or is sent before it is there; what is told is what sets show."""
+    draw, path = np.random.default_rng([len(name), n]), tmp_path / "x.xml"
+
+    def told(text):
+        path.write_text(text)
+        with pytest.raises(FileFormatError) as error:
+            import_schedule(path, f"complete:{n}")
+        assert "\n" not in str(error.value)
+        return str(error.value)
+
+    rounds = ALGORITHMS[name](n)
+    assert wrong_sums(rounds, n) == (set(), [])
+    adding = [(t, row) for t, round_ in enumerate(rounds) for row in round_ if row[3]]
+    for in_place in (False, True):
+        at, row = adding[int(draw.integers(len(adding)))]
+        again = [round_ + [row] * (t == at + 1) for t, round_ in enumerate([*rounds, []])]
+        words = r"slot (\d+): rank (\d+), threadblock \d+, step \d+ adds the contribution of rank (\d+) to chunk (\d+)"
+        slot, v, whose, chunk = map(int, re.search(words, told(msccl_xml(again, n, in_place=in_place))).groups())
+        assert (v, chunk, whose, slot) in wrong_sums(again, n)[0]
+        less = [[one for one in round_ if one is not row] for round_ in rounds]
+        v, chunk, whose, slot = min(wrong_sums(less, n)[1])
+        assert (
+            f"leaves a sum without the contribution of rank {whose} at chunk {chunk} of the output of rank {v}, "
+            f"written last in slot {slot}"
+        ) in told(msccl_xml(less, n, in_place=in_place))
+        early, (v, block, step) = without_its_wait(msccl_xml(rounds, n, in_place=in_place))
+        words = (
+            rf"race in slot \d+: rank {v}, threadblock (\d+), step (\d+) (?:reads|overwrites) chunk \d+ of buffer "
+            r"'[io]', which threadblock (\d+), step (\d+) may not have (?:written|read) yet, as it does not wait for it"
+        )
+        found = re.search(words, told(early)).groups()
+        assert (block, step) in (found[:2], found[2:])
+
+
 @pytest.mark.parametrize("in_place", [False, True])
 def test_what_is_wrong_is_told_with_rank_and_chunk(tmp_path, in_place):
     rounds, path, place = recursive_doubling(8), tmp_path / "x.xml", "i" if in_place else "o"
@@ -89,18 +217,20 @@ def test_what_is_wrong_is_told_with_rank_and_chunk(tmp_path, in_place):
         return str(error.value).removeprefix(f"{str(path)!r}")
 
     twice = broken(rounds, lambda found, at: found[2].append(found[1][at]))
-    step = r": rank 7, threadblock \d, step \d adds the contribution of rank 4 to chunk 0 of buffer "
+    step = r", slot 3: rank 7, threadblock \d, step \d adds the contribution of rank 4 to chunk 0 of buffer "
     assert re.fullmatch(f"{step}'{place}' twice", told(msccl_xml(twice, 8, in_place=in_place)))
     lost = broken(rounds, lambda found, at: found[1].pop(at))
-    words = " leaves a sum without the contribution of rank 4 at chunk 0 of the output of rank 3"
+    words = (
+        " leaves a sum without the contribution of rank 4 at chunk 0 of the output of rank 3, written last in slot 2"
+    )
     assert told(msccl_xml(lost, 8, in_place=in_place)) == words
     early = msccl_xml(rounds, 8, in_place=in_place).replace('type="cpy"', 'type="nop"')
     if not in_place:
-        words = ": rank 0, threadblock 1, step 0 reads chunk 0 of buffer 'o', where nothing is yet"
+        words = ", slot 0: rank 0, threadblock 1, step 0 reads chunk 0 of buffer 'o', where nothing is yet"
         assert told(early) == words
     scratch = msccl_xml(rounds, 8, in_place=in_place, scratch=True)
     before = scratch.replace(f'type="s" srcbuf="{place}"', 'type="s" srcbuf="s"', 1)
-    words = r": rank 0, threadblock \d, step 0 reads chunk 0 of buffer 's', where nothing is yet"
+    words = r", slot 0: rank 0, threadblock \d, step 0 reads chunk 0 of buffer 's', where nothing is yet"
     assert re.fullmatch(words, told(before))
 
 

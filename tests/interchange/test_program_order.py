@@ -171,21 +171,21 @@ def test_what_another_rank_orders_is_no_race(tmp_path):
 def test_a_race_is_told_with_rank_threadblock_step_and_chunk(tmp_path):
     def told(*blocks):
         return (
-            refused(tmp_path, program(*blocks), "complete:2").removeprefix(f"{str(tmp_path / 'y.xml')!r}").lstrip(": ")
+            refused(tmp_path, program(*blocks), "complete:2").removeprefix(f"{str(tmp_path / 'y.xml')!r}").lstrip(",: ")
         )
 
     sends, adds = (0, 1, -1, [("s", "i0", "i0", NONE)]), (0, -1, 1, [("rrc", "i0", "i0", NONE)])
     other = (1, 0, -1, [("s", "i0", "i0", NONE)]), (1, -1, 0, [("rrc", "i0", "i0", (0, 0))])
     assert told(sends, adds, *other) == (
-        "race: rank 0, threadblock 1, step 0 overwrites chunk 0 of buffer 'i', which threadblock 0, step 0 may not "
-        "have read yet, as it does not wait for it"
+        "race in slot 0: rank 0, threadblock 1, step 0 overwrites chunk 0 of buffer 'i', which threadblock 0, step 0 "
+        "may not have read yet, as it does not wait for it"
     )
     first = (0, 1, -1, [("s", "s0", "s0", NONE)]), (0, -1, -1, [("cpy", "i0", "s0", NONE)])
     adds = (0, -1, 1, [("rrc", "i0", "i0", (1, 0))])
     assert told(*first, adds, *other) == (
-        "rank 0, threadblock 0, step 0 reads chunk 0 of buffer 's', where nothing is yet; race: rank 0, threadblock 0, "
-        "step 0 reads chunk 0 of buffer 's', which threadblock 1, step 0 may not have written yet, as it does not wait "
-        "for it"
+        "slot 0: rank 0, threadblock 0, step 0 reads chunk 0 of buffer 's', where nothing is yet; race in slot 0: "
+        "rank 0, threadblock 0, step 0 reads chunk 0 of buffer 's', which threadblock 1, step 0 may not have written "
+        "yet, as it does not wait for it"
     )
     wrong = told(sends, (0, -1, 1, [("rrc", "i0", "i0", (0, 0))]), (1, 0, -1, [("s", "i0", "i0", (1, 0))]), other[1])
     assert wrong == (

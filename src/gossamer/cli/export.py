@@ -46,9 +46,9 @@ def export(
     """Write a schedule in another tool's format."""
     from gossamer import interchange
     from gossamer.planning.plan_resizing import resized
+    from gossamer.planning.switching import load
     from gossamer.questions.costs import Clock
     from gossamer.reading.quantities import nodes, size
-    from gossamer.schedules import load
 
     check_other_than([file], [output])
     asked = None if bytes is None else size(bytes, "--bytes", error=ScheduleError)

@@ -29,12 +29,14 @@ from gossamer.planning.plan_resizing import in_generations
 from gossamer.processes.memory import free_memory
 from gossamer.programs.files import write_program
 from gossamer.programs.layout import plain_task
+from gossamer.programs.single_ranks import worms_between_ranks
 from gossamer.questions.costs import Clock
 from gossamer.questions.tasks import Grouped
 from gossamer.questions.tasks.demand_table import TABLE_ENDINGS, read_table
 from gossamer.reading import whole
 from gossamer.reading.quantities import size as size_of
 from gossamer.schedules import Schedule
+from gossamer.schedules.wormhole.schedule import WormholeSchedule
 
 __all__ = [
     "ASTRA_SIM",
@@ -180,13 +182,16 @@ FORMATS: dict[str, Format] = {
 }
 """Every format by its name."""
 
+_OF_LINKS = (PERFETTO, CSV, JSON)
+"""Those that show when links carry what."""
+
 
 MESSAGE_BYTES = 1 << 20
 """Bytes of a message of a schedule in steps unless somebody says otherwise: 1 MiB."""
 
 
 def export(
-    schedule: Schedule,
+    schedule: Schedule | WormholeSchedule,
     path: str | os.PathLike[str],
     to: str,
     *,
@@ -198,8 +203,9 @@ def export(
 
     Parameters
     ----------
-    schedule : Schedule
-        What is handed on. It is verified.
+    schedule : Schedule or WormholeSchedule
+        What is handed on. It is verified. Of wormhole messages programs are written: what ranks send to each other, in
+        the order of the steps, over whatever way the machine has.
     path : path
         The file, replaced if it exists; for formats that are folders, a folder that is new or empty.
     to : str
@@ -215,9 +221,10 @@ def export(
     Raises
     ------
     NotApplicableError
-        If ranks are given for a format that holds all of a schedule only. If the schedule is beyond a limit of what
-        reads the format; it is named. If the format has no word for its task, or for groups; it has none with `limits`
-        false either. If the format is of programs for ranks, and a switch copies or adds.
+        If ranks are given for a format that holds all of a schedule only. If the schedule is of wormhole messages, and
+        the format shows links. If the schedule is beyond a limit of what reads the format; it is named. If the format
+        has no word for its task, or for groups; it has none with `limits` false either. If the format is of programs
+        for ranks, and a switch copies or adds.
     TooLargeError
         If memory does not hold all hops that have to be written out.
     ScheduleError, VerificationError, FileFormatError
@@ -239,8 +246,17 @@ def export(
     if format is None:
         hint = nearest(str(to), FORMATS) or f"; there are: {', '.join(FORMATS)}"
         raise ScheduleError(f"unknown format {shown(to)}{hint}")
+    if isinstance(schedule, WormholeSchedule):
+        if format in _OF_LINKS:
+            known = ", ".join(each.name for each in FORMATS.values() if each not in _OF_LINKS)
+            raise NotApplicableError(
+                f"{format.name} shows packets on links, which wormhole messages are not; their programs are written as "
+                f"{known}"
+            )
+        message_bytes = schedule.cost.message_bytes if message_bytes is None else message_bytes
+        schedule = worms_between_ranks(schedule)
     if not isinstance(schedule, Schedule):
-        raise ScheduleError(f"a store-and-forward schedule is exported, got {shown(schedule)}")
+        raise ScheduleError(f"a schedule is exported, got {shown(schedule)}")
     most = 2**62
     if message_bytes is None:
         message_bytes = schedule.cost.message_bytes if isinstance(schedule.cost, Clock) else MESSAGE_BYTES

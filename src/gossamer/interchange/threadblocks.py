@@ -139,7 +139,7 @@ def carry_out(
         run.all()
     except FileFormatError as error:
         raise FileFormatError(f"{error}{_also(order, run, None)}") from None
-    wrong = _unmet(name, memory, goal)
+    wrong = _unmet(name, run, goal)
     if wrong is not None:
         raise FileFormatError(f"{wrong}{_also(order, run, None)}")
     race = next(_races(order, run, goal), None)
@@ -196,16 +196,19 @@ def _also(order: _Order, run: _Run, goal: Sequence[Mapping[Place, Chunk]] | None
     return "" if race is None else f"; {race}"
 
 
-def _unmet(name: str, memory: Sequence[dict[Place, Chunk]], goal: Sequence[Mapping[Place, Chunk]]) -> str | None:
+def _unmet(name: str, run: _Run, goal: Sequence[Mapping[Place, Chunk]]) -> str | None:
     """Return what an output is left with that is not the collective's result; None if all are right."""
-    for v, (has, wants) in enumerate(zip(memory, goal, strict=True)):
+    for v, (has, wants) in enumerate(zip(run.memory, goal, strict=True)):
         for i, (place, chunk) in enumerate(wants.items()):
             found = has.get(place)
             if found != chunk:
                 what = "nothing" if found is None else "another chunk"
                 if found is not None and found[:2] == chunk[:2] and chunk.ranks & ~found.ranks:
                     what = f"a sum without the contribution of rank {first_rank(chunk.ranks & ~found.ranks)}"
-                return f"{name!r} leaves {what} at chunk {i} of the output of rank {v}"
+                touched = run.touched[v].get(place)
+                wrote = [] if touched is None else [s for s, w in zip(touched.steps, touched.writes, strict=True) if w]
+                last = f", written last in slot {run.order.slot(wrote[-1])}" if wrote else ""
+                return f"{name!r} leaves {what} at chunk {i} of the output of rank {v}{last}"
     return None
 
 
@@ -239,6 +242,7 @@ class _Order:
     * `taken`: for each step that receives, the step that sends what it takes.
     * `line`: the number of each connection: source, target and channel.
     * `steps`: all steps, so that none is before one that it waits for, in the order in which they could be carried out.
+    * `level`: how many chunks have crossed, one after the other, before each step.
     """
 
     def __init__(self, name: str, blocks: Sequence[Block]) -> None:
@@ -280,6 +284,15 @@ class _Order:
     def rank(self, s: int) -> int:
         """Return the rank of a step."""
         return self.blocks[self.block[s]].rank
+
+    def slot(self, s: int) -> int:
+        """Return the slot in which what a step takes is sent, or it sends, or the last one before it works on its own.
+
+        That is, if chunks that are sent at once take a slot, and begin as soon as what they wait for is there.
+        """
+        if s in self.taken:
+            return self.level[self.taken[s]]
+        return self.level[s] if self.step(s).sends else max(0, self.level[s] - 1)
 
     def where(self, s: int, rank: bool = True) -> str:
         """Return where a step stands, in words."""
@@ -332,7 +345,7 @@ class _Order:
         for s in range(len(missing)):
             for w in self.waits(s):
                 behind[w].append(s)
-        level = [0] * len(missing)
+        level = self.level = [0] * len(missing)
         found: list[int] = []
         ready = [(0, s) for s, count in enumerate(missing) if not count]
         while ready:
@@ -489,7 +502,7 @@ class _Run:
 
     def _sum(self, s: int, rank: int, one: Chunk, value: int, place: Place) -> tuple[Chunk, int]:
         other = self._held(s, rank, place)
-        where, at = f"{self.order.name!r}: {self.order.where(s)}", f"chunk {place[1]} of buffer {place[0]!r}"
+        where, at = self._place_of(s), f"chunk {place[1]} of buffer {place[0]!r}"
         if one[:2] != other[:2] or not (one.ranks and other.ranks):
             raise FileFormatError(f"{where} adds a chunk to {at} that does not belong there")
         if one.ranks & other.ranks:
@@ -498,6 +511,10 @@ class _Run:
         total = self._value(value, self.now[rank].get(self.alias[rank].get(place, place)))
         self._touch(rank, place, s, False, other, total)
         return Chunk(one.message, one.part, one.ranks | other.ranks), total
+
+    def _place_of(self, s: int) -> str:
+        """Return the file, slot and place of a step, in words."""
+        return f"{self.order.name!r}, slot {self.order.slot(s)}: {self.order.where(s)}"
 
     def _held(self, s: int, rank: int, place: Place) -> Chunk:
         found = self.memory[rank].get(self.alias[rank].get(place, place))
@@ -511,8 +528,7 @@ class _Run:
                 if self.alias[rank].get(place, place) in [self.alias[rank].get(x, x) for x in here]:
                     self._touch(rank, place, w, True, Chunk(-1, -1), self._value())
             raise FileFormatError(
-                f"{self.order.name!r}: {self.order.where(s)} reads chunk {place[1]} of buffer {place[0]!r}, where "
-                "nothing is yet"
+                f"{self._place_of(s)} reads chunk {place[1]} of buffer {place[0]!r}, where nothing is yet"
             )
         return found
 
@@ -622,7 +638,8 @@ class _Conflict(NamedTuple):
         at = f"chunk {self.place[1]} of buffer {self.place[0]!r}"
         if self.does == "shares":
             at = f"the connection from rank {self.place[0]} on channel {self.place[1]}"
-        return f"race: {order.where(step)} {told.format(at, order.where(other, False))}, as it does not wait for it"
+        where, after = order.where(step), order.where(other, False)
+        return f"race in slot {order.slot(step)}: {where} {told.format(at, after)}, as it does not wait for it"
 
 
 @dataclass

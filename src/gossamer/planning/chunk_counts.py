@@ -33,7 +33,7 @@ from gossamer.networks.recognition import recognized
 from gossamer.planning.allreduce_variants import counted_alike, exact_bounds, of_question, told_time
 from gossamer.planning.offer_search import Bounding, ProgressCallback, Search, asked_case, best_of
 from gossamer.planning.outcome import Expense, Outcome, peak_memory
-from gossamer.planning.plan_resizing import MOST_HOPS, best_repetition, promised
+from gossamer.planning.plan_resizing import ALIKE, MOST_HOPS, best_repetition, promised
 from gossamer.planning.switching.resource_limits import ResourceLimits
 from gossamer.questions.cases import Case, Offer
 from gossamer.questions.cases.demands import HubDemand
@@ -47,6 +47,8 @@ _NEAR, _CLOSE, _LITTLE = Fraction(101, 100), Fraction(81, 80), Fraction(199, 200
 the share of the time that is no gain any more."""
 _STEP, _MET = 4, Fraction(1001, 1000)
 """How much more packets are tried, and what is not tried to be gained."""
+_GAIN = Fraction(995, 1000)
+"""The share of the best time that is worth repeating a plan."""
 _MOST_HOPS, _HOPS = 150_000, 2_000_000
 """Hops of a schedule at most: all that are tried, and so many for each time the bound that may be gained."""
 
@@ -264,30 +266,30 @@ def as_repeatable(found: Iterable[FoundPlan]) -> Iterator[Repeatable]:
 
 def repeated(
     asked: AskedQuestion, found: list[FoundPlan], parts: Iterable[Repeatable], least: Fraction,
-    late: Callable[[], bool], gain: Fraction | None = None,
+    late: Callable[[], bool], gain: Fraction = _GAIN, near: Fraction = _NEAR,
+    alike: Fraction = ALIKE,
 ) -> list[FoundPlan]:  # fmt: skip
     """Return the parts that promise most as generations which are repeated, as far as these take less time.
 
-    `least` holds for all plans, in seconds. `gain`: the share of the best time that is worth it; where none is given,
-    nothing is repeated close to the bound.
+    `least` holds for all plans, in seconds. `gain`: the share of the best time that is worth it. `near`: nothing is
+    repeated so near to the bound. `alike`: the share of the time for which no more generations are taken.
     """
     shortest = min((each.time for each in found), default=None)
-    near = least if gain else least * _NEAR
-    if not asked.may_cut(asked.search) or (shortest is not None and shortest <= near):
+    if not asked.may_cut(asked.search) or (shortest is not None and shortest <= least * near):
         return []
     some, better = list(parts), list[FoundPlan]()
     promises = sorted((promised(part.generation), i) for i, part in enumerate(some))
     for promise, i in promises[:_REPEATED]:
-        if late() or (shortest is not None and promise > shortest * (gain or _GAIN)):
+        if late() or (shortest is not None and promise > shortest * gain):
             break
-        new = _as_generations(asked, some[i])
-        if new is not None and (shortest is None or new.time < shortest * (gain or _GAIN)):
+        new = _as_generations(asked, some[i], alike)
+        if new is not None and (shortest is None or new.time < shortest * gain):
             shortest = new.time
             better.append(new)
     return better
 
 
-def _as_generations(asked: AskedQuestion, part: Repeatable) -> FoundPlan | None:
+def _as_generations(asked: AskedQuestion, part: Repeatable, alike: Fraction) -> FoundPlan | None:
     """Return what is repeated as often as takes least; None if it cannot be."""
     of, packets = part.search, part.generation.packets
     of.say(f"repeating {quantity(packets, 'packet')} a message")
@@ -302,7 +304,8 @@ def _as_generations(asked: AskedQuestion, part: Repeatable) -> FoundPlan | None:
     assert isinstance(clock, Clock)
     started = time.process_time()
     try:
-        schedule = best_repetition(part.generation, timed, clock.message_bytes, 2, clock.least_packet(of.case.network))
+        least = clock.least_packet(of.case.network)
+        schedule = best_repetition(part.generation, timed, clock.message_bytes, 2, least, alike)
     except ScheduleError:
         return None
     new = searches[schedule.generations]
@@ -324,8 +327,8 @@ _MOST_PAIRS = 4_000_000
 """Pairs of packets of which one waits for the other, up to which they are cut further."""
 _MOST_STORED = 1_000_000
 """Hops of one orbit up to which it is repeated."""
-_REPEATED, _GAIN = 3, Fraction(995, 1000)
-"""Plans that are repeated at the most, and the share of the best time that is worth it."""
+_REPEATED = 3
+"""Plans that are repeated at the most."""
 
 
 LITTLE_WORK = 60_000

@@ -27,7 +27,7 @@ from gossamer.schedules import Schedule
 from gossamer.schedules.hop_table import summed_packets
 from gossamer.verification import verify
 
-__all__ = ["MOST_HOPS", "best_repetition", "in_generations", "least_seconds", "promised", "resized"]
+__all__ = ["ALIKE", "MOST_HOPS", "best_repetition", "in_generations", "least_seconds", "promised", "resized"]
 
 Timed = Callable[[int], tuple[Network, Clock]]
 """From a number of generations to the network with the times of its packets, and their clock."""
@@ -39,7 +39,7 @@ _BY_ORBIT = 8
 """How many times as many hops of one orbit there may be."""
 _LARGE, _LARGE_HOPS = 16_000, 268_000_000
 """Hops of a generation that is hardly ever written out as often as it is repeated, and of all of them."""
-_STEP, _GAIN = 4, Fraction(998, 1000)
+_STEP, ALIKE = 4, Fraction(998, 1000)
 """How many times more generations are tried next, and the share of the time that is no gain any more."""
 
 
@@ -82,8 +82,9 @@ def promised(generation: Generation) -> Fraction:
 
 
 def best_repetition(
-    generation: Generation, timed: Timed, message: int, fewest: int = 1, least_packet: int = 1
-) -> Schedule:
+    generation: Generation, timed: Timed, message: int, fewest: int = 1, least_packet: int = 1,
+    alike: Fraction = ALIKE,
+) -> Schedule:  # fmt: skip
     """Return the generation of a schedule repeated as often as messages of some bytes take least.
 
     * `generation` (Generation): the hops.
@@ -91,12 +92,13 @@ def best_repetition(
     * `message` (int): bytes of a message.
     * `fewest` (int): generations that are tried at least.
     * `least_packet` (int): bytes of a packet at the least.
+    * `alike` (Fraction): the share of the time that is no gain any more.
 
     Raises `ScheduleError` if there is no room for the hops; see `gossamer.graphs.modulo_scheduling`.
 
     The time falls with the number of generations, as far as packets of few bytes do not round times up or cost more
     than their bytes. So there are more and more of them, while that gains something; where packets cost more than
-    their bytes, half and twice the best number are tried then. Of those that take 0.2 % more than the least, the fewest
+    their bytes, half and twice the best number are tried then. Of those that are no gain to each other the fewest
     count.
     """
     most = _most(generation, message, least_packet)
@@ -117,7 +119,7 @@ def best_repetition(
     while count < most:
         count = min(count * _STEP, most)
         last, before = before, at(count)
-        if count > _STEP and before > last * _GAIN:  # one generation alone has another order of hops
+        if count > _STEP and before > last * alike:  # one generation alone has another order of hops
             break
     if costly:
         middle = min(found, key=lambda k: found[k][0])
@@ -125,9 +127,8 @@ def best_repetition(
             if min(fewest, most) <= count <= most:
                 at(count)
     best = min(time for time, _ in found.values())
-    return found[min(k for k, (time, _) in found.items() if time * _GAIN <= best)][
-        1
-    ]  # the fewest, for little more time
+    fewest = min(k for k, (time, _) in found.items() if time * alike <= best)  # for little more time
+    return found[fewest][1]
 
 
 def least_seconds(schedule: Schedule) -> Bound | None:

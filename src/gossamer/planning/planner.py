@@ -46,7 +46,7 @@ from gossamer.processes.search_trials import MOST, Trials
 from gossamer.questions.cases import EFFORTS
 from gossamer.questions.costs import AskedCost, FineTimeCost, TimeCost
 from gossamer.questions.rules import Rules
-from gossamer.questions.tasks import Grouped, PartialSumAllreduce, Task, includes, packets_of
+from gossamer.questions.tasks import MOVE, Grouped, PartialSumAllreduce, Task, includes, packets_of
 from gossamer.reading import choice, whole
 from gossamer.reading.quantities import Bytes
 
@@ -348,7 +348,10 @@ def _best_packets(asked: AskedQuestion, found: list[FoundPlan], allowed: Resourc
     def late() -> bool:
         return allowed.budget is not None and time.monotonic() - began > allowed.budget
 
-    some = [*found, *repeated(asked, found, as_repeatable(found), largest(asked.exact), late, gain=Fraction(1))]
+    some = [
+        *found,
+        *repeated(asked, found, as_repeatable(found), largest(asked.exact), late, gain=Fraction(1), near=Fraction(1)),
+    ]
     best = min(some, key=lambda each: each.time)
     told = sorted((VariantTime(each.words(True), each.time, False) for each in some), key=lambda form: form.time)
     shown = tuple(told) if told[1:] or best.form else ()
@@ -424,7 +427,11 @@ def _best_form(
         shortest = min(found, key=lambda each: each.time, default=None)
         done = shortest is not None and large_orbits(search.case, shortest.outcome.schedule) and near(shortest.time)
         if not late() and not done:
-            found.extend(repeated(asked, found, parts, lowest(), late))
+            # the textbooks' formulas for what is only moved are at the bound
+            finely = {"gain": _GAINED, "near": _MET, "alike": _SAME} if moved else {}
+            found.extend(repeated(asked, found, parts, lowest(), late, **finely))
+
+    moved = search.case.network.terminal_count < LARGE and bool((search.case.messages.discipline == MOVE).all())
 
     def lowest() -> Fraction:
         return max([min(least.values()), *(bound.value for bound in asked.exact)])
@@ -538,7 +545,7 @@ def _usual(
         some = [FoundPlan(by.words or own, *each) for each in plans.found.values()]
         if min(each.time for each in some) <= best * _ALIKE:
             little = [each for each in some if each.outcome.facts.size <= 4 * LITTLE_WORK]
-            some += repeated(asked, some, as_repeatable(little), least, late, gain=Fraction(1))
+            some += repeated(asked, some, as_repeatable(little), least, late, gain=Fraction(1), near=Fraction(1))
         better += [each for each in some if each.time < best * _GAINED]
         best = min([best, *(each.time for each in better)])
     return better
@@ -547,6 +554,8 @@ def _usual(
 _MET, _LIKE, _GAINED, _QUICK = Fraction(1001, 1000), Fraction(5, 4), Fraction(999, 1000), 1.0
 """Times the bound up to which no usual algorithm is tried; times the best plan from which on one that was planned is
 not planned again; the share of its time that is worth it; seconds that building one may take."""
+_SAME = Fraction(9995, 10_000)
+"""The share of the time for which packets that are only moved are not cut further."""
 _ALIKE = Fraction(51, 50)
 """Times the best: usual algorithms up to that are repeated."""
 _ENOUGH, _ENOUGH_LARGE = Fraction(203, 200), Fraction(26, 25)

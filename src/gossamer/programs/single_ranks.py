@@ -27,11 +27,12 @@ from gossamer.programs.lowering import (
 )
 from gossamer.programs.program import Operations, Program
 from gossamer.questions.rules import Rules
-from gossamer.questions.tasks import COMBINE
+from gossamer.questions.tasks import COMBINE, chunked
 from gossamer.reading import whole
 from gossamer.schedules import CONTROL, Schedule
 from gossamer.schedules.hop_table import hop_ends, summed_packets
 from gossamer.schedules.packets import message_rows
+from gossamer.schedules.wormhole.schedule import WormholeSchedule
 from gossamer.verification import verify
 from gossamer.verification.replay_inputs import ReplayState
 from gossamer.verification.timed_replay import replay_timed
@@ -160,6 +161,38 @@ def between_ranks(schedule: Schedule) -> Schedule:
         link.reshape(-1).astype(np.int32), schedule.packet[every.last], parts=schedule.parts, packets=schedule.packets,
         repeats=None if repeats is None or bool((repeats == -1).all()) else repeats, algorithm=schedule.algorithm,
         cost=schedule.cost,
+    )  # fmt: skip
+
+
+def worms_between_ranks(schedule: WormholeSchedule) -> Schedule:
+    """Return wormhole messages as a schedule of packets, which go from rank to rank over a link for each pair in slots.
+
+    `schedule`: ways through other nodes are left out, as are control messages; a slot is a step, whatever it takes.
+    Raises `NotApplicableError` if its messages are cut into different numbers of pieces. It is not verified.
+
+    O(pieces that all messages carry).
+
+    >>> import gossamer
+    >>> worms = gossamer.plan("array:3", "partial-sum-allreduce", switching="wormhole").schedule
+    >>> found = worms_between_ranks(worms)
+    >>> found.network.node_count, found.task == worms.task, bool(gossamer.verify(found))
+    (3, True, True)
+    """
+    network, ranks = schedule.network, schedule.network.terminal_count
+    pieces, messages = schedule.packets, schedule.messages
+    parts = 1 + int(pieces.piece.max(initial=0))
+    if pieces.count != parts * messages.count:
+        raise NotApplicableError("a program cuts all messages into as many pieces; here some have more than others")
+    every, piece = schedule.payloads.carried(schedule.payload)
+    packet = (np.searchsorted(messages.ids, pieces.message) * parts + pieces.piece)[piece]
+    kinds, link = np.unique(np.stack([schedule.source[every], schedule.target[every]]), axis=1, return_inverse=True)
+    among = Network(
+        network.spec, ranks, kinds[0], kinds[1], max(every.size, 1),
+        labels=None if network.labels is None else network.labels[:ranks], links_only=True,
+    )  # fmt: skip
+    return Schedule(
+        among, chunked(schedule.task, parts), Rules(), schedule.step[every], link.reshape(-1).astype(np.int32), packet,
+        algorithm=schedule.algorithm,
     )  # fmt: skip
 
 

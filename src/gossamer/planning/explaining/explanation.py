@@ -30,7 +30,7 @@ from gossamer.planning.planner import by_name, question_of
 from gossamer.planning.usual_algorithms import USUAL, Usual, reversed_kind
 from gossamer.questions.costs import Clock, TimeCost
 from gossamer.questions.rules import Rules
-from gossamer.questions.tasks import Chunked, Grouped, Together, packets_of
+from gossamer.questions.tasks import Chunked, Grouped, PartialSumAllreduce, Together, packets_of
 from gossamer.schedules import Hop
 from gossamer.schedules.wormhole.worm_descriptions import Worm
 
@@ -83,6 +83,8 @@ def beside(asked: AskedAgain, work: float, say: Say) -> tuple[tuple[Beside, ...]
     task = asked.task.task if isinstance(asked.task, Chunked) else asked.task
     if asked.switching == "wormhole":
         return (), "rings and trees of libraries are compared for store-and-forward schedules only"
+    if isinstance(task, PartialSumAllreduce):
+        return (), "rings and trees of libraries cut the buffer otherwise: where links have speeds they are compared"
     if isinstance(task, Grouped | Together):
         return (), "rings and trees of libraries are compared for one collective among all nodes only"
     if asked.rules is not None and (asked.rules.buffer is not None or asked.rules.reduction):
