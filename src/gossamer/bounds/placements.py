@@ -361,7 +361,9 @@ def _apart(network: Network, near: Any, far: npt.NDArray[np.int16], times: int =
     together, starts = _all_together(pairs), first_of_orbits(network)
     for distance in range(1, int(far.max()) + 1):
         close = (symmetric <= distance) & ~np.eye(far.shape[0], dtype=bool)
-        missing = of_job.not_in(_Counts.of(close)) if close.sum() <= _MOST_CLOSE else ""
+        missing = ""
+        if close.sum() <= _MOST_CLOSE:
+            missing = of_job.not_in(_Counts.of(close)) or _not_the_same(pairs, close, starts)
         if not missing and not _may_be_together(close, together, starts):
             missing = f"{together:,} ranks all exchange with each other, and no {together:,} terminals are"
         if not missing and distance < 3 and of_job.degrees[0] <= _MOST_PARTNERS and close.sum() <= _MOST_CLOSE:
@@ -377,6 +379,30 @@ def _apart(network: Network, near: Any, far: npt.NDArray[np.int16], times: int =
         why = f"{missing} within {distance} {'hop' if distance == 1 else 'hops'}"
     text = "some ranks are as far apart as nodes can be"
     return PlacementBound(Fraction(times * int(far.max()) * step), "distance", text)
+
+
+def _not_the_same(pairs: Any, close: npt.NDArray[np.bool_], starts: Ints) -> str:
+    """Return why not all that exchange are close, in words, where as many terminals are; empty if nothing says it.
+
+    Both graphs would be the same then: as many ranks so many exchanges from rank 0 as terminals from one of `starts`,
+    which has each kind of terminals.
+    """
+    from scipy.sparse import csr_array
+
+    if pairs.nnz != close.sum():
+        return ""
+    levels = _levels(pairs, 0)
+    if any(_levels(csr_array(close), start) == levels for start in starts.tolist()):
+        return ""
+    return f"only {pairs.nnz // 2:,} pairs of terminals are close, as many as exchange, and they are another graph"
+
+
+def _levels(graph: Any, start: int) -> list[int]:
+    """Return how many nodes are 0, 1, 2, ... links from a node of a graph."""
+    from scipy.sparse.csgraph import dijkstra
+
+    far = dijkstra(graph, unweighted=True, indices=start)
+    return np.bincount(far[np.isfinite(far)].astype(np.int64)).tolist()
 
 
 def first_of_orbits(network: Network) -> Ints:
