@@ -26,8 +26,10 @@ The bounds of a case are about the nodes on which its ranks are. These hold howe
   less, the graph of the job would be part of the graph of terminals that are, and would have no more of what such a
   part has no more of: degrees, the largest, the second largest and so on; triangles; odd circles where the other has
   none; ranks that all exchange with each other, whose number is at most that of the colors of a coloring (Tomita and
-  Seki 2003: the search for so many terminals that are all close is cut off by colorings). Where a search through all
-  partial placements ends, it has shown that there is none.
+  Seki 2003: the search for so many terminals that are all close is cut off by colorings). Where as many pairs exchange
+  as there are pairs of such terminals, both graphs would be the same, and as many ranks so many exchanges from a rank
+  as terminals so many hops of that graph from one of them. Where a search through all partial placements ends, it has
+  shown that there is none.
 * **cut**: of n ranks, those on one side of a cut of the network with s terminals exchange with the others at least
   2 lambda s (n - s) / n packets both ways together, where lambda is the second eigenvalue of the Laplacian of the mean
   amounts of both ways (Fiedler 1973); its links carry only so much in a slot.
@@ -389,7 +391,7 @@ def _not_the_same(pairs: Any, close: npt.NDArray[np.bool_], starts: Ints) -> str
     """
     from scipy.sparse import csr_array
 
-    if pairs.nnz != close.sum():
+    if pairs.nnz != close.sum() or pairs.diagonal().any():
         return ""
     levels = _levels(pairs, 0)
     if any(_levels(csr_array(close), start) == levels for start in starts.tolist()):
