@@ -401,10 +401,11 @@ def _not_the_same(pairs: Any, close: npt.NDArray[np.bool_], starts: Ints) -> str
 
 def _levels(graph: Any, start: int) -> list[int]:
     """Return how many nodes are 0, 1, 2, ... links from a node of a graph."""
-    from scipy.sparse.csgraph import dijkstra
+    from scipy.sparse.csgraph import shortest_path
 
-    far = dijkstra(graph, unweighted=True, indices=start)
-    return np.bincount(far[np.isfinite(far)].astype(np.int64)).tolist()
+    far = np.asarray(shortest_path(graph, "D", unweighted=True, indices=np.array([start])))
+    levels: list[int] = np.bincount(far[np.isfinite(far)].astype(np.int64)).tolist()
+    return levels
 
 
 def first_of_orbits(network: Network) -> Ints:
