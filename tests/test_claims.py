@@ -26,6 +26,7 @@ TWO_SLOTS = "gossamer plan ring:5 allgather -o r.parquet; gossamer simulate r.pa
 REPLAY = "gossamer simulate a.parquet --model smpi-default --bytes 100kB"
 
 CLAIMS = [
+    ("docs/how_to/order_of_ranks.md", "is 4 steps and the\nplacement found takes 5", "gossamer place alltoall torus:8x8 --groups 'blocks 8'", r"5 steps; no placement takes less than 4 steps"),
     (README, "After 16 steps every node has the messages of all 64", FRAMEWORK, r"torus:8x8: 16 steps, optimal "),
     (README, "It must receive 63 of them over 4 links", FRAMEWORK, r"must receive 63 messages over 4 links"),
     (INDEX, "takes 16 steps. Every node must receive 63 messages over 4 links", FRAMEWORK, r"16 steps; lower bound 16 steps"),

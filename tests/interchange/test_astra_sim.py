@@ -1,4 +1,8 @@
-"""What is written for ASTRA-sim is read by a reader of its own, from the fields of the public formats."""
+"""What is written for ASTRA-sim is read by a reader of its own, from the fields of the public formats.
+
+These are what the readers of ASTRA-sim 2 of March 2026 (518bd513), of its analytical networks (599a0473) and memory
+(641cce85) take, and messages of Chakra's schema of May 2026 (21585d8f).
+"""
 
 from __future__ import annotations
 
@@ -18,6 +22,22 @@ NAMES = {
     "allreduce": ("all-reduce", 0), "allgather": ("all-gather", 2), "alltoall": ("all-to-all", 6),
     "reduce-scatter": ("reduce-scatter", 7),
 }  # fmt: skip
+
+SYSTEM = {  # what is read of the system, and of which type or which words it is
+    "scheduling-policy": ("LIFO", "FIFO", "EXPLICIT"),
+    "collective-optimization": ("baseline", "localBWAware"),
+    "preferred-dataset-splits": int, "active-chunks-per-dimension": int, "endpoint-delay": int,
+    "model-shared-bus": int, "local-mem-bw": (int, float), "peak-perf": (int, float), "roofline-enabled": int,
+    "trace-enabled": int, "replay-only": int, "track-local-mem": int, "local-mem-trace-filename": str,
+    **{f"{name}-implementation": list for name, _ in NAMES.values()},
+    **{f"{name}-implementation-custom": list for name, _ in NAMES.values()},
+}  # fmt: skip
+
+
+def is_read(name, value):
+    """Return whether a field of the system is one that is read, of its type or one of its words."""
+    kind = SYSTEM.get(name, ())
+    return value in kind if isinstance(kind, tuple) and kind and isinstance(kind[0], str) else isinstance(value, kind)
 
 
 def varint(data, at):
@@ -79,6 +99,10 @@ def network_file(path):
     assert list(rows) == ["topology", "npus_count", "bandwidth", "latency"]
     table = {name: row.split(", ") for name, row in rows.items()}
     assert len({len(row) for row in table.values()}) == 1
+    assert set(table["topology"]) <= {"Ring", "FullyConnected", "Switch"}
+    assert all(int(side) > 1 for side in table["npus_count"])
+    assert all(float(rate) > 0 for rate in table["bandwidth"])
+    assert all(float(delay) >= 0 for delay in table["latency"])
     assert all("." in each and "e" not in each for each in table["bandwidth"] + table["latency"])
     return table
 
@@ -151,7 +175,8 @@ def test_the_whole_set_is_read_back(tmp_path, network, kinds, sides, task):
     name, number = NAMES[task]
     n = int(np.prod(sides))
     system = json.loads((tmp_path / "x" / "system.json").read_text())
-    (prefix,) = system[f"{name}-implementation-custom"]
+    assert all(is_read(*field) for field in system.items())
+    (prefix,) = system[f"{name}-implementation-custom"]  # one for all dimensions, found from where it is run
     assert system["preferred-dataset-splits"] == 1  # more would carry the traces out several times
     assert json.loads((tmp_path / "x" / "memory.json").read_text()) == {"memory-type": "NO_MEMORY_EXPANSION"}
     logical = json.loads((tmp_path / "x" / "logical_topology.json").read_text())

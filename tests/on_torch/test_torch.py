@@ -84,14 +84,18 @@ def test_every_collective_is_that_of_pytorch(tmp_path, network, backend):
     assert set(names) <= set(told.splitlines())
 
 
-@pytest.mark.parametrize("backend", ["gloo", "nccl"])
-def test_planned_collectives_and_a_training_step_are_those_of_pytorch(tmp_path, backend):
+def trained_beside_pytorch(folder, backend):
+    """Return what four processes print that call planned collectives and train with the hook, beside PyTorch's own."""
     network, sizes, choices = "hypercube:2", (1024, 65536), {"bandwidth": "50GB/s", "latency": "2us"}
     tasks = ("allreduce", "allgather", "reduce-scatter", "alltoall", "broadcast", "reduce")
-    files = gossamer.execution.programs_by_size.prepare(network, tmp_path, tasks=tasks, sizes=sizes, **choices)
+    files = gossamer.execution.programs_by_size.prepare(network, folder, tasks=tasks, sizes=sizes, **choices)
     assert len(set(files)) == len(tasks) * len(sizes)
-    asked = json.dumps([network, choices, sizes, tasks])
-    told = run_over(backend, "planned.py", str(tmp_path), "4", asked)
+    return run_over(backend, "planned.py", str(folder), "4", json.dumps([network, choices, sizes, tasks]))
+
+
+@pytest.mark.parametrize("backend", ["gloo", "nccl"])
+def test_planned_collectives_and_a_training_step_are_those_of_pytorch(tmp_path, backend):
+    told = trained_beside_pytorch(tmp_path, backend)
     assert told.count(": equal") == 4
     assert told.count("all_reduce of") == 2
 

@@ -5,11 +5,20 @@ from __future__ import annotations
 import itertools
 from fractions import Fraction
 
+import networkx as nx
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import gossamer
-from gossamer.bounds.placements import _least_along, _least_spread, needs_of, placement_bounds, terminal_distances
+from gossamer.bounds.placements import (
+    _least_along,
+    _least_spread,
+    _not_the_same,
+    needs_of,
+    placement_bounds,
+    terminal_distances,
+)
 from gossamer.planning.placement import placed
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import Grouped, UnevenExchange
@@ -134,3 +143,21 @@ def test_alltoalls_in_groups_are_bounded_by_the_shapes_of_groups() -> None:
         found = {b.method: b for b in placement_bounds(Case(gossamer.network("torus:8x8"), groups, gossamer.Rules()))}
         assert found["shapes"].slots == -(-hops // 256)
         assert found["shapes"].slots > found["hops"].slots
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_graphs_with_as_many_links_are_told_apart_only_where_they_are_not_the_same(seed) -> None:
+    job, host = (nx.gnm_random_graph(6, 6 + seed % 3, seed=seed + k) for k in (0, 500))
+    pairs, close = (nx.to_numpy_array(graph, dtype=bool) for graph in (job, host))
+    there = nx.is_isomorphic(job, host)
+    assert not (_not_the_same(csr_array(pairs), close, np.arange(6)) and there)
+    order = np.random.default_rng(seed).permutation(6)
+    assert not _not_the_same(csr_array(pairs), pairs[np.ix_(order, order)], np.arange(6))
+
+
+def test_a_torus_with_other_sides_is_another_graph() -> None:
+    case = Case(gossamer.network("torus:6x6"), NeighborExchange.along("torus:4x9"), gossamer.Rules())
+    found = {b.method: b for b in placement_bounds(case)}["distance"]
+    assert found.slots == 2
+    case = Case(gossamer.network("torus:6x6"), NeighborExchange.along("torus:6x6"), gossamer.Rules())
+    assert {b.method: b for b in placement_bounds(case)}["distance"].slots == 1

@@ -13,6 +13,7 @@ import gossamer
 from gossamer.cli import main
 from gossamer.errors import FileFormatError, GossamerError, ModelError
 from gossamer.graphs.rank_placement import (
+    Axes,
     Host,
     annealed,
     axes_of_graph,
@@ -20,6 +21,7 @@ from gossamer.graphs.rank_placement import (
     embedded,
     hop_sum,
     placements_by_tiles,
+    placements_sheared,
 )
 from gossamer.networks import from_networkx, read_network
 from gossamer.planning.placement import placed
@@ -157,6 +159,32 @@ def test_4096_ranks_are_placed_at_the_bound(job, spec, time) -> None:
     found = gossamer.place(shuffled(NeighborExchange.along(job), 4096), spec)
     assert found.optimal
     assert found.time == time
+
+
+@pytest.mark.slow
+def test_a_torus_of_4096_ranks_with_other_sides_is_placed_in_layers_or_bands() -> None:
+    found = gossamer.place(shuffled(NeighborExchange.along("torus:32x128"), 4096), "torus:64x64")
+    assert (found.time, found.bound) == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("job", "sides", "wraps", "farthest"),
+    [((4, 16), (8, 8), (True, True), 2), ((4, 16), (8, 8), (False, False), 2), ((3, 24), (9, 8), (False, False), 3)],
+)
+@pytest.mark.parametrize("closed", [False, True])
+def test_layers_and_bands_keep_neighbors_near(job, sides, wraps, farthest, closed) -> None:
+    t = int(np.prod(sides))
+    axes = Axes(job, (closed, closed), np.stack(np.unravel_index(np.arange(t), job), axis=1))
+    made = list(placements_sheared(axes, Host(sides, wraps, np.arange(t))))
+    assert made
+    size = np.array(sides)
+    for place in made:
+        assert sorted(place.tolist()) == list(range(t))
+        at = np.stack(np.unravel_index(place.reshape(job), sides), axis=-1)
+        for axis in (0, 1):
+            apart = np.abs(np.diff(at, axis=axis))
+            apart = np.minimum(apart, size - apart) if all(wraps) else apart
+            assert apart.sum(axis=-1).max() <= farthest * (2 if closed and not all(wraps) and axis == 0 else 1)
 
 
 def test_the_search_by_swaps_never_gets_worse_and_is_the_same_for_a_seed() -> None:

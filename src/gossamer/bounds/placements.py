@@ -26,8 +26,10 @@ The bounds of a case are about the nodes on which its ranks are. These hold howe
   less, the graph of the job would be part of the graph of terminals that are, and would have no more of what such a
   part has no more of: degrees, the largest, the second largest and so on; triangles; odd circles where the other has
   none; ranks that all exchange with each other, whose number is at most that of the colors of a coloring (Tomita and
-  Seki 2003: the search for so many terminals that are all close is cut off by colorings). Where a search through all
-  partial placements ends, it has shown that there is none.
+  Seki 2003: the search for so many terminals that are all close is cut off by colorings). Where as many pairs exchange
+  as there are pairs of such terminals, both graphs would be the same, and as many ranks so many exchanges from a rank
+  as terminals so many hops of that graph from one of them. Where a search through all partial placements ends, it has
+  shown that there is none.
 * **cut**: of n ranks, those on one side of a cut of the network with s terminals exchange with the others at least
   2 lambda s (n - s) / n packets both ways together, where lambda is the second eigenvalue of the Laplacian of the mean
   amounts of both ways (Fiedler 1973); its links carry only so much in a slot.
@@ -361,7 +363,9 @@ def _apart(network: Network, near: Any, far: npt.NDArray[np.int16], times: int =
     together, starts = _all_together(pairs), first_of_orbits(network)
     for distance in range(1, int(far.max()) + 1):
         close = (symmetric <= distance) & ~np.eye(far.shape[0], dtype=bool)
-        missing = of_job.not_in(_Counts.of(close)) if close.sum() <= _MOST_CLOSE else ""
+        missing = ""
+        if close.sum() <= _MOST_CLOSE:
+            missing = of_job.not_in(_Counts.of(close)) or _not_the_same(pairs, close, starts)
         if not missing and not _may_be_together(close, together, starts):
             missing = f"{together:,} ranks all exchange with each other, and no {together:,} terminals are"
         if not missing and distance < 3 and of_job.degrees[0] <= _MOST_PARTNERS and close.sum() <= _MOST_CLOSE:
@@ -377,6 +381,31 @@ def _apart(network: Network, near: Any, far: npt.NDArray[np.int16], times: int =
         why = f"{missing} within {distance} {'hop' if distance == 1 else 'hops'}"
     text = "some ranks are as far apart as nodes can be"
     return PlacementBound(Fraction(times * int(far.max()) * step), "distance", text)
+
+
+def _not_the_same(pairs: Any, close: npt.NDArray[np.bool_], starts: Ints) -> str:
+    """Return why not all that exchange are close, in words, where as many terminals are; empty if nothing says it.
+
+    Both graphs would be the same then: as many ranks so many exchanges from rank 0 as terminals from one of `starts`,
+    which has each kind of terminals.
+    """
+    from scipy.sparse import csr_array
+
+    if pairs.nnz != close.sum() or pairs.diagonal().any():
+        return ""
+    levels = _levels(pairs, 0)
+    if any(_levels(csr_array(close), start) == levels for start in starts.tolist()):
+        return ""
+    return f"only {pairs.nnz // 2:,} pairs of terminals are close, as many as exchange, and they are another graph"
+
+
+def _levels(graph: Any, start: int) -> list[int]:
+    """Return how many nodes are 0, 1, 2, ... links from a node of a graph."""
+    from scipy.sparse.csgraph import shortest_path
+
+    far = np.asarray(shortest_path(graph, "D", unweighted=True, indices=np.array([start])))
+    levels: list[int] = np.bincount(far[np.isfinite(far)].astype(np.int64)).tolist()
+    return levels
 
 
 def first_of_orbits(network: Network) -> Ints:

@@ -387,17 +387,21 @@ def _cosets(at: Ints, basis: Ints) -> Ints:
 
 
 def placements_sheared(axes: Axes, host: Host) -> Iterator[Ints]:
-    """Yield placements int64[T] of a p x q mesh on a torus of p s x q / s: as a band that winds s times around.
+    """Yield placements int64[T] of a p x q mesh on a grid of p s x q / s: in s layers, or as a band that winds around.
 
-    Each time around it moves on by its width p, a row every q / (s p) columns: neighbors are 2 hops apart at most if
-    that is 1 column or more, also those of a torus: rings across the band are folded.
+    Layers: the rows of the mesh are s rows apart, and each of its columns runs to and fro between them, so that
+    neighbors are 1 or s hops apart; those of a torus too if s is 2. A band, on a torus: each time around it moves on by
+    its width p, a row every q / (s p) columns: neighbors are 2 hops apart at most if that is 1 column or more, also
+    those of a torus: rings across the band are folded.
 
     >>> axes = Axes((4, 16), (False, False), np.stack(np.divmod(np.arange(64), 16), axis=1))
-    >>> place = next(placements_sheared(axes, Host((8, 8), (True, True), np.arange(64))))
+    >>> place, layers, *_ = placements_sheared(axes, Host((8, 8), (True, True), np.arange(64)))
     >>> place.reshape(4, 16)[0].tolist()
     [0, 1, 10, 11, 20, 21, 30, 31, 32, 33, 42, 43, 52, 53, 62, 63]
+    >>> layers.reshape(4, 16)[0].tolist()
+    [0, 1, 2, 3, 4, 5, 6, 7, 15, 14, 13, 12, 11, 10, 9, 8]
     """
-    if len(axes.sides) != 2 or len(host.sides) != 2 or not all(host.wraps):
+    if len(axes.sides) != 2 or len(host.sides) != 2:
         return
     for along, around in ((0, 1), (1, 0)):
         width, length = axes.sides[along], axes.sides[around]
@@ -406,11 +410,18 @@ def placements_sheared(axes: Axes, host: Host) -> Iterator[Ints]:
             if width < 2 or rows % width or rows == width or length * width != rows * columns:
                 continue
             i, j = axes.places[:, along], axes.places[:, around]
-            if axes.closed[along]:
-                i = np.minimum(2 * i, 2 * (width - 1 - i) + 1)
-            at = [np.empty(0, np.int64)] * 2
-            at[high], at[wide] = (i + j * width // columns) % rows, j % columns
-            yield host.terminal_at[np.ravel_multi_index(tuple(at), host.sides)]
+            folded = np.minimum(2 * i, 2 * (width - 1 - i) + 1) if axes.closed[along] else i
+            if all(host.wraps):
+                yield _placed_at(host, high, (folded + j * width // columns) % rows, j % columns)
+            layer, across = j // columns, j % columns
+            i = i if host.wraps[high] else folded
+            yield _placed_at(host, high, i * (rows // width) + layer, np.where(layer % 2, columns - 1 - across, across))
+
+
+def _placed_at(host: Host, high: int, row: Ints, column: Ints) -> Ints:
+    """Return the terminals of a two-dimensional grid in rows, along the dimension `high`, and columns."""
+    at = (row, column) if high == 0 else (column, row)
+    return host.terminal_at[np.ravel_multi_index(at, host.sides)]
 
 
 @njit(cache=True, nogil=True)

@@ -64,6 +64,8 @@ _CLASSES = 400
 """Kinds of placements, up to symmetry, up to which each is bounded."""
 _BOUNDED = 256
 """Terminals up to which candidates are bounded before they are planned."""
+_FEW_PAIRS = 50_000
+"""Pairs that exchange up to which several placements of many ranks are planned."""
 _SWAPS = 4_000_000
 PLACEMENT_SUFFIXES = ("", ".rankfile", ".hostfile", ".txt", ".json", ".ranks")
 """Of a file without suffix or with: MPI's rankfile, hosts in the order of ranks, a plain list, JSON, a map."""
@@ -351,7 +353,7 @@ def place(
     far, needs = terminal_distances(net), needs_of(task.messages(net), t)
     if t <= _SHOWN_AS_GIVEN:
         planned.try_one(given)
-    most = 8 if t <= 64 else 3 if t <= 512 else 1
+    most = 8 if t <= 64 else 3 if t <= 512 else 6 if needs.near.nnz <= _FEW_PAIRS else 1
     kinds: list[_Kind] = []
     if t <= _EXACT:
         say("looking at every placement")
@@ -549,24 +551,30 @@ def _candidates(
     t, near = network.terminal_count, needs.near
     squares = far.astype(np.int32) ** 2
     room = float((network.link_capacity / network.link_occupancy).sum())
-    found: dict[tuple[int, int, int], Ints] = {}
+    found: dict[tuple[int, int, int, int], Ints] = {}
     row, column = near.nonzero()
 
-    def keep(place: Ints) -> None:
+    def keep(place: Ints, alike: int = 1) -> None:
+        """Keep a placement, of those with the same distances the first ones only."""
         farthest = int(far[place[row], place[column]].max(initial=0))
-        found.setdefault((farthest, hop_sum(near, squares, place), hop_sum(near, far, place)), place)
+        key = farthest, hop_sum(near, squares, place), hop_sum(near, far, place)
+        for count in range(alike):
+            if (*key, count) not in found:
+                found[*key, count] = place
+                break
 
     def ordered() -> list[Ints]:
         farthest = min(key[0] for key in found) * (2 if needs.back.nnz else 1)
         hops = min(hop_sum(needs.pair, far, place) for place in found.values()) + needs.hops
         light = few and hops <= room * farthest  # time is distance then
-        return [found[key] for key in sorted(found, key=lambda key: key if light else key[::-1])]
+        return [found[key] for key in sorted(found, key=lambda key: key if light else (*key[2::-1], key[3]))]
 
     say("looking for dimensions of the job")
     least = int(near.sum()) * int(far[~np.eye(t, dtype=bool)].min(initial=1))
     boxes: list[Ints] = []
+    several = 1 if _partitions(task) else 2  # ways across and along differ in plans, if not in distances
     for place, is_box in _shaped(network, task, near):
-        keep(place)
+        keep(place, 1 if is_box else several)
         if hop_sum(near, far, place) <= least:
             return [place]  # all that exchange are neighbors
         if is_box and (not boxes or hop_sum(near, far, place) < hop_sum(near, far, boxes[0])):
@@ -628,7 +636,7 @@ def _by_bound(
     """Return the candidates of the least lower bounds, then of the fewest hops; the second one stays the second."""
     found: list[tuple[Fraction, int, int, Ints]] = []
     (row, column), times = needs.near.nonzero(), 2 if needs.back.nnz else 1
-    for place in candidates[: 3 * most]:
+    for place in candidates[: 8 * most]:
         bound = _quick_bound(network, task, rules, place)
         if rules is None or not rules.segmented:
             bound = max(bound, Fraction(times * int(far[place[row], place[column]].max(initial=0))))
