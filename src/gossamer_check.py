@@ -403,7 +403,8 @@ class Bound:
 
         If one end is drawn from each list of k, what is at a node is of use with a probability of n/k or more no
         earlier than the n-th nearest of all could be there; through switches that do not add (or copy), at a rank on
-        the way. So these are the slots for each n from 1 to k, and what counts is the mean of all.
+        the way. So these are the slots for each n from 1 to k. What resources are worth in all of them together is k
+        times what is needed.
         """
         sides, net, draw = [], self.net, self.law.get("draw")
         for back, passed_on in ((False, "switches_add"), (True, "switches_copy")):
@@ -452,7 +453,7 @@ class Bound:
         need(len({flow.number for flow, _ in counted}) == len(counted), "an item counts twice")
         needed = self.net.order * sum(flow.packets * pays for flow, pays in counted)
         more = [self.worth(needed, *sides) for sides in self.windows([flow for flow, pays in counted if pays])]
-        return sum(more, Fraction(0)) / len(more)
+        return sum(more, Fraction(0))
 
     def by_distance(self, group: dict[str, Any]) -> Iterator[tuple[Item, int]]:
         """Yield for each item the price of the cheapest path to the end that has the dearest one."""

@@ -84,7 +84,7 @@ def _even(law: Witness, nodes: list[int], links: list[int], ranks: int) -> Itera
     law = {name: value for name, value in law.items() if name not in ("from", "to")}
     if law["kind"] == "reach":
         yield law
-    if law["kind"] != "load" or "shared" in law["price"]:
+    if law["kind"] != "load" or "shared" in law["price"] or "draw" in law:
         return
     only = np.zeros(len(links), bool)
     only[law.pop("only", slice(None))] = True
