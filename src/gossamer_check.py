@@ -496,7 +496,7 @@ class Bound:
         for x in self.items:
             draw = self.law.get("draw") or [[v] for v in x.leaves]
             drawn, alone = [*chain(*draw)], len(x.leaves) == net.ranks
-            if x.back and x.root == x.leaves and {*drawn} <= {*x.leaves}:
+            if x.root == x.leaves and {*drawn} <= {*x.leaves}:
                 start = dict.fromkeys(x.leaves, 0)  # what counts up to a link, and from there on
                 before = self.travel(start, False, self.pays, both) if alone and not copies else none
                 after = self.travel(start, True, self.pays, both) if alone and not adds else none
