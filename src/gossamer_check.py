@@ -51,7 +51,7 @@ CERTIFICATE = {
     "claim": {"time": (RATIO, None), "bound": (RATIO, None)},
     "bound": (None, {"kind": "search"}, {"kind": "reach", "whole": bool, "blocks": bool, "far": (WHOLE, None), **SOME},
               {"kind": "load", "whole": bool, "blocks": bool, "price": PRICE, "only": LISTED,
-               "groups": [({"serve": "distance", **SOME}, SETS, {"serve": "trees"})]},
+               "draw": ([[NODE]], None), "groups": [({"serve": "distance", **SOME}, SETS, {"serve": "trees"})]},
               {"kind": "cut", "whole": bool, "blocks": bool, "price": PRICE, "since": (*NUMBERS, [RATIO]), **SOME},
               {"kind": "everywhere", "whole": bool, "blocks": bool, "degree": ABOVE, "two_way": bool}),
 }  # fmt: skip
@@ -126,8 +126,7 @@ class Net:
         for i, port in enumerate(ports):
             self.room["shared", i] = port["capacity"]
             for e in set(port["links"]):
-                need(e in self.links, "a shared port has a link that is none")
-                need(port["occupancy"] <= self.occupancy[e], "a packet is longer in a shared port than on its link")
+                need(e in self.links and port["occupancy"] <= self.occupancy[e], "a shared port fits to no such link")
                 self.uses[e].append((("shared", i), port["receiving"], port["occupancy"]))
 
     def fold(self, generators: list[list[int]], commuting: list[list[int]]) -> None:
@@ -228,11 +227,8 @@ def replay(net: Net, items: list[Item], plan: dict[str, Any], slots: int) -> Non
     `len(net.links)` on lead from each node to itself in no time: over them go results, which the node has in the end.
     """
     columns, rules = [plan[name] for name in ("slot", "link", "packet", "carries")], net.rules
-    period, generations, everything = (
-        plan.get("period") or 1,
-        plan.get("generations") or 1,
-        rules["buffer_counts"] == "all",
-    )
+    period, generations = plan.get("period") or 1, plan.get("generations") or 1
+    everything = rules["buffer_counts"] == "all"
     need(len(set(map(len, columns))) == 1, "columns of the schedule are not equally long")
     need(not any(x.packets % generations for x in items), "packets of an item make no such generations")
     need(sum(x.packets for x in items) <= len(plan["slot"]) * generations, "there are fewer rows than packets")
@@ -316,10 +312,10 @@ class Bound:
     def __init__(self, net: Net, task: dict[str, Any], items: list[Item], law: dict[str, Any]) -> None:
         self.net, self.task, self.law, self.whole, self.blocks = net, task, law, law["whole"], law["blocks"]
         self.hold = net.occupancy if self.whole else [0] * len(net.links)
-        self.near: list[list[list[tuple[int, int]]]] = [[[] for _ in range(net.nodes)] for _ in range(3)]
-        for e, (u, v) in enumerate(zip(net.source, net.target)):  # forwards, backwards, and either way
-            for way, here, there in ((0, u, v), (1, v, u), (2, u, v), (2, v, u)):
-                self.near[way][here].append((e, there))
+        self.near: list[list[list[tuple[int, int]]]] = [[[] for _ in range(net.nodes)] for _ in range(2)]
+        for e, (u, v) in enumerate(zip(net.source, net.target)):
+            self.near[False][u].append((e, v))
+            self.near[True][v].append((e, u))  # backwards
         ends = (net.target, net.source)  # where switches that cut through pass on the head of a packet
         self.takes = [[a + o * (not net.passes[v]) for a, o, v in zip(net.latency, self.hold, to)] for to in ends]
         parts = (self.halves(x) if self.blocks and x.back and x.root == x.leaves else [x] for x in items)
@@ -328,8 +324,7 @@ class Bound:
     def slack(self, goal: Fraction) -> Fraction:
         """Return what there is more than the law needs of all schedules of less than `goal` slots."""
         self.time = Fraction(math.ceil(goal) - 1) if self.whole else goal
-        laws = {"load": self.load, "cut": self.cut, "reach": self.reach, "everywhere": self.everywhere}
-        return laws[self.law["kind"]]()
+        return Fraction(getattr(self, self.law["kind"])())
 
     def halves(self, item: Item) -> Iterator[Item]:
         """Yield a sum for all its ranks as two items of each of them: a sum for this root, and later copies from it."""
@@ -390,7 +385,8 @@ class Bound:
         if slack < 0 or far is None or not self.whole or (helped and any(net.passes)):
             return slack
         links = [[e for e, _ in near[u]] for u in range(net.nodes if helped else net.ranks)]  # of each that tells
-        least, link = (min(takes), max(takes)) if helped else (self.apart(back), FAR)
+        first = dict(sorted({(v, takes[e]) for u in range(net.ranks) for e, v in near[u]}, reverse=True))  # the least
+        least, link = (min(takes), max(takes)) if helped else (min(self.travel(first, back)[: net.ranks]), FAR)
         every = min(net.occupancy[e] for some in links for e in some)
         places = net.rules.get(sending) or max(sum(net.capacity[e] for e in some) for some in links)
         wanted, told, hops = sum(here[v] >= far for v in flow.leaves), 0, max(1, -(-far // link))
@@ -400,24 +396,27 @@ class Bound:
             hops += 1
         return min(slack, Fraction(told - wanted))
 
-    def apart(self, way: int) -> int:
-        """Return how long something takes at least from a rank to another one: their numbers differ in some bit."""
-        ranks, found = range(self.net.ranks), list[int]()
-        for bit, side in product(range(self.net.ranks.bit_length()), (0, 1)):
-            here = self.travel({v: 0 for v in ranks if v >> bit & 1 == side}, way)
-            found += [here[v] for v in ranks if v >> bit & 1 != side]
-        return min(found)
-
     # prices: what a packet pays on each link, and what resources are worth
 
-    def windows(self, flows: list[Item]) -> list[list[int]]:
-        """Return the slots before something of flows, or of images of them, is at each node, and after it leaves."""
-        found, orbit = [], self.net.orbit
-        for back in (False, True):
-            ends = ((v, x.idle[back]) for x in flows for v in (x.root if x.back == back else x.leaves))
-            first = dict(sorted({(orbit[v], slots) for v, slots in ends}, reverse=True))  # the least of each orbit
-            found.append(self.travel({v: first[low] for v, low in enumerate(orbit) if low in first}, back))
-        return found
+    def windows(self, flows: list[Item]) -> Iterator[tuple[list[int], list[int]]]:
+        """Yield the slots before something of flows, or of images of them, is at each node, and after it leaves.
+
+        If one end is drawn from each list of k, what is at a node is of use with a probability of n/k or more no
+        earlier than the n-th nearest of all could be there; through switches that do not add (or copy), at a rank on
+        the way. So these are the slots for each n from 1 to k. What resources are worth in all of them together is k
+        times what is needed.
+        """
+        sides, net, draw = [], self.net, self.law.get("draw")
+        for back, passed_on in ((False, "switches_add"), (True, "switches_copy")):
+            ends = [(v, x.idle[back]) for x in flows for v in (x.root if x.back == back else x.leaves)]
+            first = dict(sorted({(net.orbit[v], slots) for v, slots in ends}, reverse=True))  # the least of each orbit
+            starts = [{v: first[low] for v, low in enumerate(net.orbit) if low in first}]
+            if draw:
+                away = zip(*(self.travel({v: slots}, back) for v, slots in ends))
+                near = [sorted(far) for far in away][: net.nodes if net.rules[passed_on] else net.ranks]
+                starts = [{v: far[min(n, len(far) - 1)] for v, far in enumerate(near)} for n in range(len(draw[0]))]
+            sides.append([self.travel(start, back) for start in starts])
+        return zip(*sides)
 
     def prices(self) -> None:
         """Read what resources cost a slot, and note what a packet pays for them on each link."""
@@ -448,11 +447,13 @@ class Bound:
     def load(self) -> Fraction:
         """Return what resources are worth more than what groups of items pay for them."""
         self.prices()
-        serve = {"distance": self.by_distance, "sets": self.by_sets, "trees": self.by_trees}
-        counted = [each for group in self.law["groups"] for each in serve[group["serve"]](group)]
+        draw, alone = self.law.get("draw"), self.net.order == len(self.items) == 1
+        need(not draw or (alone and all(draw) and len({*map(len, draw)}) == 1), "nothing is drawn so, of a single item")
+        counted = [each for group in self.law["groups"] for each in getattr(self, "by_" + group["serve"])(group)]
         need(len({flow.number for flow, _ in counted}) == len(counted), "an item counts twice")
         needed = self.net.order * sum(flow.packets * pays for flow, pays in counted)
-        return self.worth(needed, *self.windows([flow for flow, pays in counted if pays]))
+        more = [self.worth(needed, *sides) for sides in self.windows([flow for flow, pays in counted if pays])]
+        return sum(more, Fraction(0))
 
     def by_distance(self, group: dict[str, Any]) -> Iterator[tuple[Item, int]]:
         """Yield for each item the price of the cheapest path to the end that has the dearest one."""
@@ -478,8 +479,11 @@ class Bound:
                 entered = of[u] - of[v] if back else of[v] - of[u]
                 need(sum(weights[k] for k in entered) <= pay, "sets count more than a packet pays to enter them")
         for flow in flows:
-            crossed = set().union(*(of[v] for v in flow.leaves)).difference(of[flow.root[0]])
-            yield flow._replace(leaves=[v for v in flow.leaves if of[v] & crossed]), sum(weights[k] for k in crossed)
+            ends, draw = set(flow.leaves), self.law.get("draw") or [[v] for v in flow.leaves]
+            held = (set.intersection(*(of[v] for v in some)) - of[flow.root[0]] for some in draw)
+            passed = [(some, sets) for some, sets in zip(draw, held) if sets and ends.issuperset(some)]
+            crossed = set[int]().union(*(sets for _, sets in passed))
+            yield flow._replace(leaves=[v for some, _ in passed for v in some]), sum(weights[k] for k in crossed)
 
     def by_trees(self, _: dict[str, Any]) -> Iterator[tuple[Item, int]]:
         """Yield for each sum for all its ranks two minimum spanning trees: of hops, or of calls between ranks.
@@ -488,27 +492,30 @@ class Bound:
         its own, with what one rank has sent; if they add alone, it leaves one so.
         """
         net, copies, adds = self.net, self.net.rules["switches_copy"], self.net.rules["switches_add"]
-        both, ways = (max, (0, 1)) if copies or adds else (int.__add__, (2, 2))
+        both, none = max if copies or adds else int.__add__, [0] * net.nodes
         for x in self.items:
-            if x.back and x.root == x.leaves:
-                start, none = dict.fromkeys(x.leaves, 0), [0] * net.nodes  # what counts up to a link, and from there on
-                alone = len(x.leaves) == net.ranks
-                before = self.travel(start, ways[0], self.pays, both) if alone and not copies else none
-                after = self.travel(start, ways[1], self.pays, both) if alone and not adds else none
-                cost, joined, members = 0, list(range(net.nodes)), set(x.leaves)  # a part with members is named by one
-                links = zip(self.pays, net.source, net.target)
-                for pay, *ends in sorted((both(both(before[u], pay), after[v]), u, v) for pay, u, v in links):
+            draw = self.law.get("draw") or [[v] for v in x.leaves]
+            drawn, alone = [*chain(*draw)], len(x.leaves) == net.ranks
+            if x.root == x.leaves and {*drawn} <= {*x.leaves}:
+                start = dict.fromkeys(x.leaves, 0)  # what counts up to a link, and from there on
+                before = self.travel(start, False, self.pays, both) if alone and not copies else none
+                after = self.travel(start, True, self.pays, both) if alone and not adds else none
+                paid = zip(self.pays, net.source, net.target)
+                links = [(both(both(before[u], pay), after[v]), u, v) for pay, u, v in paid]
+                links += [(0, some[0], v) for some in draw for v in some]  # whichever of them is drawn
+                cost, joined, members = 0, list(range(net.nodes)), set(drawn)  # a part with members is named by one
+                for pay, *ends in sorted(links):
                     u, v = sorted((top(joined, end) for end in ends), key=members.__contains__)
                     cost += 2 * pay * (u in members and u != v)
                     joined[u] = v
-                yield x, cost
+                yield x._replace(root=drawn, leaves=drawn), cost
 
     def cut(self) -> Fraction:
         """Return what resources are worth more than what must come from near nodes; each node is near since a time."""
         net, end = self.net, self.time + self.whole  # what is done within the time is done before this
         since = [Fraction(slot) for slot in spread(self.law["since"], net.nodes, "since")]
-        need(net.order == 1, "a cut is of items without a symmetry")
-        need(not (self.whole and any(net.passes)), "a cut is of packets that no switch cuts through")
+        fit = net.order == 1 and not (self.whole and any(net.passes))
+        need(fit, "a cut is without a symmetry, and of packets that no switch cuts through")
         self.prices()
         links, needed = zip(net.source, net.target, *self.takes, self.pays), 0
         least = min((pay for u, v, takes, _, pay in links if since[u] + takes < min(end, since[v])), default=FAR)
@@ -533,17 +540,16 @@ class Bound:
         turned = all(links[u, v] == links[v, u] for u, v in zip(net.source, net.target))
         need(turned or not two_way, "links are not two-way")
 
-        def told(rate: int) -> list[int]:  # nodes that know in each slot: each tells others, over links of their own
-            fresh, known = [1], [1]
-            while known[-1] < n:
+        def told(rate: int) -> list[int]:  # nodes told in each slot: each tells others, over links of their own
+            fresh = [1]
+            while sum(fresh) < n:
                 left = ((degree if i + 1 == len(fresh) else onward) - i * rate for i in range(min(len(fresh), degree)))
                 fresh.append(sum(fresh[-1 - i] * min(rate, max(0, more)) for i, more in enumerate(left)))
-                known.append(known[-1] + fresh[-1])
                 need(fresh[-1], "no network of so few links is connected")
-            return known
+            return fresh
 
         send, receive = (min(degree, net.rules.get(way) or degree) for way in ("send", "receive"))
-        away = sum(max(0, n - known) for known in told(degree))  # from a node to all, at least, in links
+        away = sum(max(0, n - known) for known in accumulate(told(degree)))  # from a node to all, at least, in links
         every = min(n * degree - n * degree % (1 + two_way), n * send, n * receive)  # hops of a slot in all
         hops = {"alltoall": n * away, "allgather": n * (n - 1), "reduce-scatter": n * (n - 1), "allreduce": 2 * (n - 1)}
         possible = {"scatter": send, "gather": receive}.get(name, every)
@@ -588,10 +594,8 @@ def check(content: bytes) -> list[str]:
     task, items = read_task(data["task"], net)
     unit, slot = data["time"]["unit"], Fraction(data["time"]["slot"])
     took, least = (Fraction(claim.get(name) or "0") for name in ("time", "bound"))
-    need(
-        [plan is None, law is None] == [claim.get(x) is None for x in ("time", "bound")],
-        "a claim, or its proof, is left out",
-    )
+    told = [claim.get("time") is None, claim.get("bound") is None]
+    need([plan is None, law is None] == told, "a claim, or its proof, is left out")
     lines = ["accepted", f"task             {task}"]
     lines.append(f"network          {net.nodes} nodes, {net.ranks} of them ranks, {len(net.links)} links")
     if plan is not None:
@@ -602,7 +606,7 @@ def check(content: bytes) -> list[str]:
         lines.append(f"completion time  {time_of(took, unit)}")
     if law is None or law["kind"] == "search":
         return [*lines, f"lower bound      {f'{time_of(least, unit)}, by search: not certified' if law else 'none'}"]
-    if law["kind"] == "cut" and "name" in data["task"]:  # it needs all items, not one of each orbit
+    if "name" in data["task"] and (law["kind"] == "cut" or law.get("draw")):  # of all items, not one of each orbit
         net = Net(data | {"symmetry": None})
         items = read_task(data["task"], net)[1]
     scope = prove(net, data["task"], items, law, least / slot)

@@ -983,6 +983,7 @@ def of_growth() -> Iterator[tuple[str, Data]]:
         ("one port, two slow hops away, sums", {**deep, "occupancy": 3}, add, one, 4, 9),
         ("a switch that does not copy", hub, tell, once, 0, 4),
         ("a switch that does not add", hub, add, once, 0, 4),
+        ("a switch that does not copy, one rank slow", {**hub, "latency": [0, 0, 2, *[0] * 5]}, tell, once, 0, 4),
         ("a switch that does not copy, one port", hub, tell, once | one, 0, 4),
         ("a switch that cuts through and does not copy", hub, tell, once | {"cut_through": True}, 0, 2),
         ("a switch that cuts through", hub, tell, {"cut_through": True}, 0, 1),
@@ -1326,7 +1327,7 @@ def of_calls() -> Iterator[tuple[str, Data]]:
         ("a call by a switch that copies", network("0-2 2-1 1-0", 2), everywhere(7), {}, trees(1, 1, 5), 2),
         ("calls that enter by a dear link", up, everywhere(3), {}, trees(1, 1, 4, 9, 9), 2),
         ("calls that leave by a dear link", down, everywhere(3), adds, trees(1, 1, 4, 9, 9), 2),
-        ("calls by a switch alone", up, everywhere(12), once, trees(1, 1, 4, 9, 9), 7),
+        ("calls by a switch alone", up, everywhere(12), once, trees(1, 1, 4, 9, 9), 10),
         ("calls beside an idle rank", LINE, [summed([0, 2], [0, 2], 4)], once, trees(1, 1, 1, 1), 2),
         ("calls where links are free", network("0-2 2-0 1-2 2-1", 2), everywhere(4), {"switches_add": True},
          trees(0, 0, 1, 1), 4),
@@ -1342,6 +1343,55 @@ def of_calls() -> Iterator[tuple[str, Data]]:
             yield f"{name}, {slots + more}", but(given, claim={"time": None, "bound": str(slots + more)})
 
 
+def of_drawn() -> Iterator[tuple[str, Data]]:
+    """Yield bounds of which only what gets between ranks that are drawn counts, each met and a little more."""
+    far = network("0-1 1-0 1-2 2-1 2-3 3-2", latency=[3] * 6)
+    pair = network("0-4 4-0 1-4 4-1 2-5 5-2 3-5 5-3 4-5 5-4", 4, latency=[1, 1, 2, 3, 1, 1, 2, 3, 1, 1])
+    load: Data = {"kind": "load", "whole": False, "blocks": False, "groups": [{"serve": "trees"}]}
+    middle, between = load | {"price": {"link": 1}, "only": [2, 3]}, load | {"price": {"link": 1}, "only": [8, 9]}
+    halves: Data = {"draw": [[0, 1], [2, 3]]}
+    once, adds, both = {"switches_copy": False}, {"switches_copy": False, "switches_add": True}, {"switches_add": True}
+    sets: Data = {"serve": "sets", "sets": [[2, 3]], "weights": 1}
+    into: Data = {"groups": [sets]}
+    out = middle | into | {"only": [2]}
+    through = between | {"only": [8], "groups": [sets | {"sets": [[2, 3, 5]]}]}
+    home = middle | {"only": [3], "groups": [sets | {"sets": [[0, 1]]}]}
+    every, uneven = [summed("all", "all", 16)], {"draw": [[0, 0, 1], [3, 3, 2]]}
+    for name, net, items, rules, law, value in (
+        ("halves of a line", far, every, {}, middle | halves, 22),
+        ("ends of a line", far, every, {}, middle | {"draw": [[0], [3]]}, 25),
+        ("uneven halves of a line", far, every, {}, middle | uneven, 23),
+        ("halves of a line, in whole packets", far, every, {}, middle | halves | {"whole": True}, 23),
+        ("a half and all of a line", far, every, {}, middle | {"draw": [[0, 1, 2], [2, 3, 3]]}, 0),
+        ("halves by switches", pair, every, once, between | halves, 22),
+        ("halves by switches that copy", pair, every, {}, between | halves, 21),
+        ("halves by switches that add", pair, every, adds, between | halves, 21),
+        ("halves by switches that copy and add", pair, every, both, between | halves, 20),
+        ("a half from a root", far, [copied(0, "all", 16)], {}, out | halves, 23.5),
+        ("a half to a root", far, [summed("all", [0], 16)], {}, middle | into | {"only": [3], **halves}, 23.5),
+        ("a half from a root by switches", pair, [copied(1, "all", 16)], once, through | halves, 22),
+        ("a half from a root, by copies", pair, [copied(1, "all", 16)], {}, through | {"draw": [[2, 3]]}, 21),
+        ("one of a half", far, [copied(0, "all", 16)], {}, out | {"draw": [[1, 2], [3, 3]]}, 25),
+        ("a half that is in no set", far, [copied(0, "all", 16)], {}, out | {"draw": [[1, 2], [2, 3]]}, 23.5),
+        ("a half with the root", far, [copied(2, "all", 16)], {}, home | halves, 20.5),
+        ("a sum of some", far, [summed([1, 2, 3], [1, 2, 3], 16)], {}, middle | halves, 1),
+        ("lists of two lengths", far, every, {}, middle | {"draw": [[0, 1], [2]]}, 1),
+        ("nobody", far, every, {}, middle | {"draw": [[], []]}, 1),
+        ("ends of two items", far, [*every, copied(0, [3])], {}, middle | halves, 1),
+        ("no lists", far, every, {}, middle | {"draw": []}, 19),
+    ):
+        given = but(cert(net, items, "", 0, rules), schedule=..., bound=law)
+        for claim in (str(Fraction(value)), str(Fraction(value) + Fraction(1, 1000))):
+            yield f"drawn: {name}, {claim}", but(given, claim={"time": None, "bound": claim})
+    ring = cert(RING, [], "", 0, task={"name": "allreduce", "packets": 8}, symmetry=GROUP)
+    law = load | {"price": {"link": 1}, "draw": [[v] for v in range(4)]}
+    for claim in ("6", "7"):
+        named = but(ring, schedule=..., claim={"time": None, "bound": claim}, bound=law)
+        yield f"drawn: of a named collective with a symmetry, {claim}", named
+        items = {"items": [summed([0, 1, 2, 3], [0, 1, 2, 3], 8)]}
+        yield f"drawn: of items with a symmetry, {claim}", but(named, task=items)
+
+
 def of_laws() -> Iterator[tuple[str, Data]]:
     """Yield certificates that claim too large a bound, so that what their witness proves is told."""
     lines = (Path(__file__).parent / "bounds.jsonl").read_text(encoding="utf-8").splitlines()
@@ -1352,7 +1402,7 @@ def of_laws() -> Iterator[tuple[str, Data]]:
 PARTS = (
     written, of_laws, of_networks, of_rules, of_symmetry, of_hierarchies, of_tasks, of_schedules, of_sums,
     of_switches, of_generations, of_buffers, of_bounds, of_growth, of_names, of_cuts, of_trees, of_all_networks,
-    of_values, of_calls,
+    of_values, of_calls, of_drawn,
 )  # fmt: skip
 
 CASES: dict[str, bytes] = {

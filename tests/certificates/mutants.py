@@ -160,13 +160,16 @@ EQUIVALENT = {
     "all(fits(each, form[0]) for each in value)   0   ->   -1",
     # what is looked at of an item has one root
     "far = here(flow.back, flow.root[0])   0   ->   -1",
-    "difference(of[flow.root[0]])   0   ->   -1",
+    "- of[flow.root[0]] for some in draw)   0   ->   -1",
+    # any node of a list stands for it, and all lists are as long
+    "# whichever of them is drawn   0   ->   -1",
+    "for n in range(len(draw[0]))]   0   ->   -1",
     # what passes without limit never has too much
     "self.room[one] < FAR   ->   self.room[one] <= FAR",
     # what is copied from a node to itself needs nothing, as two items, too
     "self.blocks and x.back and (x.root == x.leaves)   ->   self.blocks and x.root == x.leaves",
     # a list of links more, that nothing looks at
-    "for _ in range(net.nodes)] for _ in range(3)]   3   ->   4",
+    "for _ in range(net.nodes)] for _ in range(2)]   2   ->   3",
 }
 """Changes that change no verdict, each by the end of what is told of it."""
 

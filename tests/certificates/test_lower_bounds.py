@@ -11,11 +11,13 @@ import pytest
 
 import gossamer
 import gossamer_check
+from bounds.test_any_form import far_apart
 from bounds.timed_cases import random_case
 from certificates.random_witnesses import changed, items_of, network_of, random_witness
 from certificates.samples import sample
 from gossamer import Rules
 from gossamer.bounds import bounds
+from gossamer.bounds.partitions import rooted_gossip_bounds
 from gossamer.bounds.witnesses import witnesses_of
 from gossamer.errors import ScheduleError
 from gossamer.networks import from_networkx
@@ -226,7 +228,7 @@ NOT_COUNTED = {
     "tree broadcast", "routing node sends", "routing node receives", "reduce, then broadcast",
     "reduce, then multinode broadcast", "reduce-scatter, then broadcast", "one after the other", "prices of slots",
     "idle leaves", "time on the way", "cut node sends", "cut node receives", "doubling with few neighbors",
-    "between parts", "parts over time", "late copies", "few neighbors",
+    "between parts", "late copies", "few neighbors",
 }  # fmt: skip
 """Bounds for some of which no law of the checker proves as much."""
 
@@ -263,6 +265,55 @@ def test_a_quickest_flow_is_a_cut_over_time(task):
     found = bound_certificate(case, [first])
     assert (first.name, found["bound"]["kind"], found["bound"]["whole"]) == ("quickest flow", "cut", False)
     assert found["claim"]["bound"] == str(first.value) == ("619/3" if task == "allreduce" else "68/3")
+
+
+@pytest.mark.parametrize("task", ["allreduce", "broadcast", "reduce"])
+def test_parts_over_time_are_ends_that_are_drawn(task):
+    network = gossamer.network("array:4x2").with_times(1, 3)
+    case = Case(network, gossamer.task(task, packets=50), Rules(segmented=True))
+    known = bounds(case) if task == "allreduce" else rooted_gossip_bounds(case)
+    best = next(bound for bound in known if bound.name == "parts over time")
+    certified = bound_certificate(case, [best])
+    assert certified["bound"]["draw"]
+    assert Fraction(certified["claim"]["bound"]) >= best.value > 0
+
+
+def drawn_witness(rng, net, rooted):
+    """Lists of ranks from which one is drawn, of parts or at random, and prices, mostly of links between parts."""
+    part = [rng.randrange(4) for _ in range(net.nodes)]
+    held = [some for some in ([v for v in range(net.ranks) if part[v] == k] for k in range(4)) if some]
+    size = max(map(len, held))
+    draw = [[some[i % len(some)] for i in range(size)] for some in held]
+    if rng.random() < 0.4:
+        draw = [rng.choices(range(net.ranks), k=2) for _ in range(rng.randint(1, 3))]
+    price = [int(part[u] != part[v]) * rng.choice([1, 1, 2]) for u, v in zip(net.source, net.target, strict=True)]
+    sets = [[v for v in range(net.nodes) if part[v] == k] for k in range(4)]
+    group = {"serve": "sets", "sets": sets, "weights": 1} if rooted else {"serve": "trees"}
+    law = {"kind": "load", "whole": rng.random() < 0.5, "blocks": False, "price": {"link": price}, "draw": draw}
+    return law | {"groups": [group]}
+
+
+@pytest.mark.exhaustive(always=3)
+@pytest.mark.solver
+@pytest.mark.parametrize("seed", range(40))
+def test_no_ends_that_are_drawn_beat_an_optimum(seed):
+    pytest.importorskip("ortools", reason="the exact optima need OR-Tools (extra 'solver')")
+    from bounds.oracle import UndecidedError
+    from bounds.sums_oracle import sums_within
+
+    network, task, rules = far_apart(seed)
+    case, rng, slots = Case(network, task, rules), random.Random(seed), 1
+    net, items = network_of(case), items_of(case)
+    item = items[0]._replace(packets=sum(one.packets for one in items))
+    try:
+        while sums_within(network, task, rules, slots) is None:
+            slots += 1
+    except UndecidedError:
+        return
+    for _ in range(100):
+        witness = drawn_witness(rng, net, len(item.root) == 1)
+        more = slots + (1 if witness["whole"] else Fraction(1, 10**6))
+        assert not proved(net, [item], witness, more), witness
 
 
 def judged(rng, net, items, known, slots, times, blocks):

@@ -7,6 +7,7 @@ has the laws. What is made here are proposals: what they prove, the checker coun
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
@@ -24,6 +25,7 @@ from gossamer.bounds.proofs import (
     Load,
     OfTask,
     Partition,
+    PartsOverTime,
     PortPrices,
     Prices,
     Proof,
@@ -33,13 +35,15 @@ from gossamer.bounds.proofs import (
     TimeCut,
 )
 from gossamer.questions.cases import Case
-from gossamer.questions.cases.demands import Counts, PairDemand
+from gossamer.questions.cases.demands import Counts, HubDemand, PairDemand
 from gossamer.questions.cases.distances import axes_of
 from gossamer.questions.tasks import Allreduce, Broadcast, Grouped, Task, includes
 
 __all__ = ["witnesses_of"]
 
 Witness = dict[str, Any]
+_DRAWN = 60
+"""Ranks of each part from which one is drawn, some of them several times, if that makes all equally likely."""
 Mask = npt.NDArray[np.bool_]
 
 
@@ -80,7 +84,7 @@ def _even(law: Witness, nodes: list[int], links: list[int], ranks: int) -> Itera
     law = {name: value for name, value in law.items() if name not in ("from", "to")}
     if law["kind"] == "reach":
         yield law
-    if law["kind"] != "load" or "shared" in law["price"]:
+    if law["kind"] != "load" or "shared" in law["price"] or "draw" in law:
         return
     only = np.zeros(len(links), bool)
     only[law.pop("only", slice(None))] = True
@@ -121,6 +125,8 @@ class _Laws:
             case CallPrices():
                 groups = [{"serve": "trees"}]
                 yield {"kind": "load", "price": self.priced(proof.each, False), "groups": groups}
+            case PartsOverTime():
+                yield from self.parts_over_time(proof)
             case PortPrices():
                 yield self.ports(proof)
             case Separator():
@@ -338,6 +344,24 @@ class _Laws:
             for price in self.even(crossed):
                 yield {**price, "groups": [group]}
                 yield {**price, "groups": [{"serve": "distance"}]}
+
+    def parts_over_time(self, proof: PartsOverTime) -> Iterator[Witness]:
+        """Yield what must get from part to part, whichever rank is drawn from each; from a root, if there is one."""
+        rooted = not any(sums_of(self.case.network, self.case.task))
+        demand = self.case.demands[0] if rooted else None
+        own = proof.part[demand.hubs[:1]] if isinstance(demand, HubDemand) else np.zeros(0, np.int64)
+        held = np.setdiff1d(proof.part[self.terminals], own)
+        parts = [np.flatnonzero(proof.part == k) for k in held.tolist()]
+        ranks = [nodes[nodes < self.terminals.size] for nodes in parts]
+        count = math.lcm(*(some.size for some in ranks))
+        count = count if count <= _DRAWN else max(some.size for some in ranks)
+        across = proof.length[self.links.number] > 0
+        pays = int(np.lcm.reduce(np.unique(self.links.occupancy[across])))  # on each of these links
+        group: Witness = {"serve": "trees"}
+        if rooted:
+            group = {"serve": "sets", "sets": [nodes.tolist() for nodes in parts], "weights": pays}
+        for price in self.even(across):
+            yield {**price, "draw": [np.resize(some, count).tolist() for some in ranks], "groups": [group]}
 
     def regions(self, part: Counts, leaves: Counts, enters: Counts) -> Iterator[Witness]:
         """Yield what must leave regions, as contributions, and enter them, as results."""
