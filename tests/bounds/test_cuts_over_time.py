@@ -182,5 +182,12 @@ def test_a_root_needs_the_quickest_flow_to_each_terminal_and_back():
     first, *others = gossamer.lower_bounds(petersen, "broadcast", cost=cost)
     assert first.name == "quickest flow"
     assert first.value > 1.03 * max(bound.value for bound in others if not bound.scope)
+    boxes = nx.Graph()  # two boxes of four, all near the root, and narrow cables from box to box
+    boxes.add_edges_from((u, v, {"bandwidth": 100e9, "latency": 1e-6}) for u in range(8) for v in range(u // 4 * 4, u))
+    boxes.add_edges_from((u, u + 4, {"bandwidth": 10e9, "latency": 1e-6}) for u in range(4))
+    first, *_ = gossamer.lower_bounds(from_networkx(boxes), "broadcast", cost=gossamer.TimeCost("1MB"))
+    # 1 us over the root's own cable, 2 us over the others, and what is over late gets on to one node in the other box
+    assert first.name == "quickest flow"
+    assert float(first.value) >= 25 + 1 + 2 * 3 / 4
     whole = Case(petersen.with_times(1, 2), Broadcast(0))
     assert not list(root_flow_bounds(whole))  # packets that are not cut: `target_over_time_bounds`

@@ -59,8 +59,9 @@ def promised(generation: Generation) -> Fraction:
     """Return the seconds that a plan takes about, if its messages are cut into as many packets as can be.
 
     The schedule of the generation is all of it, and has a clock. What the busiest link takes and the latencies of the
-    longest chain of hops, or of a packet's on the average where few hops are written out, stay as they are; what is beyond them falls with the packets, and what these cost beyond their
-    bytes grows. A generation that overlaps others is taken to last two periods longer, at least.
+    longest chain of hops stay as they are, or those of a packet's chain on the average where few hops are written out;
+    what is beyond them falls with the packets, and what these cost beyond their bytes grows. A generation that overlaps
+    others is taken to last two periods longer, at least.
 
     >>> import gossamer
     >>> cost = gossamer.TimeCost("1MB", bandwidth="1GB/s", latency="2us", whole=True)
