@@ -12,6 +12,7 @@ from gossamer import Rules
 from gossamer.algorithms.multinode_broadcast.greedy_flooding import GREEDY_FLOODING
 from gossamer.algorithms.scatter.flow_over_time import FLOW_OVER_TIME
 from gossamer.bounds import best_bound, bounds
+from gossamer.bounds.allreduce_any_form import quickest_flow
 from gossamer.bounds.cuts_over_time import (
     cut_over_time,
     cut_over_time_bounds,
@@ -182,5 +183,15 @@ def test_a_root_needs_the_quickest_flow_to_each_terminal_and_back():
     first, *others = gossamer.lower_bounds(petersen, "broadcast", cost=cost)
     assert first.name == "quickest flow"
     assert first.value > 1.03 * max(bound.value for bound in others if not bound.scope)
+    boxes = nx.Graph()  # two rings of four with fast cables, and narrow ones to a switch, by which none is far away
+    boxes.add_node("switch", terminal=False)
+    for u in range(8):
+        boxes.add_edge(u, u // 4 * 4 + (u + 1) % 4, bandwidth=100e9, latency=1e-6)
+        boxes.add_edge(u, "switch", bandwidth=10e9, latency=1e-6)
+    timed, clock = gossamer.TimeCost("1MB").exactly_on(from_networkx(boxes), 10**6)
+    case = Case(timed, Broadcast(0), gossamer.Rules(segmented=True), clock)
+    flows = {v: quickest_flow(case.links, 0, v, 1).value for v in range(1, 8)}
+    assert min(flows[v] for v in range(4, 8)) > 2 * max(flows[v] for v in range(1, 4))
+    assert next(root_flow_bounds(case)).value == max(flows.values())
     whole = Case(petersen.with_times(1, 2), Broadcast(0))
     assert not list(root_flow_bounds(whole))  # packets that are not cut: `target_over_time_bounds`

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from gossamer.bounds.bound import Bound
 from gossamer.bounds.earliest_arrivals import least_arrival, takes_time
 from gossamer.bounds.fat_trees import branch_bounds, leaf_bounds
 from gossamer.bounds.grid_cuts import amounts
+from gossamer.bounds.partitions import Gossip, timed_divisions
 from gossamer.bounds.proofs import QuickestFlow, SlotPrices, TimeCut, least_cut
 from gossamer.networks.structures import Levels
 from gossamer.questions.cases import Case
@@ -346,15 +348,16 @@ def _alone(case: Case, demand: Demand, links: Links) -> list[tuple[int, int, Cou
     return [found[-1 - i // 2 if i % 2 else i // 2] for i in range(len(found))]
 
 
-_FLOWS, _FLOW_LINKS = 4, 6_000
-"""Terminals to which a quickest flow is looked for, and their links together; one at least."""
+_FLOWS, _FLOW_LINKS, _DIVISIONS = 4, 6_000, 8
+"""Terminals to which a quickest flow is looked for, and their links together, one at least; and divisions into parts
+that links may be few into."""
 
 
 def root_flow_bounds(case: Case) -> Iterator[Bound]:
     """Yield what a broadcast or reduction of any parts takes at least: the quickest flow between root and a terminal.
 
     All that the root has must get to each terminal, over all paths at once, with the latencies on them; backwards in
-    time the same holds for contributions. Tried are terminals that are far away or have slow links.
+    time the same holds for contributions. Tried are terminals that are far away, or to which few or slow links lead.
 
     >>> import gossamer
     >>> slow = gossamer.network("ring:6").with_times(1, 2)
@@ -376,6 +379,11 @@ def root_flow_bounds(case: Case) -> Iterator[Bound]:
         return
     away = links.travel(np.array([hub])).usable[ends]
     into = np.bincount(links.target, links.rate, n)[ends]
+    gossip = Gossip(links, np.append(ends, hub), hub, False, False, packets)
+    for part in islice(timed_divisions(gossip), _DIVISIONS):  # links into the part of a terminal may be few
+        entering = part[links.source] != part[links.target]
+        rate = np.bincount(part[links.target[entering]], links.rate[entering], int(part.max()) + 1)
+        into = np.where(part[ends] == part[hub], into, np.minimum(into, rate[part[ends]]))
     time = away + packets / np.maximum(np.minimum(np.bincount(links.source, links.rate, n)[hub], into), 1e-300)
     best: QuickestFlow | None = None
     tried = set[tuple[float, int]]()
