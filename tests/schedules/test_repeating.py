@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer.algorithms.any_network.repeated_trees import even_generation, even_trees
 from gossamer.errors import ScheduleError
-from gossamer.graphs.modulo_scheduling import Generation, staggered
+from gossamer.graphs.modulo_scheduling import Generation
 from gossamer.networks import from_networkx
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import PartialSumAllreduce, chunked, in_packets, packets_of
@@ -74,36 +74,6 @@ def test_few_generations_are_judged_as_all(network, task, packets, generations, 
     assert set(few.counts) == set(every.counts)
     if not change:
         assert few.ok, str(few)
-
-
-@settings(max_examples=150)
-@given(
-    st.sampled_from(NETWORKS), st.sampled_from(TASKS), st.integers(1, 3), st.integers(2, 12),
-    st.sampled_from(("all", "one")), st.sampled_from((None, (2, 3), (3, 0), (1, 20))),
-)  # fmt: skip
-def test_packets_on_short_ways_are_repeated_more_often(network, task, packets, generations, ports, times):
-    try:
-        found = Generation(generation(network, task, packets, ports, times)).repeated(generations)
-    except (ScheduleError, gossamer.GossamerError):
-        return
-    written = staggered(found)
-    assert written is not None
-    assert written.repetition is None
-    assert packets_of(written.task) == packets_of(found.task) == generations * packets
-    assert written.completion_time <= found.completion_time
-    verification = gossamer.verify(written)
-    assert verification.ok, str(verification)
-
-
-def test_the_time_has_what_a_packet_takes_on_the_average_not_at_most():
-    """From 0 to 1, 2, 3 around a ring: one packet by a chain of three links, one by chains of two and one."""
-    ring, task = gossamer.network("ring:4").with_times(1, 9), gossamer.task("broadcast", packets=200)
-    hops = [0, 1, 1, 10, 11, 20], [0, 1, 0, 2, 2, 4], [0, 1, 1, 0, 1, 0]
-    found = Schedule(ring, task, gossamer.Rules(), *hops, repetition=Repetition(2, 2))
-    assert gossamer.verify(found).ok
-    assert found.completion_time == 99 * 2 + 30
-    assert staggered(found).completion_time == 99 * 2 + Fraction(30 + 21, 2).__ceil__()
-    assert staggered(staggered(found)) is None
 
 
 @pytest.mark.parametrize("network", NETWORKS)

@@ -7,7 +7,6 @@ its way.
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ from gossamer.networks.network import Network
 from gossamer.questions.tasks import ALLCOMBINE, COMBINE, COPY, MOVE, in_packets, packets_of
 from gossamer.schedules import CONTROL, Phase, Repetition, Schedule
 from gossamer.schedules.hop_table import hop_ends, summed_packets
-from gossamer.schedules.packets import Packets, message_rows
+from gossamer.schedules.packets import message_rows
 
 Longs = npt.NDArray[np.int64]
 
@@ -27,8 +26,6 @@ _ALONE = 2**40
 """A period after which nothing repeats."""
 _MOST_EXPANDED = 16_000_000
 """Hops above which an invariant schedule is repeated as one orbit."""
-MOST_WRITTEN = 300_000
-"""Hops of all generations up to which packets are repeated each as often as its way allows."""
 _LONGER, _TRIES = 1.004, 40
 """How much longer each period that is tried is than the one before, where several ports are in use at once."""
 
@@ -346,25 +343,6 @@ class Generation:
         return int(_Uses.of(self.schedule.network, self.schedule).least()[2].max(initial=1))
 
     @property
-    def average_wait(self) -> Fraction:
-        """The same of a packet on the average, of the message for which it is longest.
-
-        >>> import gossamer
-        >>> slow = gossamer.network("array:4").with_times(5, 2)
-        >>> Generation(gossamer.plan(slow, "broadcast").schedule).average_wait
-        Fraction(6, 1)
-        """
-        if self._dual is not None:
-            return self._dual.average_wait
-        schedule = self.schedule
-        longest = np.zeros(schedule.packets.count, np.int64)
-        np.maximum.at(longest, schedule.packet, self._ends_of_waits())
-        row = message_rows(schedule.messages, schedule.packets)
-        total, count = np.bincount(row, longest), np.bincount(row)
-        most = int(np.argmax(total / np.maximum(count, 1)))
-        return Fraction(int(total[most]), int(count[most]))
-
-    @property
     def longest_wait(self) -> int:
         """The latencies of links in the longest chain of hops, in slots: what packets of no bytes would take.
 
@@ -376,10 +354,6 @@ class Generation:
         """
         if self._dual is not None:
             return self._dual.longest_wait
-        return int(self._ends_of_waits().max(initial=0))
-
-    def _ends_of_waits(self) -> Longs:
-        """Return when each hop is over if packets have no bytes, in slots."""
         wait = self.schedule.network.link_latency.astype(np.int64)[self.schedule.link]
         nothing = np.full((wait.size, 1), -1, np.int64)
         none, start = np.zeros(1, np.int64), np.zeros(wait.size, np.int64)
@@ -387,7 +361,7 @@ class Generation:
             self._order, self._first, self._before, wait[self._before], np.zeros_like(wait), nothing, nothing, nothing,
             none, none[:0], np.zeros(0, np.bool_), _ALONE, none[:0], none[:0], none, none, start,
         )  # fmt: skip
-        return start + wait
+        return int((start + wait).max(initial=0))
 
     def repeated(self, generations: int, network: Network | None = None) -> Schedule:
         """Return a schedule of so many generations, as fast as links and ports allow.
@@ -472,88 +446,6 @@ class Generation:
             raise ScheduleError("partial sums that leave before others come are not repeated with these times of links")
         needed = int(least.max(initial=1))
         raise ScheduleError(f"the hops find no room in {period:,} slots; the busiest link or port needs {needed:,}")
-
-
-def staggered(schedule: Schedule) -> Schedule | None:
-    """Return a schedule that repeats with its hops written out, packets that are soon everywhere repeated more often.
-
-    Generations begin a period apart, and each packet of a generation takes as long as its own way is. So there is room
-    for more packets on short ways before the others begin, and after these have ended; a message has as many of each as
-    are over first. Returns: None if one orbit stands for all hops, if messages wait for others as a whole, or have
-    several numbers of packets.
-
-    The time is the periods of all packets, and what a packet takes on the average; that of generations has what the
-    slowest one takes. O(H log H) time for the hops of all generations.
-
-    >>> import gossamer
-    >>> from gossamer.schedules import Repetition, Schedule
-    >>> ring, task = gossamer.network("ring:4").with_times(1, 9), gossamer.task("broadcast", packets=16)
-    >>> # packet 0 goes 0 -> 1 -> 2 -> 3, packet 1 goes 0 -> 3 and 0 -> 1 -> 2
-    >>> s = Schedule(ring, task, gossamer.Rules(), [0, 1, 1, 10, 11, 20], [0, 1, 0, 2, 2, 4], [0, 1, 1, 0, 1, 0],
-    ...     repetition=Repetition(2, 2))
-    >>> s.completion_time, staggered(s).completion_time, bool(gossamer.verify(staggered(s)))
-    (Fraction(44, 1), Fraction(40, 1), True)
-    """
-    repetition, messages, network = schedule.repetition, schedule.messages, schedule.network
-    if repetition is None or schedule.symmetry is not None or messages.waits:
-        return None
-    each = schedule.generations * repetition.packets  # packets of a message
-    repeats, sizes = schedule.repeats, np.ones(1) if messages.sizes is None else messages.sizes
-    if bool((sizes != each).any()) or (messages.after is not None and not messages.partwise):
-        return None
-    if repeats is not None and bool((repeats < -1).any()):
-        return None
-    # what waits for one another goes together: a part of a message, and of all that wait for it
-    stored, period, rows = schedule.packets, repetition.period, np.arange(messages.count)
-    chain = rows
-    if messages.after is not None:
-        for _ in rows:
-            before, chain = chain, np.where(messages.after >= 0, chain[messages.after], rows)
-            if np.array_equal(before, chain):
-                break
-    row = message_rows(messages, stored).astype(np.int64)
-    units, unit = np.unique(chain[row] * repetition.packets + stored.part, return_inverse=True)
-    slot, packet = schedule.slot.astype(np.int64), schedule.packet.astype(np.int64)
-    begin, end = np.full(units.size, _ALONE), np.zeros(units.size, np.int64)
-    np.minimum.at(begin, unit[packet], slot)
-    np.maximum.at(end, unit[packet], hop_ends(network, 1, slot, schedule.link))
-    if bool((begin == _ALONE).any()):
-        return None
-    # the parts of each message by when they are over, those that are needed first
-    last = schedule.generations + int(end.max(initial=0) - end.min(initial=0)) // period + 1
-    turn = np.arange(-int(begin.max(initial=0) // period), last)
-    u, t = np.nonzero(begin[:, None] + turn * period >= 0)
-    of, over = units[u] // repetition.packets, end[u] + turn[t] * period
-    first = np.lexsort((over, of))
-    u, t = (x[first[_turns(of[first]) < each]] for x in (u, t))
-    number = np.zeros((units.size, turn.size), np.int64)
-    by_start = np.lexsort((begin[u] + turn[t] * period, units[u] // repetition.packets))
-    number[u[by_start], t[by_start]] = _turns((units[u] // repetition.packets)[by_start])
-    # the hops of each unit, as often as it is used
-    by_unit = np.lexsort((t, u))
-    count = np.bincount(u, minlength=units.size)
-    begins = np.cumsum(count) - count
-    hop = np.repeat(np.arange(packet.size), count[unit[packet]])
-    place = np.cumsum(count[unit[packet]]) - count[unit[packet]]
-    which = np.arange(hop.size) - place[hop]
-    at = t[by_unit][begins[unit[packet[hop]]] + which]
-    starts = slot[hop] + turn[at] * period
-    order = np.argsort(starts, kind="stable")
-    if repeats is not None:
-        new = np.empty(hop.size, np.int32)
-        new[order] = np.arange(hop.size, dtype=np.int32)
-        again = repeats.astype(np.int64)[hop]
-        repeats = np.where(again < 0, -1, new[place[np.maximum(again, 0)] + which])[order].astype(np.int32)
-    length = int(hop_ends(network, 1, starts, schedule.link[hop]).max(initial=0))
-    return schedule.replace(
-        slot=starts[order].astype(np.int32),
-        link=schedule.link[hop][order],
-        packet=(row[packet[hop]] * each + number[unit[packet[hop]], at])[order].astype(np.int32),
-        packets=Packets.of(messages),
-        repeats=repeats,
-        phases=[Phase(schedule.task.name, length)],
-        repetition=None,
-    )
 
 
 def _topological(slot: npt.NDArray[np.int32], first: Longs, before: Longs) -> Longs:

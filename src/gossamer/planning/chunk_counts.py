@@ -25,7 +25,7 @@ from gossamer.bounds import Bound, Bounds, bounds
 from gossamer.bounds.bound import largest
 from gossamer.bounds.registry import whole_scope
 from gossamer.errors import NotApplicableError, ScheduleError, TooLargeError
-from gossamer.graphs.modulo_scheduling import MOST_WRITTEN, Generation, staggered
+from gossamer.graphs.modulo_scheduling import Generation
 from gossamer.networks import as_network
 from gossamer.networks.derived import Renumbered
 from gossamer.networks.network import Network
@@ -41,7 +41,6 @@ from gossamer.questions.costs import AskedCost, Clock, TimeCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Chunked, Grouped, Task, Together, in_packets, includes, packets_of
 from gossamer.questions.tasks.chunked import MAX_CHUNKS
-from gossamer.schedules import Schedule
 
 _NEAR, _CLOSE, _LITTLE = Fraction(101, 100), Fraction(81, 80), Fraction(199, 200)
 """Times the bound: nearer than the first, no other number is tried, nearer than the second no neighbor of the best; and
@@ -222,15 +221,11 @@ def _in_cut(asked: AskedQuestion, of: Search, packets: int) -> Search:
 
 
 class FoundPlan(NamedTuple):
-    """A plan: the form of the task in words, the search of its packets, and its outcome.
-
-    `staggered`: whether its packets are those of generations already.
-    """
+    """A plan: the form of the task in words, the search of its packets, and its outcome."""
 
     form: str
     search: Search
     outcome: Outcome
-    staggered: bool = False
 
     @property
     def time(self) -> Fraction:
@@ -259,7 +254,7 @@ class Repeatable(NamedTuple):
 
 def as_repeatable(found: Iterable[FoundPlan]) -> Iterator[Repeatable]:
     """Yield plans as what may be repeated, as far as they can be."""
-    for each in (plan for plan in found if not plan.staggered):
+    for each in found:
         schedule = each.outcome.schedule
         few = schedule.hop_count <= MOST_HOPS or (
             schedule.symmetry is not None and schedule.stored_hops <= _MOST_STORED
@@ -311,12 +306,9 @@ def _as_generations(asked: AskedQuestion, part: Repeatable, alike: Fraction) -> 
     try:
         least = clock.least_packet(of.case.network)
         schedule = best_repetition(part.generation, timed, clock.message_bytes, 2, least, alike)
-        written = _staggered(part.generation, schedule, timed)
     except ScheduleError:
         return None
     new = searches[schedule.generations]
-    if written is not None:
-        new, schedule = searches[packets_of(written.task) // packets], written
     verification = new.kind.verify(schedule, 20)
     if not verification.ok:  # partial sums that depended on when they were sent
         return None
@@ -325,26 +317,7 @@ def _as_generations(asked: AskedQuestion, part: Repeatable, alike: Fraction) -> 
     return FoundPlan(part.form, new, Outcome(
         new.case, new.kind, schedule.algorithm, offer, schedule, schedule.completion_time, verification, new.bounds(),
         new.kind.facts(schedule), Expense(built, verification.seconds, schedule.nbytes, peak_memory()),
-    ), written is not None)  # fmt: skip
-
-
-def _staggered(
-    generation: Generation, schedule: Schedule, timed: Callable[[int], tuple[Network, Clock]]
-) -> Schedule | None:  # fmt: skip
-    """Return generations with more packets on short ways than on long ones, if these take less time and few hops."""
-    count = min(schedule.generations, MOST_WRITTEN // max(schedule.stored_hops, 1))
-    if count < _FEWEST_WRITTEN or schedule.repetition is None:
-        return None
-    if count < schedule.generations:
-        network, clock = timed(count)
-        alike = generation.repeated(count, network).replace(cost=clock)
-    else:
-        alike = schedule
-    found = staggered(alike)
-    if found is None:
-        return None
-    before, after = (told_time(each.completion_time, each.cost) for each in (schedule, found))
-    return found if after < before * _WORTH_WRITING else None
+    ))  # fmt: skip
 
 
 _MANY, _MOST_LISTED = 256, 20_000_000
@@ -354,9 +327,6 @@ _MOST_PAIRS = 4_000_000
 """Pairs of packets of which one waits for the other, up to which they are cut further."""
 _MOST_STORED = 1_000_000
 """Hops of one orbit up to which it is repeated."""
-_FEWEST_WRITTEN, _WORTH_WRITING = 4, Fraction(99, 100)
-"""Generations that are written out with more packets on short ways, at least; and the share of the time that is worth
-it."""
 _REPEATED = 3
 """Plans that are repeated at the most."""
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from gossamer.bounds import Bound
 from gossamer.errors import ModelError, ScheduleError, TaskError, shown
-from gossamer.graphs.modulo_scheduling import MOST_WRITTEN, Generation
+from gossamer.graphs.modulo_scheduling import Generation
 from gossamer.networks.network import Network
 from gossamer.planning.allreduce_variants import exact_bounds
 from gossamer.planning.switching import schedule_of
@@ -35,8 +35,6 @@ Timed = Callable[[int], tuple[Network, Clock]]
 _MOST_HOPS, _MANY = 4_000_000, 1_024
 MOST_HOPS = 16_000_000
 """Hops of all generations at most, so that they can be written out; the last of no more generations than that."""
-_OFTEN = 16
-"""Generations that can be written out where packets on short ways are repeated more often."""
 _BY_ORBIT = 8
 """How many times as many hops of one orbit there may be."""
 _LARGE, _LARGE_HOPS = 16_000, 268_000_000
@@ -59,9 +57,8 @@ def promised(generation: Generation) -> Fraction:
     """Return the seconds that a plan takes about, if its messages are cut into as many packets as can be.
 
     The schedule of the generation is all of it, and has a clock. What the busiest link takes and the latencies of the
-    longest chain of hops stay as they are, or those of a packet's chain on the average where few hops are written out;
-    what is beyond them falls with the packets, and what these cost beyond their bytes grows. A generation that overlaps
-    others is taken to last two periods longer, at least.
+    longest chain of hops stay as they are; what is beyond them falls with the packets, and what these cost beyond their
+    bytes grows. A generation that overlaps others is taken to last two periods longer, at least.
 
     >>> import gossamer
     >>> cost = gossamer.TimeCost("1MB", bandwidth="1GB/s", latency="2us", whole=True)
@@ -73,8 +70,7 @@ def promised(generation: Generation) -> Fraction:
     clock = schedule.cost
     assert isinstance(clock, Clock)
     busiest = generation.busiest
-    written = schedule.symmetry is None and schedule.stored_hops * _OFTEN <= MOST_WRITTEN
-    least = busiest + (generation.average_wait if written else generation.longest_wait)
+    least = busiest + generation.longest_wait
     count = most = _most(generation, clock.message_bytes, clock.least_packet(schedule.network))
     beyond = max(schedule.completion_time - least, Fraction(2 * busiest if most > 1 else 0))
     more = Fraction(0)  # slots of the busiest link, for each further generation

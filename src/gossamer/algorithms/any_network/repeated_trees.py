@@ -22,7 +22,6 @@ from gossamer.algorithms.any_network.free_root_trees import sums_along
 from gossamer.algorithms.any_network.packet_demands import demand_of, least_slots
 from gossamer.algorithms.any_network.priced_routing import branching, forests, refusal, timed
 from gossamer.graphs.disjoint_trees import Arcs, most_disjoint_trees
-from gossamer.graphs.modulo_scheduling import MOST_WRITTEN
 from gossamer.graphs.path_and_hop_tables import PortTable
 from gossamer.graphs.precedence_scheduling import LinkResources, StartTimes, heights, scheduled
 from gossamer.graphs.priced_trees import Forest, PacketDemand, TreeGrowth
@@ -56,8 +55,6 @@ _ROOTS = 64
 """Nodes that are roots of sums at the most."""
 _ROUNDS, _VAIN, _BLUNT, _STEEP = 24, 8, 4.0, 60.0
 """Rounds of `even_trees` at most, those that gain nothing, and the powers of their prices."""
-_OFTEN = 16
-"""Generations that can be written out where packets on short ways are repeated more often."""
 _LONGER, _AGAIN = 2.5, 3
 """How many times more of these there are for the trees that promise most, so many."""
 _SCHEDULED = 3
@@ -326,13 +323,7 @@ class _EvenGrowth:
         return demand_of(self.case, replace(messages, sizes=np.full(messages.count, packets, np.int64)))
 
     def _promise(self, packets: int, trees: Forest, period: float) -> float:
-        wait = heights(trees.graph(), self._waits)[0]
-        longest = float(wait.max(initial=0))
-        if longest and trees.hops * _OFTEN <= MOST_WRITTEN:  # packets on short ways may be repeated more often
-            size = trees.end - trees.begin
-            each = np.zeros(size.size, np.int64)
-            np.maximum.at(each, np.repeat(np.arange(size.size), size), wait)
-            longest = float(each.reshape(-1, packets).mean(axis=1).max())
+        longest = int(heights(trees.graph(), self._waits)[0].max(initial=0))
         return self.most / packets * period + self._times * longest
 
     def _rounds(
