@@ -335,6 +335,15 @@ LITTLE_WORK = 60_000
 """Hops of a schedule that are little work."""
 
 
+def _affordable(packets: int, seconds: float) -> int:
+    """Return for how many packets, a power of two, a search is not too long that takes so many seconds; 0 for none.
+
+    >>> [_affordable(packets, seconds) for packets, seconds in ((48, 1.0), (48, 40.0), (2, 400.0))]
+    [32, 16, 0]
+    """
+    return 1 << int(packets * min(1.0, math.sqrt(_DEAR / seconds))).bit_length() >> 1
+
+
 def _cut(case: Case, bounds: tuple[Bound, ...]) -> tuple[Bound, ...]:
     """Return the bounds that hold however the messages of a case are cut."""
     whole = whole_scope(case)
@@ -390,7 +399,7 @@ class PacketPlans:
         """
         for algorithm, (packets, seconds) in self._dear.items():
             best = min(self._best, *(found.seconds or Fraction(0) for _, found in self.found.values()))
-            fewer = 1 << int(math.log2(packets * min(1.0, math.sqrt(_DEAR / seconds))))
+            fewer = _affordable(packets, seconds)
             if best <= self._least * _FAR or fewer < 2 or algorithm in self._slow:
                 continue
             before = self.found.get(fewer)

@@ -191,7 +191,9 @@ def even_trees(case: Case, least: Fraction = Fraction(0)) -> list[EvenTrees]:
     near = _NEAR if case.network.link_count >= _LINKS else _CLOSE
     if found and found[0].promise <= float(least) * near:
         return found
-    large = _sums(asked) and growing.worth(1) > _WORK // 64
+    one = asked.messages.count == 1 and not found and not _sums(asked)
+    large = growing.worth(1) > (_WORK // sum(range(max(_LARGE_SIZES))) if one else _WORK // 64)
+    large &= one or _sums(asked)
     for packets in _LARGE_SIZES if large else _SIZES:
         if growing.work > (4 if large else 1) * _WORK or packets > growing.most:
             break
