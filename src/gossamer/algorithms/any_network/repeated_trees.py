@@ -35,8 +35,8 @@ _FEWEST = 16
 """Packets a message from which on trees are repeated."""
 _SIZES = (*range(1, 17), 18, 20, 21, 24, 28, 30, 32, 36, 40, 48, 56, 60, 64, 80, 96, 128, 192, 256)
 """Packets of a message in a generation that are tried."""
-_WORK = 1_000_000
-"""Packets times links, after which no larger generation is tried."""
+_WORK, _MOST_WORK = 1_000_000, 400_000_000
+"""Packets times links, after which no larger generation is tried, and from which on none is."""
 _LARGE_SIZES = (2, 4, 8)
 """The same where one packet of a sum takes long."""
 _CLOSE = 1.002
@@ -195,7 +195,7 @@ def even_trees(case: Case, least: Fraction = Fraction(0)) -> list[EvenTrees]:
     large = growing.worth(1) > (_WORK // sum(range(max(_LARGE_SIZES))) if one else _WORK // 64)
     large &= one or _sums(asked)
     for packets in _LARGE_SIZES if large else _SIZES:
-        if growing.work > (4 if large else 1) * _WORK or packets > growing.most:
+        if growing.work > (4 if large else 1) * _WORK or packets > growing.most or growing.worth(packets) > _MOST_WORK:
             break
         growing.grow(packets, _USUAL)
     for packets in [each.packets for each in growing.found()[:_VARIED]]:
