@@ -385,8 +385,7 @@ class Bound:
         if slack < 0 or far is None or not self.whole or (helped and any(net.passes)):
             return slack
         links = [[e for e, _ in near[u]] for u in range(net.nodes if helped else net.ranks)]  # of each that tells
-        first = dict(sorted({(v, takes[e]) for u in range(net.ranks) for e, v in near[u]}, reverse=True))  # the least
-        least, link = (min(takes), max(takes)) if helped else (min(self.travel(first, back)[: net.ranks]), FAR)
+        least, link = (min(takes), max(takes)) if helped else (self.apart(back), FAR)
         every = min(net.occupancy[e] for some in links for e in some)
         places = net.rules.get(sending) or max(sum(net.capacity[e] for e in some) for some in links)
         wanted, told, hops = sum(here[v] >= far for v in flow.leaves), 0, max(1, -(-far // link))
@@ -395,6 +394,14 @@ class Bound:
             told += places**hops * math.comb(later + hops, hops)
             hops += 1
         return min(slack, Fraction(told - wanted))
+
+    def apart(self, back: bool) -> int:
+        """Return how long something takes at least from a rank to another one: their numbers differ in some bit."""
+        ranks, found = range(self.net.ranks), list[int]()
+        for bit, side in product(range(self.net.ranks.bit_length()), (0, 1)):
+            here = self.travel({v: 0 for v in ranks if v >> bit & 1 == side}, back)
+            found += [here[v] for v in ranks if v >> bit & 1 != side]
+        return min(found)
 
     # prices: what a packet pays on each link, and what resources are worth
 
