@@ -349,8 +349,8 @@ def _alone(case: Case, demand: Demand, links: Links) -> list[tuple[int, int, Cou
 
 
 _FLOWS, _FLOW_LINKS, _DIVISIONS = 4, 6_000, 8
-"""Terminals to which a quickest flow is looked for, and their links together, one at least; and divisions into parts
-that links may be few into."""
+"""Terminals to which a quickest flow is looked for, one at least, and their links together; divisions of the network
+in which parts with few links into them are looked for."""
 
 
 def root_flow_bounds(case: Case) -> Iterator[Bound]:

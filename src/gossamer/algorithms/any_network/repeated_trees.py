@@ -36,9 +36,9 @@ _FEWEST = 16
 _SIZES = (*range(1, 17), 18, 20, 21, 24, 28, 30, 32, 36, 40, 48, 56, 60, 64, 80, 96, 128, 192, 256)
 """Packets of a message in a generation that are tried."""
 _WORK, _MOST_WORK = 1_000_000, 400_000_000
-"""Packets times links, after which no larger generation is tried, and from which on none is."""
+"""Packets times links: all together, after which no larger generation is tried; and of one that is not tried at all."""
 _LARGE_SIZES = (2, 4, 8)
-"""The same where one packet of a sum takes long."""
+"""The same where one packet of a sum takes long, or trees from one root are grown on a large network."""
 _CLOSE = 1.002
 """Times the bound: so near to it, no other generation is tried."""
 _NEAR, _LINKS = 1.01, 4_000

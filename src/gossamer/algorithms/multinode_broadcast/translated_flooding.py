@@ -33,7 +33,7 @@ _WIDE = 64
 _LOOKS = 4
 """Blocks that a link compares."""
 _OVER, _ROUNDS = 1.01, 100
-"""What links may carry over the mean where they are used both ways; rounds in which it is told what each carries."""
+"""What links may carry over the mean where they are used both ways; rounds of scaling what each may carry."""
 _SHARES, _MANY = (1, 4, 1), 8192
 """Shares of the blocks that stages of an allreduce have, and nodes from which on it has stages."""
 _MOST_SHIFTS, _MOST_HOPS = 64, 150_000_000
