@@ -17,6 +17,7 @@ __all__ = ["NarrowCut", "bottleneck"]
 _MOST_LINKS = 5_000_000
 _FIEDLER_NODES = 20_000
 _STARTS = 16
+_PROJECTED = 4
 
 Floats = npt.NDArray[np.float64]
 
@@ -46,8 +47,8 @@ def bottleneck(network: Network) -> NarrowCut | None:
     by occupancy. Returns: None if there is but one terminal, or over 5,000,000 links.
 
     The prefixes of some orders of the nodes are tried: by coordinate (of tori of which a
-    few links failed, from each layer on), by distance from some nodes, and by the second
-    and third eigenvector of the Laplacian (Fiedler 1973), up to 20,000 nodes. There may be narrower cuts.
+    few links failed, from each layer on), by distance from some nodes, and by eigenvectors
+    of the Laplacian for its second and third eigenvalue (Fiedler 1973), up to 20,000 nodes. There may be narrower cuts.
 
     >>> from gossamer.networks import array
     >>> cut = bottleneck(array(2, 8))
@@ -143,7 +144,11 @@ def _orders(network: Network, rate: Floats) -> Iterator[npt.NDArray[np.int64]]:
 
 
 def _smooth(network: Network, rate: Floats) -> Iterator[Floats]:
-    """Yield the eigenvectors of the Laplacian for its second and third eigenvalue."""
+    """Yield eigenvectors of the Laplacian for each of its next two eigenvalues.
+
+    Where several belong to an eigenvalue, fixed vectors are projected onto all of them: which ones a solver returns
+    depends on the machine.
+    """
     from scipy.sparse import csr_array, diags
     from scipy.sparse.linalg import eigsh
 
@@ -151,12 +156,22 @@ def _smooth(network: Network, rate: Floats) -> Iterator[Floats]:
     one = csr_array((rate / (rate.max() if rate.size else 1), (network.link_source, network.link_target)), shape=(n, n))
     both = one + one.T
     laplacian = (diags(np.asarray(both.sum(axis=1)).ravel()) - both).tocsc()
+    starts = np.cos(np.outer(np.arange(1, _PROJECTED + 1), np.arange(n)))
     if n <= 300:
-        vectors = np.linalg.eigh(laplacian.toarray())[1][:, 1:3]
+        values, vectors = np.linalg.eigh(laplacian.toarray())
     else:
-        start = np.cos(np.arange(n))
+        starts = starts[:1]  # the solver finds no more of an eigenspace than the projection of where it begins
         try:
-            vectors = eigsh(laplacian, 3, sigma=-1e-3, v0=start)[1][:, 1:3]
+            values, vectors = eigsh(laplacian, 3, sigma=-1e-3, v0=starts[0])
         except (RuntimeError, ArithmeticError):  # no convergence: other orders must do
             return
-    yield from vectors.T
+    values, vectors = values[1:], vectors[:, 1:]
+    for _ in range(2):
+        if not values.size:
+            return
+        alike = np.isclose(values, values[0], rtol=1e-6, atol=1e-9)
+        for start in starts:
+            vector = vectors[:, alike] @ (start @ vectors[:, alike])
+            if (length := np.linalg.norm(vector)) > 1e-6:
+                yield vector / length
+        values, vectors = values[~alike], vectors[:, ~alike]
