@@ -24,6 +24,7 @@ __all__ = [
     "refuse_passing_on",
     "refuse_ports",
     "refuse_send_limit",
+    "refuse_unequal_links",
 ]
 
 
@@ -75,6 +76,20 @@ def refuse_limits(case: Case) -> Refusal | None:
         refusal = Refusal("is for all ports")
     if refusal is None and case.rules.segmented:
         refusal = Refusal("is for unsegmented messages")
+    return refusal
+
+
+def refuse_unequal_links(case: Case) -> Refusal | None:
+    """Refuse as `refuse_limits` does, and where some links take longer than others.
+
+    >>> import gossamer
+    >>> mixed = gossamer.network("ring:4").with_times([1] * 7 + [2], 0)
+    >>> refuse_unequal_links(Case(mixed, gossamer.task("allgather"), Rules())).why
+    'needs links of equal times'
+    """
+    refusal = refuse_limits(case)
+    if refusal is None and (case.network.uniform_occupancy is None or case.network.uniform_latency is None):
+        refusal = Refusal("needs links of equal times")
     return refusal
 
 

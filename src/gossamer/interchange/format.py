@@ -119,6 +119,8 @@ class Format:
         not. If it does, some generations are written of a schedule that repeats.
     switches : bool
         Whether switches stand in it beside the ranks; else they are contracted.
+    of_links : bool
+        Whether it shows when links carry what, and no program for ranks.
     by_rank : bool
         Whether it may hold some ranks only, each written from its own program as it stands among those of all.
     in_switches : bool
@@ -137,6 +139,7 @@ class Format:
     groups: bool = True
     slice_bytes: int = 0
     switches: bool = False
+    of_links: bool = False
     by_rank: bool = False
     in_switches: bool = False
     read: Callable[[Path, Network, int | None], Schedule] | None = None

@@ -111,7 +111,9 @@ def _write_trace(plan: Plan, path: Path) -> None:
         file.write(b"\n]}\n")
 
 
-PERFETTO = Format("perfetto", "the timeline as trace events for ui.perfetto.dev", _write_trace, switches=True)
+PERFETTO = Format(
+    "perfetto", "the timeline as trace events for ui.perfetto.dev", _write_trace, switches=True, of_links=True
+)
 
 
 # The timeline as comma-separated values: a row for each block that crosses a link, times in ticks.
@@ -129,8 +131,9 @@ def _write_csv(plan: Plan, path: Path) -> None:
 
 
 CSV = Format(
-    "csv", "the timeline as comma-separated values, for spreadsheets and data frames", _write_csv, switches=True
-)
+    "csv", "the timeline as comma-separated values, for spreadsheets and data frames", _write_csv, switches=True,
+    of_links=True,
+)  # fmt: skip
 
 
 # The timeline as a JSON object: what is carried out, and a list for each block that crosses a link.
@@ -161,8 +164,9 @@ def _write_json(plan: Plan, path: Path) -> None:
 
 
 JSON = Format(
-    "json", "the timeline as one JSON object with a list for each block on a link", _write_json, switches=True
-)
+    "json", "the timeline as one JSON object with a list for each block on a link", _write_json, switches=True,
+    of_links=True,
+)  # fmt: skip
 
 
 # The program file, which the C executor and the adapter for PyTorch read; see `gossamer.programs.files`.
@@ -181,9 +185,6 @@ FORMATS: dict[str, Format] = {
     f.name: f for f in (SMPI, GOAL, CHAKRA, ASTRA_SIM, MSCCL_XML, MSCCL_JSON, MSCCLPP, PERFETTO, C, PROGRAM, CSV, JSON)
 }
 """Every format by its name."""
-
-_OF_LINKS = (PERFETTO, CSV, JSON)
-"""Those that show when links carry what."""
 
 
 MESSAGE_BYTES = 1 << 20
@@ -247,8 +248,8 @@ def export(
         hint = nearest(str(to), FORMATS) or f"; there are: {', '.join(FORMATS)}"
         raise ScheduleError(f"unknown format {shown(to)}{hint}")
     if isinstance(schedule, WormholeSchedule):
-        if format in _OF_LINKS:
-            known = ", ".join(each.name for each in FORMATS.values() if each not in _OF_LINKS)
+        if format.of_links:
+            known = ", ".join(each.name for each in FORMATS.values() if not each.of_links)
             raise NotApplicableError(
                 f"{format.name} shows packets on links, which wormhole messages are not; their programs are written as "
                 f"{known}"

@@ -145,7 +145,27 @@ class Schedule(HopTable, Pictured):
 _WRITTEN_OUT = ("slot", "link", "packet", "packets")
 
 
-class RunSchedule(Schedule):
+class _ShortForm(Schedule):
+    """A schedule that is kept in few rows and written out, by `expand`, when its columns are read."""
+
+    def _begin(self, kept: Schedule, network: Network, task: Task, phases: tuple[Phase, ...]) -> None:
+        """Set what every schedule has; rules, cost and algorithm are those of what is kept."""
+        self.network, self.task, self.rules, self.cost = network, task, kept.rules, kept.cost
+        self.parts, self.symmetry, self.repeats, self.repetition = 1, None, None, None
+        self.algorithm, self.phases = kept.algorithm, phases
+        if self.slot_count > MOST:
+            raise ScheduleError(f"slots must be 0..{MOST - 1}, got {self.slot_count}")
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _WRITTEN_OUT:
+            raise AttributeError(name)
+        whole = self.expand()
+        for column in _WRITTEN_OUT:
+            setattr(self, column, getattr(whole, column))
+        return getattr(whole, name)
+
+
+class RunSchedule(_ShortForm):
     """A schedule of packets that travel in runs: kept as the hops of the runs, written out when columns are read.
 
     A run is some packets of a message that cross the same links, one right after the other, and wait at each node until
@@ -201,23 +221,10 @@ class RunSchedule(Schedule):
             raise ScheduleError("the lengths of runs do not make up the messages of the task")
         if bool((np.diff(row) < 0).any()):
             raise ScheduleError("runs must be in the order of the messages of the task")
-        self.network, self.task, self.rules, self.cost = runs.network, task, runs.rules, runs.cost
-        self.parts, self.symmetry, self.repeats, self.repetition = 1, None, None, None
-        self.algorithm = runs.algorithm
         ends = hop_ends(runs.network, 1, runs.slot, runs.link)
         ends += (self.length[runs.packet] - 1) * runs.network.link_occupancy[runs.link]
         slots = max(int(ends.max(initial=0)), runs.slot_count)
-        if slots > MOST:
-            raise ScheduleError(f"slots must be 0..{MOST - 1}, got {slots}")
-        self.phases = (replace(runs.phases[0], slots=slots),)
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in _WRITTEN_OUT:
-            raise AttributeError(name)
-        whole = self.expand()
-        for column in _WRITTEN_OUT:
-            setattr(self, column, getattr(whole, column))
-        return getattr(whole, name)
+        self._begin(runs, runs.network, task, (replace(runs.phases[0], slots=slots),))
 
     def expand(self) -> Schedule:
         """Return the schedule with the hops of every packet, as any other is kept."""
@@ -263,7 +270,7 @@ class RunSchedule(Schedule):
         return self.runs.nbytes + int(self.length.nbytes)
 
 
-class RepairedSchedule(Schedule):
+class RepairedSchedule(_ShortForm):
     """An exchange that is the same at all nodes, less what crosses missing links, and then that on other paths.
 
     Kept are one node's packets on the network with all links, and the packets that are sent again, with a link and a
@@ -317,15 +324,9 @@ class RepairedSchedule(Schedule):
             raise ScheduleError("the links of a schedule with repairs take equal times")
         if int(self.again.min(initial=0)) < 0 or int(self.again.max(initial=-1)) >= sound.packets.count:
             raise ScheduleError("a packet that is sent again is none of those of the network with all links")
-        self.network, self.task, self.rules, self.cost = network, sound.task, sound.rules, sound.cost
-        self.parts, self.symmetry, self.repeats, self.repetition = 1, None, None, None
-        self.algorithm = sound.algorithm
         slots = (int(self.turn.max(initial=0)) + 1) * takes + waits if self.turn.size else 0
-        self.phases = (*sound.phases, Phase("repairs", slots, first_slot=sound.slot_count))
-        if self.slot_count > MOST:
-            raise ScheduleError(f"slots must be 0..{MOST - 1}, got {self.slot_count}")
-
-    __getattr__ = RunSchedule.__getattr__
+        repairs = Phase("repairs", slots, first_slot=sound.slot_count)
+        self._begin(sound, network, sound.task, (*sound.phases, repairs))
 
     def expand(self) -> Schedule:
         """Return the schedule with all hops, as any other is kept."""

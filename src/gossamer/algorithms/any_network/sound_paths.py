@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm, refuse_limits
+from gossamer.algorithms.algorithm import Algorithm, refuse_unequal_links
 from gossamer.algorithms.any_network.translated_paths import exchange_along
 from gossamer.errors import NetworkError, ScheduleError
 from gossamer.jit import njit
@@ -246,11 +246,9 @@ def sound_exchange(case: Case) -> Schedule:
 
 def _propose(case: Case) -> Offer[Schedule] | Refusal:
     network = case.network
-    refusal = refuse_limits(case)
+    refusal = refuse_unequal_links(case)
     if refusal is not None:
         return refusal
-    if network.uniform_occupancy is None or network.uniform_latency is None:
-        return Refusal("needs links of equal times")
     torus = case.once(almost_torus, network)
     if torus is None:
         return Refusal("needs a torus or hypercube of which a few links failed")

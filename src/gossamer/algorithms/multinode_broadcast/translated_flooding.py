@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm, refuse_limits
+from gossamer.algorithms.algorithm import Algorithm, refuse_unequal_links
 from gossamer.errors import NetworkError
 from gossamer.graphs.list_scheduling import lowest
 from gossamer.jit import njit
@@ -291,19 +291,18 @@ class _Blocks:
 
     def flood(
         self, starts: npt.NDArray[np.bool_], most: Longs, turns: int, columns: tuple[Ints, ...],
-        taken: npt.NDArray[np.bool_] | None = None,
+        taken: npt.NDArray[np.bool_] | None = None, lifted: bool = False,
     ) -> int:  # fmt: skip
         """Bring the blocks of some orbits to all nodes, and return the turns that it takes; arguments as in `_flood`.
 
-        `columns`: turn, link and packet of each hop, written. If `taken` is given, links may carry more than `most`
-        after the last of the `turns`.
+        `columns`: turn, link and packet of each hop, written.
         """
         order = self._symmetry.order
         lacks = int(starts.sum()) * order - starts.astype(np.int64)
         busy = np.zeros((self.tail.size, 0), np.bool_) if taken is None else taken
         made, done = _flood(
             self.sides, self.orbit, self.places, self.tail, self.head, self.way, self.before, most, turns,
-            taken is not None, self.beside, self.turned, self.group, self.link_at, 1 + ceil(self.wait / self.takes),
+            lifted, self.beside, self.turned, self.group, self.link_at, 1 + ceil(self.wait / self.takes),
             _LOOKS, self.seed, starts, busy, self.has, self.will, lacks, self.spread, *columns,
         )  # fmt: skip
         if made < 0:
@@ -389,9 +388,10 @@ def translated_allreduce(case: Case) -> Schedule:
         if stage == 0:  # what has all links to itself is quicker in another way
             early = blocks.flood(starts, np.full(links, n), n, tuple(add))
             blocks.has, blocks.will = there
-            late = blocks.flood(starts, _limits(count, beside, blocks.tail, blocks.head), window, tuple(send), taken)
+            limits = _limits(count, beside, blocks.tail, blocks.head)
+            late = blocks.flood(starts, limits, window, tuple(send), lifted=True)
         else:
-            early = late = blocks.flood(starts, window - taken.sum(axis=1), window, tuple(add), taken)
+            early = late = blocks.flood(starts, window - taken.sum(axis=1), window, tuple(add), taken, lifted=True)
             send[:] = add
         if stage == many.size - 1:
             blocks.has, blocks.will = there
@@ -429,11 +429,9 @@ def translated_allreduce(case: Case) -> Schedule:
 
 def _propose(case: Case) -> Offer[Schedule] | Refusal:
     network = case.network
-    refusal = refuse_limits(case)
+    refusal = refuse_unequal_links(case)
     if refusal is not None:
         return refusal
-    if network.uniform_occupancy is None or network.uniform_latency is None:
-        return Refusal("needs links of equal times")
     found = case.once(spared, network)
     if found is None or min(found.torus.sides) > _WIDE:
         return Refusal("needs a torus or hypercube of which a few links failed")
