@@ -421,20 +421,11 @@ def _uses(gossip: Gossip, part: Counts, merged: bool, whole: int) -> list[_Use]:
 def parts_over_time(gossip: Gossip, part: Counts) -> PartsOverTime | None:
     """Return how long it takes at least until all is known that must be, by what gets from part to part; or None.
 
-    Parameters
-    ----------
-    gossip : Gossip
-        All terminals are members; switches do not combine (for those that do, see `Gossip.reversed`).
-    part : int64[N]
-        The part of each node, from 0; -1 of a switch in none, where switches copy.
+    `gossip`: all terminals are members; switches do not combine (for those that do, see `Gossip.reversed`). `part`,
+    int64[N]: the part of each node, from 0; -1 of a switch in none, where switches copy. There a hop into a part counts
+    as one transfer. Where they do not copy, a transfer between ranks of different parts leaves one part and enters
+    another, or passes so many links between parts at least.
 
-    Notes
-    -----
-    Where switches copy, a hop into a part counts as one transfer. Where they do not, a transfer between ranks of
-    different parts leaves one part and enters another, or passes so many links between parts at least.
-
-    Examples
-    --------
     Four ranks in a row, 3 slots from one to the next. In the first 3 slots half of what leaves the first two is of use,
     and in the last 3 half of what enters the last two.
 
@@ -516,14 +507,8 @@ def _over_time(case: Case, gossip: Gossip, parts: Iterator[Counts], what: str) -
 def gossip_bound(case: Case, packets: int, parts: list[Counts]) -> Bound | None:
     """Return the bound of an allreduce among all, in any form, by what gets from part to part over time; or None.
 
-    Parameters
-    ----------
-    case : Case
-        With parts of messages as small as one likes.
-    packets : int
-        Of the buffer.
-    parts : list of int64[N]
-        Divisions that are tried besides those that `timed_divisions` makes.
+    `case`: with parts of messages as small as one likes. `packets`: of the buffer. `parts`, each int64[N]: divisions
+    that are tried besides those that `timed_divisions` makes.
     """
     some = case.network.terminal_count < case.network.node_count
     copies, combines = some and case.rules.replication, some and case.rules.reduction

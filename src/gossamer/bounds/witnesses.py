@@ -50,17 +50,9 @@ Mask = npt.NDArray[np.bool_]
 def witnesses_of(case: Case, bound: Bound, orbits: tuple[list[int], list[int]] | None = None) -> Iterator[Witness]:
     """Yield what may prove a bound to ``gossamer_check.py``, with the widest scope first; nothing for some bounds.
 
-    Parameters
-    ----------
-    case : Case
-        The case of which it is a bound.
-    bound : Bound
-    orbits : tuple of list of int, optional
-        For each node, and for each link, the lowest one of its orbit under a symmetry of network and task of which one
-        item of each orbit is told.
+    `orbits`: for each node, and for each link, the lowest one of its orbit under a symmetry of network and task, of
+    which one item of each orbit is told.
 
-    Examples
-    --------
     >>> import gossamer
     >>> from gossamer.bounds import bounds
     >>> case = Case(gossamer.network("ring:4"), gossamer.task("alltoall"))

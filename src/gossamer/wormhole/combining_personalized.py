@@ -32,22 +32,10 @@ Ints = npt.NDArray[np.int64]
 def scatter_or_gather_on_tree(case: WormholeCase) -> WormholeSchedule:
     """Scatter or gather along the tree of a flooded broadcast.
 
-    Parameters
-    ----------
-    case : WormholeCase
-        A scatter or gather.
-
-    Notes
-    -----
     As many steps as the flooding of one message has: about ``log_(k+1) N`` where nodes have k channels. What leaves the
     root is cut as the tree is: a step lasts as long as its heaviest subtree. O(N x depth) time after the flooding.
+    Thakur, Rabenseifner and Gropp 2005 do so on binomial trees, which are those of one port.
 
-    References
-    ----------
-    Thakur, Rabenseifner and Gropp 2005: scatter and gather on binomial trees, which are those of one port.
-
-    Examples
-    --------
     >>> import gossamer
     >>> case = WormholeCase(gossamer.network("torus:5x5"), gossamer.task("scatter"))
     >>> s = scatter_or_gather_on_tree(case)
@@ -84,26 +72,11 @@ def scatter_or_gather_on_tree(case: WormholeCase) -> WormholeSchedule:
 def neighbor_exchange(case: WormholeCase) -> WormholeSchedule:
     """Exchange personalized messages between neighbors, all that goes the same way as one.
 
-    All that has to go the same way goes to the next node as one message, where it is sorted again. That takes only as
-    many steps as the diameter, but every byte is sent once for each hop.
+    What comes to a node is sorted again there. As many steps as the diameter, and no byte crosses more channels than it
+    must. In each step every message goes one hop nearer to its target, over the channel that has least to carry; those
+    with least choice choose first. O(N^2 x diameter x channels of a node) time. Messages are combined to save start-ups
+    as by Bruck, Ho, Kipnis, Upfal and Weathersby 1997.
 
-    Parameters
-    ----------
-    case : WormholeCase
-        A total exchange.
-
-    Notes
-    -----
-    As many steps as the diameter, and no byte crosses more channels than it must. In each step every message goes
-    one hop nearer to its target, over the channel that has least to carry; those with least choice choose first.
-    O(N^2 x diameter x channels of a node) time.
-
-    References
-    ----------
-    Bruck, Ho, Kipnis, Upfal and Weathersby 1997: messages combined to save start-ups.
-
-    Examples
-    --------
     >>> import gossamer
     >>> case = WormholeCase(gossamer.network("torus:4x4"), gossamer.task("total-exchange"))
     >>> s = neighbor_exchange(case)
@@ -176,23 +149,11 @@ def _choose_kernel(at, to, distance, first_out, target, load, chosen):
 
 
 def reduce_then_broadcast(case: WormholeCase, root: int, pieces: int = 1) -> WormholeSchedule:
-    """Add all contributions up at one node, which sends the result to all.
+    """Add all contributions up at the `root`, which sends the result to all.
 
-    Parameters
-    ----------
-    case : WormholeCase
-        An allreduce by partial sums.
-    root : int
-        Where the contributions meet.
-    pieces : int
-        Pieces that the buffer is cut into, each flooded by itself.
+    The buffer is cut into so many `pieces`, each flooded by itself. Twice the steps of a flooded broadcast, about ``2
+    log_(k+1) N`` where nodes have k channels.
 
-    Notes
-    -----
-    Twice the steps of a flooded broadcast, about ``2 log_(k+1) N`` where nodes have k channels.
-
-    Examples
-    --------
     >>> import gossamer
     >>> from gossamer.questions.tasks import PartialSumAllreduce
     >>> s = reduce_then_broadcast(WormholeCase(gossamer.network("torus:5x5"), PartialSumAllreduce()), 0)
@@ -249,26 +210,12 @@ def _groups(nodes: int, radices: Sequence[tuple[int, int]]) -> list[list[list[in
 def exchange_of_sums(case: WormholeCase, parts: int = 1) -> WormholeSchedule:
     """Exchange partial sums: after each stage, twice as many nodes or three times as many have the same sum.
 
-    Parameters
-    ----------
-    case : WormholeCase
-        An allreduce by partial sums, of all nodes or in groups.
-    parts : int
-        Parts that the buffer is cut into; each goes through the stages in an order rotated by one. Only 1 in groups,
-        and where the nodes are no product of those that tell each other their sums.
+    `parts`: of the buffer; each goes through the stages in an order rotated by one. Only 1 in groups, and where the
+    nodes are no product of those that tell each other their sums. Of nodes in excess of the largest power of two each
+    gives its contribution to another first, and gets the result from it. The groups of a stage whose paths share a
+    channel take turns. A node sends a sum and goes on adding to it, so that there is no reverse. O(stages x channels on
+    all paths). With pairs it is recursive doubling (Thakur, Rabenseifner and Gropp 2005).
 
-    Notes
-    -----
-    Of nodes in excess of the largest power of two each gives its contribution to another first, and gets the result
-    from it. The groups of a stage whose paths share a channel take turns. A node sends a sum and goes on adding to it,
-    so that there is no reverse. O(stages x channels on all paths).
-
-    References
-    ----------
-    Thakur, Rabenseifner and Gropp 2005: recursive doubling.
-
-    Examples
-    --------
     >>> import gossamer
     >>> from gossamer.questions.tasks import PartialSumAllreduce
     >>> case = WormholeCase(gossamer.network("hypercube:4"), PartialSumAllreduce())

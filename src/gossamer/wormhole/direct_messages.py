@@ -56,24 +56,11 @@ _TRIES = 4
 def direct_messages(case: WormholeCase) -> WormholeSchedule:
     """Send each message from its origin straight to its target, in as few steps as first fit finds.
 
-    With wormhole switching a message may go straight to its target, however far that is; nobody needs to store it.
-    Only messages whose paths share no channel can go at the same time, so they are packed into as few steps as
-    possible.
+    Nobody stores what passes; but only messages whose paths share no channel can go at the same time. Those that go
+    furthest come first; half way round a ring they go up and down by turns. A few orders are tried among messages that
+    go as far. A port that takes one message a step counts as a channel of its own. Contributions go straight to the
+    root, and what comes after a reduction is sent when all reductions are complete. O(messages times steps times hops).
 
-    Parameters
-    ----------
-    case : WormholeCase
-        Messages for some targets, or reductions, also reductions and then messages.
-
-    Notes
-    -----
-    Messages that go furthest come first; half way round a ring they go up and down by turns. A few orders are tried
-    among messages that go as far. A port that takes one message a step counts as a channel of its own. Contributions go
-    straight to the root, and what comes after a reduction is sent when all reductions are complete.
-    O(messages times steps times hops).
-
-    Examples
-    --------
     >>> import gossamer
     >>> case = WormholeCase(gossamer.network("torus:4x4"), gossamer.task("total-exchange"))
     >>> direct_messages(case).step_count

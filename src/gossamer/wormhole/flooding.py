@@ -196,32 +196,17 @@ _FURTHEST = _Choice(1.0, 1, 0)
 
 
 def flooded(case: WormholeCase, pieces: int, *, turned: bool = False) -> WormholeSchedule:
-    """Flood messages, cut in pieces, by messages that may go over several hops.
+    """Flood messages, cut in `pieces` of equal size as far as bytes go, by messages that may go over several hops.
 
-    In each step pieces of messages go where they help most, over several hops if the channels are free, and the pieces
-    that fewest nodes have go first.
+    If `turned`, a message from u to v takes the channels of one from v to u, so that `backwards` makes reductions of
+    the schedule; it is not valid itself.
 
-    Parameters
-    ----------
-    case : WormholeCase
-        Broadcasts of one or more messages, to all nodes or to some.
-    pieces : int
-        Pieces of a message, at most one a byte; of equal size as far as bytes go.
-    turned : bool
-        Whether a message from u to v takes the channels of one from v to u, so that `backwards` makes reductions of the
-        schedule; it is not valid itself.
-
-    Notes
-    -----
     In each step pieces that few nodes have choose first, each message so that it brings the piece nearest to all nodes;
     then the others fill the channels that are left. How far messages go, and how many copies a node sends of a piece
     before others had their turn, is tried in some ways in every step, and the way is kept after which pieces are
-    nearest to all nodes. With limited ports only one send and one receipt of a node are allowed.
+    nearest to all nodes. With limited ports only one send and one receipt of a node are allowed. O(pieces x nodes^2)
+    time a step and choice.
 
-    O(pieces x nodes^2) time a step and choice.
-
-    Examples
-    --------
     >>> import gossamer
     >>> case = WormholeCase(gossamer.network("torus:8x8"), gossamer.task("broadcast"))
     >>> flooded(case, 1).step_count, flooded(case, 6).step_count
@@ -409,34 +394,14 @@ def middle(case: WormholeCase) -> int:
 
 
 def gather_then_broadcast(case: WormholeCase, root: int) -> WormholeSchedule:
-    """Build the schedule in which all messages meet at a node and go out together.
+    """Build the schedule in which all messages of a multinode broadcast meet at the `root` and go out together as one.
 
-    Where to begin a message is what costs, few large messages are better than many small ones. All messages meet at a
-    node in the middle, and go out from there as one.
+    To begin a message is what costs, so few large messages are better than many small ones. In the phase ``gather`` a
+    node sends once, after all that it passes on has come; then comes ``broadcast``. With t steps of one broadcast by
+    flooding, at most 2 t start-ups, and at most 2 t times all bytes one after the other: the messages of the last steps
+    of ``gather`` and all of ``broadcast`` hold nearly everything. O(nodes^2) time a step. Hambrusch, Khokhar and Liu
+    1998: s-to-p broadcasting in two steps.
 
-    Parameters
-    ----------
-    case : WormholeCase
-        A (partial) multinode broadcast of s messages of m bytes.
-    root : int
-        The node where they meet.
-
-    Returns
-    -------
-    WormholeSchedule
-        Phases ``gather``, in which a node sends once, after all that it passes on has come, and ``broadcast``.
-
-    Notes
-    -----
-    With t steps of one broadcast by flooding, at most 2 t start-ups, and at most 2 t s m bytes one after the other: the
-    messages of the last steps of ``gather`` and all of ``broadcast`` hold nearly everything. O(nodes^2) time a step.
-
-    References
-    ----------
-    Hambrusch, Khokhar and Liu 1998: s-to-p broadcasting in two steps.
-
-    Examples
-    --------
     >>> import gossamer
     >>> case = WormholeCase(gossamer.network("array:8x8"), gossamer.task("allgather"))
     >>> s = gather_then_broadcast(case, middle(case))

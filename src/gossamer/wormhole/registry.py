@@ -80,16 +80,9 @@ def _alone(channels: Channels, dimensions: tuple[int, ...]) -> Network | None:
 
 
 def in_every_group(case: WormholeCase, alone: WormholeSchedule, dimensions: tuple[int, ...]) -> WormholeSchedule:
-    """Return the schedule that carries out the schedule of one group in each group.
+    """Return the schedule that carries out in each group that of one group.
 
-    Parameters
-    ----------
-    case : WormholeCase
-        A task in groups along `dimensions`.
-    alone : WormholeSchedule
-        Of the task on the array or torus that a group is.
-    dimensions : tuple of int
-        Those along which groups lie.
+    `alone`: of the task on the array or torus that a group is; groups lie along the `dimensions`.
     """
     assert isinstance(case.task, Grouped)
     nodes = np.array(case.task.groups, np.int64)

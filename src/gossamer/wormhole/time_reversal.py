@@ -80,8 +80,6 @@ def mirrored_case(case: WormholeCase) -> WormholeCase:
 def only_first_copies(schedule: WormholeSchedule) -> WormholeSchedule:
     """Return the schedule of broadcasts without what brings a node a piece that it has, or that nobody needs of it.
 
-    Notes
-    -----
     Of several copies that arrive in one step the first row counts. Messages that are left without a piece are left out,
     and so are control messages, and steps without a message. O(pieces in all messages, sorted).
     """
@@ -116,22 +114,10 @@ def only_first_copies(schedule: WormholeSchedule) -> WormholeSchedule:
 def backwards(schedule: WormholeSchedule, case: WormholeCase, *, mirrored: bool = True) -> WormholeSchedule:
     """Return the reductions of a case that broadcasts become when time is turned.
 
-    Parameters
-    ----------
-    schedule : WormholeSchedule
-        Of `mirrored_case`.
-    case : WormholeCase
-        The reductions.
-    mirrored : bool
-        False where the broadcasts are on the network of the case itself, over ways that are reversed: the message
-        from u to v over the channels that one from v to u takes.
+    `schedule`: of `mirrored_case`; if not `mirrored`, on the network of the case itself, over ways that are reversed:
+    the message from u to v over the channels that one from v to u takes. Nodes know who takes part, so that control
+    messages are left out. O(pieces in all messages, sorted).
 
-    Notes
-    -----
-    Nodes know who takes part, so that control messages are left out. O(pieces in all messages, sorted).
-
-    Examples
-    --------
     >>> import gossamer
     >>> from gossamer.wormhole.sequential_broadcasts import sequential_broadcasts
     >>> case = WormholeCase(gossamer.network("array:3x4"), gossamer.task("reduce"))
