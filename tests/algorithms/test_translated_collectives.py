@@ -271,7 +271,7 @@ def test_exchanges_of_dragonflies():
 
 @pytest.mark.parametrize("task", ["allgather", "reduce-scatter", "allreduce", "alltoall"])
 def test_plans_from_a_list_of_links(task):
-    net = scrambled(without("torus:8x8x8", (0, 1)))
+    net = scrambled(without("torus:8x8" if task == "allreduce" else "torus:8x8x8", (0, 1)))
     plan = gossamer.plan(net, task, cost=gossamer.TimeCost("1GiB", bandwidth="50GB/s", latency="1us"))
     assert plan.verification.ok
     assert plan.ratio <= (1.03 if task == "allreduce" else 1.25)

@@ -163,6 +163,7 @@ KNOWN = [
 ]
 
 
+@pytest.mark.exhaustive(always=4)
 @pytest.mark.parametrize(
     ("network", "kinds", "sides", "task"),
     [(*row, task) for i, row in enumerate(KNOWN) for task in [*NAMES, *NAMES][i % 4 :][:2]],

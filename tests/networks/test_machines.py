@@ -230,6 +230,7 @@ def test_switches_copy_where_the_machine_can():
     assert reduced.seconds < gossamer.plan("dgx-h100", "allreduce").seconds * 0.7
 
 
+@pytest.mark.exhaustive(always=5)
 @pytest.mark.parametrize(
     ("spec", "task", "near"),
     [
@@ -281,6 +282,7 @@ def test_networks_go_through_files(tmp_path, spec, suffix):
     assert again.terminal_count == net.terminal_count
 
 
+@pytest.mark.exhaustive(always=2)
 @pytest.mark.parametrize("spec", ["dgx-h100:2,nic=25GB/s", "mi250x", "tpu-v5e:4x4"])
 @pytest.mark.parametrize("suffix", [".parquet", ".txt"])
 def test_plans_go_through_files(tmp_path, spec, suffix):

@@ -127,6 +127,7 @@ def test_pictures_of_few_networks_can_be_read(folder):
     assert measured(folder, some, KINDS, {"screen": {}, "84 mm": DRESSES["84 mm"]}) > 75
 
 
+@pytest.mark.exhaustive(always=2)
 @pytest.mark.slow
 @pytest.mark.parametrize("sample", SAMPLES, ids=[sample.name for sample in SAMPLES])
 def test_every_picture_can_be_read(folder, sample):

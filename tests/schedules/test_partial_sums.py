@@ -86,6 +86,7 @@ def question(kind, draw, n):
     return chunked(task, packets), [(range(n), range(n) if kind == "all" else [root])] * packets
 
 
+@pytest.mark.exhaustive(always=4)
 @pytest.mark.parametrize("timed", [False, True])
 @pytest.mark.parametrize("kind", ["all", "groups", "root", "table"])
 def test_random_schedules_are_judged_as_by_sets(kind, timed):
@@ -282,6 +283,7 @@ def in_slots(net, rules, rows):
     return rows, gossamer.Schedule(net, PartialSumAllreduce(), rules, slot, link, slot * 0, repeats=repeats)
 
 
+@pytest.mark.exhaustive(always=4)
 @pytest.mark.parametrize("timed", [False, True])
 @pytest.mark.parametrize("reduction", [False, True])
 @pytest.mark.parametrize("replication", [False, True])

@@ -16,6 +16,7 @@ from gossamer.wormhole.direct_messages import direct_messages
 from gossamer.wormhole.packet_schedules import as_steps, flooded_in_pieces, from_store_and_forward
 
 
+@pytest.mark.exhaustive(always=4)
 @pytest.mark.parametrize("startup", [0, 10, 100, 1000])
 @pytest.mark.parametrize("spec", ["torus:6x6", "array:5x4"])
 def test_best_is_never_above_floods_whole_or_in_pieces(spec, startup):
