@@ -62,6 +62,7 @@ AT_THE_BOUND = [
 ]
 
 
+@pytest.mark.exhaustive(always=7)
 @pytest.mark.parametrize(("name", "task"), AT_THE_BOUND, ids=[name for name, _ in AT_THE_BOUND])
 def test_jobs_with_ranks_at_random_are_placed_at_the_bound(name, task) -> None:
     net = gossamer.network("torus:8x8")

@@ -68,6 +68,7 @@ def some_collective(rng, n):
     return gossamer.task(name, groups=groups, **fields)
 
 
+@pytest.mark.exhaustive(always=3)
 @pytest.mark.parametrize("kind", [some_table, some_collective])
 @pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, 11))])
 def test_random_tasks_end_as_they_must_in_any_order(kind, part):

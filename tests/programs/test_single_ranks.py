@@ -55,6 +55,7 @@ def test_programs_of_single_ranks_are_those_among_all(part):
         check(some_plan(np.random.default_rng(seed)), (seed,))
 
 
+@pytest.mark.exhaustive(always=4)
 @pytest.mark.parametrize(
     ("task", "size"),
     [

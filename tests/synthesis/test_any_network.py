@@ -28,6 +28,7 @@ def rules_of(draw, network):
     return Rules(ports=str(draw.choice(PORTS)), **switches).on(network)
 
 
+@pytest.mark.exhaustive(always=15)
 @pytest.mark.parametrize("number", range(len(NETWORKS)), ids=lambda i: f"{i}-{NETWORKS[i].spec}")
 def test_every_task_on_every_network(number):
     network, draw = NETWORKS[number], np.random.default_rng(number)
