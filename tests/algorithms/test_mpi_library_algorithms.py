@@ -8,8 +8,8 @@ import pytest
 
 import gossamer
 from gossamer import Rules
-from gossamer.algorithms.allreduce.exchange_stages import exchange_plans, swing, transfers, trivance
-from gossamer.algorithms.allreduce.staged_allreduce import staged_allreduce
+from gossamer.algorithms.allreduce.exchange_stages import exchange_plans, swing, through_blocks, transfers, trivance
+from gossamer.algorithms.allreduce.staged_allreduce import exchange_in_blocks, staged_allreduce
 from gossamer.algorithms.any_network import mpi_library_algorithms as rounds
 from gossamer.algorithms.derived import dual
 from gossamer.algorithms.multinode_broadcast.hamiltonian_cycle import disjoint_hamiltonian_cycles
@@ -169,3 +169,28 @@ def test_what_waits_for_what_is_enough_for_list_scheduling(spec, pattern, sides,
             for ports in ("all", "one"):
                 found = staged_allreduce(Case(as_network(spec), task, Rules(ports=ports)), [plan])
                 gossamer.verify(found).raise_if_invalid()
+
+
+@pytest.mark.parametrize(
+    ("sides", "hops", "sent"),
+    [((4,), 3, 6), ((8,), 7, 14), ((4, 4), 6, 32), ((8, 8), 14, 128), ((5, 6), 9, 58), ((4, 4, 4), 9, 136)],
+)
+def test_sums_meet_in_blocks_after_fewer_hops_than_in_a_root(sides, hops, sent):
+    """Chains have n - 1 hops along even sides, and each chunk is sent little more often than 2 (N - 1) times."""
+    network = as_network("torus:" + "x".join(map(str, sides)) if len(sides) > 1 else f"ring:{sides[0]}")
+    for turns in (1, len(sides)):
+        found = through_blocks(sides, turns)
+        assert int(found.step.max()) + 1 == hops
+        assert np.bincount(found.chunk).tolist() == [sent] * network.node_count * turns
+        slow = network.with_times(1, 10_000)
+        task = gossamer.task("partial-sum-allreduce", packets=found.chunks)
+        schedule = exchange_in_blocks(Case(slow, task))
+        gossamer.verify(schedule).raise_if_invalid()
+        assert schedule.completion_time // 10_000 == hops
+
+
+def test_block_exchanges_are_planned_on_tori_where_latency_counts():
+    cost = gossamer.TimeCost("1MiB", bandwidth="50GB/s", latency="1us")
+    plan = gossamer.plan("torus:4x4x4", "allreduce", cost=cost)
+    assert plan.algorithm == "exchange-in-blocks"
+    assert plan.seconds < 1.15 * plan.bound_seconds

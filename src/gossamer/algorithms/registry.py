@@ -196,6 +196,7 @@ _AS_THEY_ARE: tuple[_Line, ...] = (
     _line("any_network.overlapped_allreduce:OVERLAPPED_TREES", Allreduce, Chunked),
     _line("any_network.free_root_trees:FREE_ROOT_TREES", PartialSumAllreduce, Chunked, Grouped),
     _line("allreduce.staged_allreduce:STAGED_ALLREDUCES", PartialSumAllreduce, Chunked, Grouped),
+    _line("allreduce.staged_allreduce:EXCHANGE_IN_BLOCKS", PartialSumAllreduce, Chunked),
     _line("allreduce.staged_allreduce:TREE_ALLREDUCES", PartialSumAllreduce, Chunked),
     _line("any_network.overlapped_allreduce:OVERLAPPED_HALVES", Allreduce),
     _line("any_network.dependent_collectives:TREES_TOGETHER", *_GENERAL),

@@ -9,6 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from gossamer.algorithms.allreduce.staged_allreduce import EXCHANGE_IN_BLOCKS
 from gossamer.algorithms.any_network.repeated_trees import REPEATED_TREES
 from gossamer.algorithms.registry import current_name
 from gossamer.atomic_files import quantity
@@ -46,7 +47,7 @@ from gossamer.processes.search_trials import MOST, Trials
 from gossamer.questions.cases import EFFORTS
 from gossamer.questions.costs import AskedCost, FineTimeCost, TimeCost
 from gossamer.questions.rules import Rules
-from gossamer.questions.tasks import MOVE, Grouped, PartialSumAllreduce, Task, includes, packets_of
+from gossamer.questions.tasks import MOVE, Allreduce, Grouped, PartialSumAllreduce, Task, includes, packets_of
 from gossamer.reading import choice, whole
 from gossamer.reading.quantities import Bytes
 
@@ -509,7 +510,7 @@ def _usual(
     asked: AskedQuestion, own: str, found: list[FoundPlan], least: Fraction, effort: str, allowed: ResourceLimits,
     late: Callable[[], bool],
 ) -> list[FoundPlan]:  # fmt: skip
-    """Return the plans of usual algorithms that may take less time than the best plan.
+    """Return the plans of usual algorithms, and of some others, that may take less time than the best plan.
 
     `own`: the form of the task's own messages in words. `least` holds for all plans, in seconds.
 
@@ -524,16 +525,19 @@ def _usual(
         return better
     assert isinstance(asked.cost, TimeCost)
     form, tried = asked.cost.form, set[tuple[str, ...]]()
-    for usual in USUAL:
-        if reversed_kind(search.case.task) not in usual.uses or late():
-            continue
+    kind = reversed_kind(search.case.task)
+    also = _ALSO.get(kind, ())
+    for name in (*(usual.name for usual in USUAL if kind in usual.uses), *also):
+        if late():
+            break
         try:
-            by = _named(asked, usual.name, {}, effort, False, True)
+            by = _named(asked, name, {}, effort, False, True)
             if form not in ("best", "sums" if _of_sums(by.search) else "blocks"):
                 continue
             before = built.get(by.algorithm)
             one = by.algorithm, by.words, *map(str, by.options(by.search.planned).items())
-            if one in tried or by.seconds > _QUICK or (before and before.time > best * _LIKE):
+            behind = before and name not in also and before.time > best * _LIKE
+            if one in tried or by.seconds > _QUICK or behind:
                 continue
             tried.add(one)
             plans = PacketPlans(asked, by.search, True, effort, allowed, began, by.algorithm, by.options)
@@ -554,6 +558,8 @@ def _usual(
 _MET, _LIKE, _GAINED, _QUICK = Fraction(1001, 1000), Fraction(5, 4), Fraction(999, 1000), 1.0
 """Times the bound up to which no usual algorithm is tried; times the best plan from which on one that was planned is
 not planned again; the share of its time that is worth it; seconds that building one may take."""
+_ALSO: dict[type[Task], tuple[str, ...]] = {Allreduce: (EXCHANGE_IN_BLOCKS.name,)}
+"""Algorithms that are tried as usual ones are, whatever they take with few packets."""
 _SAME = Fraction(9995, 10_000)
 """The share of the time for which packets that are only moved are not cut further."""
 _ALIKE = Fraction(51, 50)

@@ -386,3 +386,57 @@ def along_trees(trees: Sequence[Longs], packets: int) -> Transfers:
     step, source, target, chunk = np.concatenate(rows, axis=1)
     order = np.argsort(step, kind="stable")
     return Transfers(step[order], source[order], target[order], chunk[order], packets)
+
+
+# Sums that meet in a block of neighbors, from where results go out.
+
+
+def through_blocks(sides: Sequence[int], turns: int = 1) -> Transfers:
+    """Return what is sent where sums meet in blocks of a torus: two nodes along each even side of 4 or more, else one.
+
+    The way to one root and back is twice as long as to the furthest node. Where two neighbors are roots, none is
+    further than half a ring less one, they exchange their sums in one hop more, and each sends results to its half.
+
+    `sides`: of the torus, whose ranks are numbered with the last dimension fastest. `turns`: chunks for each place of
+    the block; they take the dimensions in different orders. O(ranks^2 turns).
+
+    >>> found = through_blocks((4,))
+    >>> [(int(t), int(u), int(v)) for t, u, v, chunk, in zip(*found[:4]) if chunk == 0]
+    [(0, 2, 1), (0, 3, 0), (1, 0, 1), (1, 1, 0), (2, 1, 2), (2, 0, 3)]
+    """
+    side = np.array(sides)
+    wide = ((side % 2 == 0) & (side >= 4)).astype(np.int64)  # how far the last node of the block is from the first
+    place = np.stack(np.unravel_index(np.arange(side.prod()), tuple(sides)), axis=1)
+    after = (side - place) % side
+    before = np.maximum(place - wide, 0)
+    near = np.minimum(before, after)
+    far = near.sum(axis=1)
+    towards = np.where(near == 0, 0, np.where(before <= after, -1, 1))
+    outside, inside = np.flatnonzero(far), np.flatnonzero(far == 0)
+    last, dimensions = int(far.max()), range(side.size)
+    rows, chunk = list[Longs](), 0
+    for turn in range(turns):
+        order = [(turn + d) % side.size for d in dimensions]
+        # Step 1: each sends its sum one hop nearer to the block, along the dimension in which it is furthest from it
+        along = np.array(order)[np.argmax(near[outside][:, order], axis=1)]
+        hop = np.zeros((outside.size, side.size), np.int64)
+        hop[np.arange(outside.size), along] = towards[outside, along]
+        sent = [(last - far[outside], outside, place[outside] + hop)]
+        # Step 2: in the block, pairs along one dimension after the other exchange their sums
+        for k, d in enumerate(d for d in order if wide[d]):
+            partner = place[inside].copy()
+            partner[:, d] = 1 - partner[:, d]
+            sent.append((np.full(inside.size, last + k), inside, partner))
+        # Step 3: results go back the way that sums came
+        step, source, target = (np.concatenate(column) for column in zip(*sent, strict=True))
+        back = slice(outside.size)
+        step = np.append(step, last + int(wide.sum()) - 1 + far[outside])
+        source, target = np.append(place[source], target[back], axis=0), np.append(target, place[outside], axis=0)
+        # Step 4: another chunk has its block at each place
+        for first in place:
+            u, v = (np.ravel_multi_index(tuple(((ends + first) % side).T), tuple(sides)) for ends in (source, target))
+            rows.append(np.stack([step, u, v, np.full(step.size, chunk)]))
+            chunk += 1
+    step, source, target, whose = np.concatenate(rows, axis=1)
+    by_step = np.argsort(step, kind="stable")
+    return Transfers(step[by_step], source[by_step], target[by_step], whose[by_step], chunk)

@@ -7,6 +7,7 @@ sends a chunk after all that earlier stages bring it and before what later ones 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -29,6 +30,7 @@ from gossamer.algorithms.allreduce.exchange_stages import (
     exchange_plans,
     rank_sides,
     swing,
+    through_blocks,
     transfers,
     trivance,
 )
@@ -50,6 +52,8 @@ _MOST_TRANSFERS = 400_000
 """Sums that a plan sends at the most; larger plans are not looked at."""
 _PIECES, _MOST_CHUNKS = (1, 2, 4, 8, 16), 256
 """Into how many pieces each chunk may be cut that go through the steps one by one, and how many there are at most."""
+_MOST_SUMS = 2_000_000
+"""The same of sums that meet in blocks."""
 _TRIED = 3
 """Plans of a pattern that are built; the best without halvings, and with as many as there are, if asked for."""
 
@@ -465,6 +469,78 @@ def _propose_trees(trees: Callable[[int, Sequence[Longs]], list[Longs]], case: C
 
     return Offer(build, effort="search", on_request=True, hop_bytes=200, hop_seconds=2e-6)
 
+
+def exchange_in_blocks(case: Case, parts: int = 1) -> Schedule:
+    """Build an allreduce on a torus in which sums meet in a block of neighbors, from where results go out.
+
+    A sum that goes to one root and back crosses the torus twice. Here the root is a block of two nodes along each even
+    dimension. Nobody is as far from it as from a single node, and its nodes exchange what each has from its side; then
+    results go back the way that sums came. On the torus of 8 x 8 that is a chain of 14 hops in place of 16, and each
+    chunk is sent 128 times, twice more than along a tree. Every node is the first of the block of some chunks.
+
+    Parameters
+    ----------
+    case : Case
+        A `PartialSumAllreduce` in chunks, as many for each node, on a torus with an even side of 4 or more, among all.
+    parts : int
+        Into how many parts messages are cut.
+
+    Notes
+    -----
+    Chains of sum(n - 1) hops, over the sides n if all are even. O(hops log hops) time.
+
+    References
+    ----------
+    Gossamer.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> task = gossamer.task("partial-sum-allreduce", packets=32)
+    >>> slow = gossamer.network("torus:4x4").with_times(1, 50)  # 6 hops
+    >>> exchange_in_blocks(Case(slow, task)).completion_time
+    Fraction(308, 1)
+    """
+    nodes = case.network.node_count
+    turns = case.messages.packet_count * parts // nodes
+    return summed_in_steps(case, [through_blocks(rank_sides(case.network, nodes), turns)], parts)
+
+
+def _propose_blocks(case: Case) -> Offer[Schedule] | Refusal:
+    network, n = case.network, case.network.node_count
+    grid = network.grid
+    if not includes(case.task, PartialSumAllreduce) or bool((case.messages.discipline != ALLCOMBINE).any()):
+        return Refusal("is for allreduces by partial sums")
+    if case.rules.buffer is not None:
+        return Refusal("does not limit the packets that a node holds")
+    if grid is None or not all(grid.wraps) or not any(side > 2 and side % 2 == 0 for side in grid.sides):
+        return Refusal("needs a torus with an even side of 4 or more")
+    if case.messages.count != 1 or _groups(case)[0].size < n:
+        return Refusal("is for one group of all nodes")
+    packets = case.messages.packet_count
+    parts = n // math.gcd(packets, n)
+    if parts > 1 and case.whole:
+        return Refusal(f"cuts messages in {n} packets, or a multiple of these")
+    if 2 * n * packets * parts > _MOST_SUMS:
+        return Refusal(f"is for at most {_MOST_SUMS:,} sums that are sent")
+    fastest = Fraction(int(network.link_occupancy.min(initial=1)), int(network.link_capacity.max(initial=1)))
+    least = 2 * (n - 1) * packets * fastest / network.link_count
+    return Offer(
+        partial(exchange_in_blocks, case, parts), effort="search", least=least, hop_bytes=200, hop_seconds=2e-6
+    )
+
+
+EXCHANGE_IN_BLOCKS = Algorithm(
+    name="exchange-in-blocks",
+    tasks=(PartialSumAllreduce, Chunked),
+    propose=_propose_blocks,
+    networks="tori with an even side of 4 or more",
+    source="gossamer",
+    summary="sums meet in blocks of two nodes along each even dimension, and results go back the way that sums came",
+    passes_on=True,
+    timed=True,
+)
+"""Chains of fewer hops than to one root and back, for hardly more sums that are sent."""
 
 TREE_ALLREDUCES = tuple(
     Algorithm(
