@@ -50,8 +50,8 @@ _STEP, _MET = 4, Fraction(1001, 1000)
 _GAIN = Fraction(995, 1000)
 """The share of the best time that is worth repeating a plan."""
 _MOST_HOPS, _HOPS = 150_000, 2_000_000
-"""Hops of a schedule at most: all that are tried but for the fewest packets that load links evenly, and so many for each
-time the bound that may be gained."""
+"""Hops of a schedule at most: all that are tried, but for the fewest packets that load links evenly; and so many for
+each time the bound that may be gained."""
 
 
 def open_to_choice(task: Task, rules: Rules | None) -> bool:
