@@ -10,8 +10,9 @@ memory: a case that needs more is a line of the table, and the next one begins. 
 between the sizes of a family.
 
 Networks: fat trees of three levels, 2:1 oversubscribed at the leaves; pods of 16 servers of 8 GPUs with a rail for each
-GPU, and with two rails dark; servers whose GPUs are joined by links alone (meshes, rings) with rails, and servers of
-MI250X, by their name: their switches do not copy; dragonflies; tori with failed links.
+GPU, with two or three rails dark, with a rail dark in every second pod, another in each, and without one NIC; servers
+whose GPUs are joined by links alone (meshes, rings) with rails, one link gone or none, and servers of MI250X, by their
+name: their switches do not copy; dragonflies; tori with failed links.
 """
 
 from __future__ import annotations
@@ -71,6 +72,19 @@ def rail_pods(pods: int, rails: int = 8, servers: int = 16, gpus: int = 8, spine
     return lines
 
 
+def unlike_pods(pods: int) -> list[str]:
+    """Pods with rails, of which every second pod has lost the leaf of a rail: of another rail each."""
+    gone = {f"r{8 * p + p % 8}" for p in range(0, pods, 2)}
+    kept = [line for line in rail_pods(pods)[1:] if not gone & set(line.split()[:2])]
+    leaves = " ".join(f"r{r}" for r in range(8 * pods) if f"r{r}" not in gone)
+    return [f"switches n[0-{16 * pods - 1}] {leaves} s[0-31]", *kept]
+
+
+def without(lines: list[str], *ends: str) -> list[str]:
+    """Those lines but for that of one cable."""
+    return [line for line in lines if tuple(line.split()[:2]) != ends]
+
+
 def dragonfly(h: int) -> list[str]:
     """Groups of 2h routers with h hosts and h global links each, and one link between each two groups."""
     a, groups = 2 * h, 2 * h * h + 1
@@ -115,6 +129,11 @@ NETWORKS = {
     "pods-2048": lambda: rail_pods(16),
     "pods-16384": lambda: rail_pods(128),
     "pods_two_rails_dark-512": lambda: rail_pods(4, rails=6),
+    "pods_three_rails_dark-1024": lambda: rail_pods(8, rails=5),
+    "pods_unlike_failed-512": lambda: unlike_pods(4),
+    "pods_unlike_failed-1024": lambda: unlike_pods(8),
+    "pods_nic_failed-512": lambda: without(rail_pods(4), "g9", "r1"),
+    "mesh_servers_link_failed-512": lambda: without(mesh_servers(64), "g1", "g5"),
     "mesh_servers-256": lambda: mesh_servers(32),
     "mesh_servers-2048": lambda: mesh_servers(256),
     "ring_servers-1024": lambda: mesh_servers(128, ring=True),
@@ -167,7 +186,7 @@ def test_plan(files, name, task, capsys):
         family, _, size = name.rpartition("-")
         _MEASURED.setdefault((family, task), []).append((int(size), found["cpu"]))
         ratio = found["seconds"] / found["bound"]
-        far = " " if ratio <= (1.1 if "failed" in name else 1.05) else "!"
+        far = " " if ratio <= (1.1 if "failed" in name or "dark" in name else 1.05) else "!"
         print(
             f"\n{name:<24} {task:<15} {found['seconds']:10.4g} {found['bound']:10.4g} {ratio:7.4f}{far}"
             f"{found['cpu']:7.1f} {found['megabytes']:6,} {found['stored']:12,} {found['hops']:16,} "

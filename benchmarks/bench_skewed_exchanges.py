@@ -2,7 +2,9 @@
 to plan, bound and verify each, and its time beside the bound.
 
 Tables of packets and of bytes on 256 GPUs in 32 servers: experts that are asked for by Zipf's law and in shares by
-Dirichlet's, ranks with tastes of their own, one rank that sends most, one pair, and what is spread evenly.
+Dirichlet's, ranks with tastes of their own, one rank that sends most, one pair, what is spread evenly, pairs of which
+each has a count of its own, and experts that drop what is beyond their capacity. With --varied no two pairs of a table
+have the same bytes.
 
     python benchmarks/bench_skewed_exchanges.py [--network dgx-h100:32] [--tables 1000] [--packets 64]
 """
@@ -60,6 +62,28 @@ def _even(draw: Draw, n: int, packets: int) -> Matrix:
     return _drawn(draw, packets, np.ones((n, n)))
 
 
+def _heavy_tailed(draw: Draw, n: int, packets: int) -> Matrix:
+    """Each pair has a count of its own, by Pareto's law: most pairs little, few very much."""
+    table = draw.pareto(draw.uniform(1.1, 2.5), (n, n))
+    table = np.floor(table * (packets / (n * table.mean())) + draw.random((n, n))).astype(np.int64)
+    np.fill_diagonal(table, 0)
+    return table
+
+
+def _dropped(draw: Draw, n: int, packets: int) -> Matrix:
+    """Ranks ask for experts by tastes of their own; what is beyond the capacity of an expert is dropped.
+
+    Some ranks have no expert, and some have nothing to send.
+    """
+    shares = draw.lognormal(0.0, draw.uniform(0.5, 1.5), (n, n)) * draw.permutation(np.arange(1, n + 1) ** -0.8)
+    shares[:, draw.random(n) < draw.uniform(0.0, 0.5)] = 0.0
+    table = _drawn(draw, packets, shares + 1e-12)
+    table[draw.random(n) < draw.uniform(0.0, 0.3)] = 0
+    capacity = int(packets * draw.uniform(1.0, 2.0))
+    kept = np.diff(np.minimum(np.cumsum(table, axis=0), capacity), axis=0, prepend=0)  # the first tokens are kept
+    return np.asarray(kept, np.int64)
+
+
 KINDS: dict[str, Callable[[Draw, int, int], Matrix]] = {
     "experts by Zipf's law": _zipf,
     "experts by Dirichlet's": _dirichlet,
@@ -67,6 +91,8 @@ KINDS: dict[str, Callable[[Draw, int, int], Matrix]] = {
     "one rank sends most": _one_sends_most,
     "one pair": _one_pair,
     "spread evenly": _even,
+    "pairs by Pareto's law": _heavy_tailed,
+    "experts that drop tokens": _dropped,
 }
 TOKEN = 14_336
 """Bytes of a token of 7,168 numbers."""

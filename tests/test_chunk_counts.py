@@ -38,6 +38,18 @@ def test_no_packet_is_less_than_a_byte_and_no_plan_ends_the_search():
     assert list(best_counts(lambda packets: None, less(1), Fraction(1), 8)) == [1]
 
 
+def test_only_multiples_of_what_loads_links_evenly_are_tried():
+    def even(packets):  # what three packets fill alike, and no other number
+        return Planned(Fraction(1000 + 2000 // packets + 300 * (packets % 3)), 40_000 * packets)
+
+    found = best_counts(even, even(1), Fraction(1000), 10**6, unit=3)
+    assert {packets % 3 for packets in set(found) - {1}} == {0}
+    assert 1 < next(iter(found)) <= 6
+    whole = Planned(Fraction(3000), 150_000)  # so many hops that no number but the first multiple is tried
+    assert set(best_counts(even, whole, Fraction(1000), 10**6, unit=3)) == {1, 3}
+    assert set(best_counts(even, whole, Fraction(1000), 2, unit=3)) == {1}
+
+
 @pytest.mark.parametrize(
     "task", ["broadcast", "reduce", "scatter", "gather", "allgather", "reduce-scatter", "alltoall"]
 )

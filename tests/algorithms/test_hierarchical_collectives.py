@@ -9,6 +9,7 @@ import pytest
 
 import gossamer
 from gossamer.algorithms.any_network.hierarchical_collectives import (
+    HIERARCHICAL_ALLGATHER,
     hierarchical_allgather,
     hierarchical_allreduce,
     hierarchical_broadcast,
@@ -135,6 +136,27 @@ def test_ranks_without_a_rail_hand_their_blocks_to_others():
     schedule = hierarchical_allgather(case(dark, "allgather"))
     assert expanded_is_valid(schedule)
     assert expanded_is_valid(hierarchical_exchange(case(dark, "alltoall")))
+
+
+def test_blocks_of_ranks_without_a_rail_go_by_way_of_all_others_alike():
+    net = parse("servers:s=6,g=8,inside=9")
+    dark = net.without(nodes=[net.node_count - 1, net.node_count - 2])
+    asked = case(dark, "allgather", packets=3)
+    for each in (asked, case(dark, "allgather")):
+        assert HIERARCHICAL_ALLGATHER.propose(each).even_packets == 3  # 8 blocks of a server in thirds, over 6 rails
+    schedule = hierarchical_allgather(asked)
+    assert expanded_is_valid(schedule)
+    used = np.bincount(schedule.expand().link, minlength=dark.link_count)
+    up = used[dark.link_target >= dark.node_count - 6]
+    assert up.tolist() == [8 * 3 // 6] * up.size  # a switch copies: a packet goes up once
+
+
+def test_dark_rails_cost_no_more_than_their_share():
+    net = parse("servers:s=32,g=8,inside=9")
+    dark = net.without(nodes=[net.node_count - 1, net.node_count - 2])
+    plan = gossamer.plan(dark, "allreduce", cost=gossamer.TimeCost("1GiB", bandwidth="50GB/s", latency="1us"))
+    assert plan.algorithm == "hierarchical-reduce-scatter-allgather"
+    assert plan.ratio <= 1.05
 
 
 def test_a_switch_that_stays_in_place_counts_all_that_pass_through_it():

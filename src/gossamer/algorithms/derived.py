@@ -88,6 +88,7 @@ def _reversed(offer: Offer[Schedule]) -> Offer[Schedule]:
         lambda: offer.build().reverse(), offer.time, offer.at_most, offer.optimal, offer.effort, offer.least,
         offer.options, offer.on_request, proof=offer.proof, orbit=offer.orbit,
         hop_bytes=1.5 * offer.hop_bytes, hop_seconds=1.5 * offer.hop_seconds, composed=offer.composed,
+        even_packets=offer.even_packets,
     )  # fmt: skip
 
 

@@ -50,7 +50,8 @@ _STEP, _MET = 4, Fraction(1001, 1000)
 _GAIN = Fraction(995, 1000)
 """The share of the best time that is worth repeating a plan."""
 _MOST_HOPS, _HOPS = 150_000, 2_000_000
-"""Hops of a schedule at most: all that are tried, and so many for each time the bound that may be gained."""
+"""Hops of a schedule at most: all that are tried, but for the fewest packets that load links evenly; and so many for
+each time the bound that may be gained."""
 
 
 def open_to_choice(task: Task, rules: Rules | None) -> bool:
@@ -83,8 +84,9 @@ class Planned(NamedTuple):
 
 
 def best_counts(
-    plan: Callable[[int], Planned | None], whole: Planned, least: Fraction, size: int, reached: Fraction | None = None
-) -> dict[int, Planned]:
+    plan: Callable[[int], Planned | None], whole: Planned, least: Fraction, size: int, reached: Fraction | None = None,
+    unit: int = 1,
+) -> dict[int, Planned]:  # fmt: skip
     """Return the numbers of packets a message that were tried, with what each takes; the fastest first.
 
     * `plan`: from a number of packets, two or more, to what the best plan takes; None if there is none.
@@ -92,6 +94,7 @@ def best_counts(
     * `least`: seconds that no schedule takes less than, however messages are cut.
     * `size`: the most packets that are allowed, such as the bytes of a message.
     * `reached`: seconds that another plan takes.
+    * `unit`: multiples of this number are tried, and one for whole messages.
 
     Tried first is the number at which what unsegmented messages take beyond the bound would be 1 % if it fell as
     packets do; if that gains nothing, the one at which what falls and what grows with the number would be alike. From
@@ -113,7 +116,9 @@ def best_counts(
     def tried(packets: int) -> bool:
         """Plan a number, as far as it is allowed; whether that gains."""
         nonlocal best
-        most = min(_MOST_HOPS, int(_HOPS * (shortest() / least - 1))) if least else _MOST_HOPS
+        packets = fitted(packets)
+        cap = _HOPS if packets == unit else _MOST_HOPS
+        most = min(cap, int(_HOPS * (shortest() / least - 1))) if least else cap
         like = min(found, key=lambda k: abs(k - packets))
         allowed = found[like].hops * packets // like <= most and 1 <= packets <= min(size, MAX_CHUNKS)
         if packets in found or not allowed or (new := plan(packets)) is None:
@@ -122,6 +127,10 @@ def best_counts(
         gains = new.seconds < found[best].seconds * _LITTLE
         best = min(best, packets, key=lambda k: found[k].seconds)
         return gains
+
+    def fitted(packets: int) -> int:
+        """Return the largest multiple that is not larger, or the smallest there is."""
+        return max(packets - packets % unit, unit)
 
     def falling(packets: int) -> bool:
         """Return whether most of what a number takes beyond the bound falls with the number."""
@@ -132,11 +141,12 @@ def best_counts(
     beyond = int((whole.seconds / least - 1) / (_NEAR - 1)) if least else 1
     begin = min(1 << max(2, beyond.bit_length() - 1), 1 << min(size, MAX_CHUNKS).bit_length() - 1)
     hops = max(whole.hops, 1)
-    while begin > 2 and hops * begin > min(_MOST_HOPS, int(_HOPS * (whole.seconds / least - 1))):
+    while begin > max(2, unit) and hops * begin > min(_MOST_HOPS, int(_HOPS * (whole.seconds / least - 1))):
         begin //= 2
+    begin = fitted(begin)
     if not tried(begin) and begin in found:
         falls, grows = whole.seconds - least, max(found[begin].seconds - least, Fraction(1, 10**12)) / begin
-        begin = 1 << max(1, int(math.log2(max(float(falls / grows), 1.0)) / 2))
+        begin = fitted(1 << max(1, int(math.log2(max(float(falls / grows), 1.0)) / 2)))
         tried(begin)
     for packets in (begin * _STEP, begin // _STEP):
         upward = packets > begin
@@ -369,7 +379,7 @@ class PacketPlans:
         self.found: dict[int, tuple[Search, Outcome]] = {}
         self._slow: set[str] = set()
         self._dear: dict[str, tuple[int, float]] = {}
-        self._whole = Planned(Fraction(0), 0)
+        self._whole, self._unit = Planned(Fraction(0), 0), 1
         self._best = self._least = Fraction(1, 10**12)
 
     def plan_whole(self, known: tuple[Bound, ...]) -> Fraction:
@@ -388,7 +398,7 @@ class PacketPlans:
         clock = self.search.case.cost
         if self.may_cut and isinstance(clock, Clock):
             self._least, self._best = max(least, self._least), best
-            counts = best_counts(self._cut, self._whole, least, self._most, best)
+            counts = best_counts(self._cut, self._whole, least, self._most, best, self._unit)
             self.found = {packets: self.found[packets] for packets in counts}
             self._plan_dear()
 
@@ -518,6 +528,8 @@ class PacketPlans:
         if not self.allowed.thorough and search.case.network.terminal_count >= LARGE:
             # the others do for each rank what these do once
             tried = [c for c in tried if c.offer.composed] or tried
+        if packets == 1:
+            self._unit = max(each // math.gcd(each, self._each) for each in (c.offer.even_packets for c in tried))
         chosen = search.fitting(tried, self.allowed)
         allowed, budget = self.allowed, self.allowed.budget
         if budget is not None:

@@ -437,16 +437,18 @@ def _best_form(
     def lowest() -> Fraction:
         return max([min(least.values()), *(bound.value for bound in asked.exact)])
 
-    def near(time: Fraction) -> bool:
-        large = search.case.network.terminal_count >= LARGE
-        return asked.may_cut(asked.search) and time <= lowest() * (_ENOUGH_LARGE if large else _ENOUGH)
+    ranks = search.case.network.terminal_count
+
+    def near(time: Fraction, enough: Fraction = _ENOUGH_LARGE if ranks >= LARGE else _ENOUGH) -> bool:
+        return asked.may_cut(asked.search) and time <= lowest() * enough
 
     for words, each in searches.items():
         add(words, each)
     sums = next((words for words, each in searches.items() if _of_sums(each)), None)
     if sums is not None and asked.much_to_send:
         repeat(plans[sums].even(sums))
-    settled = bool(found) and near(found[-1].time) and not search.closed_forms(effort)
+    first = found[-1:] if not search.closed_forms(effort) else []
+    settled = any(near(each.time, _ENOUGH_SUMS) if ranks >= 2 * LARGE else near(each.time) for each in first)
     for words, each in () if settled else more:
         searches[words] = each
         add(words, each)
@@ -564,9 +566,9 @@ _SAME = Fraction(9995, 10_000)
 """The share of the time for which packets that are only moved are not cut further."""
 _ALIKE = Fraction(51, 50)
 """Times the best: usual algorithms up to that are repeated."""
-_ENOUGH, _ENOUGH_LARGE = Fraction(203, 200), Fraction(26, 25)
+_ENOUGH, _ENOUGH_LARGE, _ENOUGH_SUMS = Fraction(203, 200), Fraction(26, 25), Fraction(27, 25)
 """Times the bound: where a plan is so near to it, and the network has no structure, no further form is planned; the
-same of large networks, where other forms take long."""
+same of large networks, where other forms take long, and of trees of sums on twice as large ones."""
 
 
 def compare(

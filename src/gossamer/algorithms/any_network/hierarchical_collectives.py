@@ -535,8 +535,13 @@ def _depths(parent: Longs) -> Longs:
     return depth
 
 
-def _parents(found: Hierarchy, owner: int, carriers: list[int], trees: _GroupTrees | None) -> tuple[Longs, Longs]:
-    """Return the rank from which each rank gets the block of an owner, -1 for the owner, and how deep in its tree."""
+def _parents(
+    found: Hierarchy, owner: int, carriers: list[int], trees: _GroupTrees | None, turn: int = 0
+) -> tuple[Longs, Longs]:
+    """Return the rank from which each rank gets the block of an owner, -1 for the owner, and how deep in its tree.
+
+    `turn`: of ranks that may carry a block for an owner who may not, so many are passed over.
+    """
     network = found.network
     terminals = network.terminal_count
     parent, depth = np.full(terminals, -1, np.int64), np.zeros(terminals, np.int64)
@@ -547,7 +552,7 @@ def _parents(found: Hierarchy, owner: int, carriers: list[int], trees: _GroupTre
         near = np.flatnonzero((found.place[:terminals, inside] == found.place[owner, inside]).all(axis=1))
         carry = np.isin(found.tier[near], carriers)
         without, near = near[~carry], near[carry]
-        first = int(near[int(np.searchsorted(without, owner)) % near.size])
+        first = int(near[(turn * without.size + int(np.searchsorted(without, owner))) % near.size])
         parent[first], depth[first] = owner, 1
     tier, deep = int(found.tier[first]), int(depth[first])
     last = tuple(c for c in found.coordinates[tier] if c not in inside)
@@ -640,8 +645,11 @@ def hierarchical_allgather(case: Case) -> Schedule:
     copies, carriers = case.rules.replication, case.once(_carriers, case.network)
     inner = case.once(_group_trees, case.network)
     # Step 1: who gets each block from whom, for the block of one owner of each orbit
-    found = [_parents(plane.hierarchy, owner, carriers, inner) for owner in plane.ranks.tolist()]
-    trees = [each for each in found for _ in range(chunks)]
+    trees = []
+    for owner in plane.ranks.tolist():
+        carries = int(plane.hierarchy.tier[owner]) in carriers  # else its packets go by way of all that do, in turns
+        turns = [_parents(plane.hierarchy, owner, carriers, inner, k) for k in range(1 if carries else chunks)]
+        trees += turns * (chunks if carries else 1)
     link, packet, parent = _hops(plane, trees, copies)
     symmetry = plane.symmetry
     messages = case.task.messages(case.network, None if symmetry is None else symmetry.terminals)
@@ -884,8 +892,28 @@ def _refusal(case: Case, hops_each: int) -> tuple[Refusal | None, int, int]:
 def _offer(build: Callable[[Case], Schedule], case: Case, order: int, each: float, seconds: float) -> Offer[Schedule]:
     """Return the offer of a composed schedule, with bytes and seconds of each hop that is stored."""
     return Offer(
-        lambda: build(case), effort="search", orbit=order, hop_bytes=each, hop_seconds=seconds, composed=True
+        lambda: build(case), effort="search", orbit=order, hop_bytes=each, hop_seconds=seconds, composed=True,
+        even_packets=case.once(_even_packets, case.network) if _carried(case.task) else 1,
     )  # fmt: skip
+
+
+def _carried(task: Task) -> bool:
+    """Return whether blocks of all go by way of the ranks that have links to other groups."""
+    return isinstance(task.task if isinstance(task, Chunked) else task, (MultinodeBroadcast, Allreduce))
+
+
+def _even_packets(network: Network) -> int:
+    """Return into how many packets a block is cut so that those that others carry are as many for each who does.
+
+    >>> import gossamer
+    >>> _even_packets(gossamer.network("leaf-spine:leaves=4,spines=2,hosts=4"))
+    1
+    """
+    found, carriers = hierarchy(network), _carriers(network)
+    assert found is not None
+    sizes = np.bincount(found.tier[: network.terminal_count])
+    carry = int(sizes[carriers].sum())
+    return carry // math.gcd(carry, int(sizes.sum())) if carry else 1
 
 
 def _propose_allgather(case: Case) -> Offer[Schedule] | Refusal:

@@ -39,6 +39,9 @@ _WORK, _MOST_WORK = 1_000_000, 400_000_000
 """Packets times links: all together, after which no larger generation is tried; and of one that is not tried at all."""
 _LARGE_SIZES = (2, 4, 8)
 """The same where one packet of a sum takes long, or trees from one root are grown on a large network."""
+_FITS, _SPARE, _MOST_EVEN, _MOST_SUMS = (1.03, 1.06, 1.13, 1.25), 0.025, 32, 40_000_000
+"""Packets of sums on large networks are as many as load links by so much more than the least; the first is best. The
+room that is left on a link, in packets; their number at the most, and packets times links of these."""
 _CLOSE = 1.002
 """Times the bound: so near to it, no other generation is tried."""
 _NEAR, _LINKS = 1.01, 4_000
@@ -194,7 +197,10 @@ def even_trees(case: Case, least: Fraction = Fraction(0)) -> list[EvenTrees]:
     one = asked.messages.count == 1 and not found and not _sums(asked)
     large = growing.worth(1) > (_WORK // sum(range(max(_LARGE_SIZES))) if one else _WORK // 64)
     large &= one or _sums(asked)
-    for packets in _LARGE_SIZES if large else _SIZES:
+    sizes = _LARGE_SIZES if large else _SIZES
+    if large and not one and least:
+        sizes = _even_size(float(least) / growing.most, asked.network, _MOST_SUMS // growing.worth(1)) or sizes
+    for packets in sizes:
         if growing.work > (4 if large else 1) * _WORK or packets > growing.most or growing.worth(packets) > _MOST_WORK:
             break
         growing.grow(packets, _USUAL)
@@ -209,6 +215,20 @@ def even_trees(case: Case, least: Fraction = Fraction(0)) -> list[EvenTrees]:
                     growing.grow(times * centers.size, depth_cost, np.tile(centers, times))
     growing.grow_again()
     return growing.found()
+
+
+def _even_size(least: float, network: Network, most: int) -> tuple[int, ...]:
+    """Return a number of packets, at most so many, that load the slowest links little more than they must; or none.
+
+    `least`: slots that the most loaded links are busy for a packet at least, on average; no link carries a part of one.
+
+    >>> import gossamer
+    >>> [_even_size(126 / links, gossamer.network("ring:8"), 32) for links in (496, 448, 384)]
+    [(23,), (7,), (6,)]
+    """
+    hold = float((network.link_occupancy / network.link_capacity).max())
+    over = {k: ceil(k * least / hold + _SPARE) * hold / (k * least) for k in range(1, min(most, _MOST_EVEN) + 1)}
+    return next(((k,) for far in _FITS for k, times in over.items() if times <= far), ())
 
 
 class _EvenGrowth:

@@ -94,6 +94,8 @@ class Offer(Generic[S]):
     composed : bool
         Whether the schedule is composed of those of groups of ranks, or of one rank's by shifts: of many ranks, what is
         planned for each alone takes long and is hardly better.
+    even_packets : int
+        Messages of so many packets, and of multiples of that, load links evenly.
     """
 
     build: Callable[[], S]
@@ -111,6 +113,7 @@ class Offer(Generic[S]):
     hop_seconds: float = 1e-7
     proof: Callable[[], BuilderProof | None] | None = None
     composed: bool = False
+    even_packets: int = 1
 
     @property
     def promise(self) -> Promise:
