@@ -9,7 +9,6 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from gossamer.algorithms.allreduce.staged_allreduce import EXCHANGE_IN_BLOCKS
 from gossamer.algorithms.any_network.repeated_trees import REPEATED_TREES
 from gossamer.algorithms.registry import current_name
 from gossamer.atomic_files import quantity
@@ -560,7 +559,7 @@ def _usual(
 _MET, _LIKE, _GAINED, _QUICK = Fraction(1001, 1000), Fraction(5, 4), Fraction(999, 1000), 1.0
 """Times the bound up to which no usual algorithm is tried; times the best plan from which on one that was planned is
 not planned again; the share of its time that is worth it; seconds that building one may take."""
-_ALSO: dict[type[Task], tuple[str, ...]] = {Allreduce: (EXCHANGE_IN_BLOCKS.name,)}
+_ALSO: dict[type[Task], tuple[str, ...]] = {Allreduce: ("exchange-in-blocks",)}
 """Algorithms that are tried as usual ones are, whatever they take with few packets."""
 _SAME = Fraction(9995, 10_000)
 """The share of the time for which packets that are only moved are not cut further."""
