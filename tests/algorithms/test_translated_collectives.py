@@ -9,7 +9,13 @@ import pytest
 
 import gossamer
 from gossamer.algorithms.any_network.sound_paths import sound_exchange
-from gossamer.algorithms.any_network.translated_paths import translated_exchange, translated_trees
+from gossamer.algorithms.any_network.translated_paths import (
+    TRANSLATED_PATHS,
+    TRANSLATED_REDUCTION,
+    TRANSLATED_TREES,
+    translated_exchange,
+    translated_trees,
+)
 from gossamer.algorithms.multinode_broadcast import translated_flooding as flooding
 from gossamer.algorithms.multinode_broadcast.translated_flooding import (
     spared,
@@ -260,6 +266,14 @@ def test_reductions_of_dragonflies_need_no_switches_that_combine(task, times):
     plan = gossamer.plan(net, task, algorithm=name[task])
     assert plan.schedule.symmetry.order == 9
     assert valid(plan.schedule)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "task"),
+    [(TRANSLATED_TREES, "allgather"), (TRANSLATED_REDUCTION, "allreduce"), (TRANSLATED_PATHS, "alltoall")],
+)
+def test_what_is_planned_for_one_rank_of_an_orbit_says_so(algorithm, task):
+    assert algorithm.propose(Case(parse(DRAGONFLY), gossamer.task(task))).composed
 
 
 def test_exchanges_of_dragonflies():

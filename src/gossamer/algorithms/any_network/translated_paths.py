@@ -437,7 +437,10 @@ def _propose_reduction(case: Case) -> Offer[Schedule] | Refusal:
         if isinstance(found, Refusal):
             return found
         order = min(order, found.orbit)
-    return Offer(lambda: translated_reduction(case), effort="search", orbit=order, hop_bytes=200, hop_seconds=1.6e-5)
+    return Offer(
+        lambda: translated_reduction(case), effort="search", orbit=order, hop_bytes=200, hop_seconds=1.6e-5,
+        composed=True,
+    )  # fmt: skip
 
 
 def _propose_paths(case: Case) -> Offer[Schedule] | Refusal:
