@@ -3,8 +3,8 @@
 Between the exchange with neighbors, which takes as many steps as the diameter and the fewest bytes, and the broadcast
 from one node, which takes the fewest steps and all bytes in each: a *pattern* says who sends to whom in each step, over
 channels that no other message of the step takes. In some steps everybody sends to the nearest nodes; in others a
-regular part of the nodes sends further, or all nodes go over several dimensions at once. Reductions are the same with
-time reversed.
+regular part of the nodes sends further, or all nodes go over several dimensions at once. Then single messages of the
+steps are changed. Reductions are the same with time reversed.
 """
 
 from __future__ import annotations
@@ -929,7 +929,10 @@ def exchange_by_patterns(case: WormholeCase, *, turned: bool = False) -> Wormhol
     -----
     Patterns are changed at random and kept if they are not worse. In each, messages first go as early as they can; then
     single receipts move to other messages of the pattern where that makes steps shorter. Every message comes to every
-    node once. Personalized messages take the ways through the pattern that lengthen steps least. Some seconds.
+    node once. Personalized messages take the ways through the pattern that lengthen steps least. Where all channels
+    lead from terminals to terminals, messages of broadcasts are then put and given up one by one, with their images
+    under symmetries, by simulated annealing: all receipts are to fit into steps of ever smaller lengths. Some seconds,
+    half a minute for 100 nodes.
 
     Examples
     --------
