@@ -80,3 +80,12 @@ def test_a_total_exchange_skips_nodes_where_start_ups_are_dear():
     plan = gossamer.plan("ring:12", "alltoall", switching="wormhole", cost=COST)
     assert plan.algorithm == "exchange-patterns"
     assert plan.schedule.step_count < 6
+
+
+@pytest.mark.parametrize("name", ["allgather", "reduce-scatter"])
+def test_patterns_of_any_messages_take_the_fewest_steps_of_a_small_array(name):
+    asked = case("array:5x5", name)
+    schedule = ALGORITHM.build(asked)
+    verify(schedule).raise_if_invalid()
+    assert schedule.step_count == 4
+    assert bounds(asked)[0].value <= schedule.completion_time <= bounds(asked)[0].value * 4 / 3
