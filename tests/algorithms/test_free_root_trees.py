@@ -136,3 +136,12 @@ def test_what_is_refused():
         (Rules(cut_through=True), "is for switches that store what they pass on"),
     ):
         assert FREE_ROOT_TREES.offers(Case(network, task, rules)).why == words
+
+
+def test_no_way_to_a_root_is_long_where_latencies_count():
+    """The first round of trees loads links most evenly, but some of its ways are twice as long as others."""
+    machine = gossamer.network("mi250x:2").with_times(1, 1_000)
+    task = gossamer.task("partial-sum-allreduce", packets=64)
+    found = free_root_trees(Case(machine, task))
+    gossamer.verify(found).raise_if_invalid()
+    assert found.completion_time <= 9_000  # 12,012 with the trees of that round

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.any_network.packet_demands import GENERAL_TASKS, demand_of, least_slots
 from gossamer.algorithms.any_network.priced_routing import branching, timed
-from gossamer.graphs.precedence_scheduling import HopGraph, LinkResources, scheduled
+from gossamer.graphs.precedence_scheduling import HopGraph, LinkResources, heights, scheduled
 from gossamer.graphs.priced_trees import Forest, PacketDemand, TreeGrowth
 from gossamer.networks.network import IntArray
 from gossamer.questions.cases import Case, Offer, Refusal
@@ -142,9 +142,11 @@ def halves_of(case: Case, only: npt.NDArray[np.bool_] | None = None) -> list[Hal
 
 
 def grown_halves(case: Case, roads: LinkResources, halves: list[Half], depth_cost: float) -> dict[bool, Forest]:
-    """Return trees to the roots (True) and trees from the origins (False) that share links, of least congestion.
+    """Return trees to the roots (True) and trees from the origins (False) that share links, soon there and back.
 
-    A slot of delay costs `depth_cost`, in slots of a most loaded link.
+    Of several rounds those count in which the busiest link and the latencies of the longest ways take least together:
+    in the first, where nothing is loaded yet, congestion may be least though some ways are long. A slot of delay costs
+    `depth_cost`, in slots of a most loaded link.
     """
     growth, draw = TreeGrowth(roads), np.random.default_rng(case.seed)
     packets = sum(half.numbers.size for half in halves)
@@ -152,6 +154,8 @@ def grown_halves(case: Case, roads: LinkResources, halves: list[Half], depth_cos
     growth.seldom(rounds * packets)
     now: dict[bool, Forest] = {}
     best, lowest = now, np.inf
+    late = bool(roads.latency.any())
+    waits = roads._replace(occupancy=np.zeros_like(roads.occupancy))
     for power in np.geomspace(_BLUNT, _STEEP, rounds):
         for half in halves:
             visit = draw.permutation(half.numbers.size)
@@ -159,8 +163,9 @@ def grown_halves(case: Case, roads: LinkResources, halves: list[Half], depth_cos
                 half.demand, half.branches, now.get(half.inward),
                 power=float(power), depth_cost=depth_cost, inward=half.inward, visit=visit,
             )  # fmt: skip
-        if growth.congestion < lowest - 1e-9:
-            best, lowest = dict(now), growth.congestion
+        waited = sum(int(heights(forest.graph(), waits)[0].max(initial=0)) for forest in now.values()) if late else 0
+        if growth.congestion + waited < lowest - 1e-9:
+            best, lowest = dict(now), growth.congestion + waited
     return best
 
 
