@@ -206,8 +206,8 @@ def read_task(task: dict[str, Any], net: Net) -> tuple[str, list[Item]]:
     roots = [v for v in ranks if net.orbit[v] == v] if root is None else [root]
     others = [[v] for v in ranks] if name in ("scatter", "gather", "alltoall") else [ranks]
     need(len(roots) * len(others) < MANY, "so many ends are too much to check")
-    pairs = [([one], some) for one in roots for some in others if some != [one]]
-    items = [Item("reduce" in name, *(pair[::-1] if name == "gather" else pair), packets) for pair in pairs]
+    pairs = ((some, [one]) if name == "gather" else ([one], some) for one in roots for some in others if some != [one])
+    items = [Item("reduce" in name, near, leaves, packets) for near, leaves in pairs]
     return words + f", root {root}" * (root is not None), items
 
 
