@@ -111,10 +111,8 @@ class Net:
         self.target, self.capacity, self.occupancy, self.latency = columns
         need(max([self.ranks - 1, *self.source, *self.target]) < self.nodes, "a rank, or an end of a link, is no node")
         self.passes = [rules["cut_through"] and v >= self.ranks for v in range(self.nodes)]
-        self.orbit, self.link_orbit, self.generators = list(range(self.nodes)), list(self.links), list[list[int]]()
-        if data.get("symmetry"):
-            need(not ports, "a network with shared ports has no symmetry here")
-            self.fold(**data["symmetry"])
+        need(not (ports and data.get("symmetry")), "a network with shared ports has no symmetry here")
+        self.fold(**(data.get("symmetry") or {"generators": [], "commuting": []}))
         self.order, self.room = self.orbit.count(0), Counter[tuple[str, int]]()  # packets at once, of each resource
         for kind, v in product(("send", "receive", "buffer"), self.orbit):
             self.room[kind, v] += rules.get(kind) or FAR
@@ -139,10 +137,9 @@ class Net:
         nodes, images, self.generators = range(self.nodes), [], generators
         ordered = sorted(zip(self.source, self.target, self.capacity, self.occupancy, self.latency, self.links))
         for p in generators:
-            need(sorted(p) == list(nodes), "a generator is no permutation")
+            need(sorted(p) == [*nodes] and max(p[: self.ranks]) < self.ranks, "a generator does not permute the ranks")
             moved = sorted((p[u], p[v], *kind) for u, v, *kind in ordered)  # of links that are alike, in their order
-            alike = [link[:-1] for link in moved] == [link[:-1] for link in ordered]
-            need(alike and max(p[: self.ranks]) < self.ranks, "a generator is no automorphism")
+            need(all(a[:-1] == b[:-1] for a, b in zip(moved, ordered)), "a generator is no automorphism")
             images.append([e for _, e in sorted((a[-1], b[-1]) for a, b in zip(moved, ordered))])
         for c in commuting:
             fit = len(c) == self.nodes > max(c) and all(c[p[v]] == p[c[v]] for p in generators for v in nodes)
@@ -200,20 +197,18 @@ def read_task(task: dict[str, Any], net: Net) -> tuple[str, list[Item]]:
         found = [(x["kind"] == "sum", x["from"], x["to"], x["packets"]) for x in task["items"]]
         items = [Item(True, to, from_, k) if back else Item(False, from_, to, k) for back, from_, to, k in found]
         return f"a table of {len(items) * net.order} demands", items
-    name, packets, ranks = task["name"], task["packets"], list(range(net.ranks))
+    name, packets, ranks, root = task["name"], task["packets"], list(range(net.ranks)), task.get("root")
     words = f"{name} among {net.ranks} ranks, messages of {packets} packet" + "s" * (packets > 1)
     if name == "allreduce":
         need(packets % net.order == 0, "packets of an allreduce do not come in orbits")
         return words, [Item(True, ranks, ranks, packets // net.order)]
-    roots = [v for v in ranks if net.orbit[v] == v]
-    if "root" in task:
-        need(task["root"] < net.ranks and net.order == 1, "the root is no rank, or has images")
-        roots, words = [task["root"]], f"{words}, root {task['root']}"
-    if name not in ("scatter", "gather", "alltoall"):
-        return words, [Item(name in ("reduce", "reduce-scatter"), [root], ranks, packets) for root in roots]
-    need(len(roots) * net.ranks < MANY, "so many ends are too much to check")
-    pairs = [([root], [v]) for root in roots for v in ranks if v != root]
-    return words, [Item(False, *(pair[::-1] if name == "gather" else pair), packets) for pair in pairs]
+    need(root is None or (root < net.ranks and net.order == 1), "the root is no rank, or has images")
+    roots = [v for v in ranks if net.orbit[v] == v] if root is None else [root]
+    others = [[v] for v in ranks] if name in ("scatter", "gather", "alltoall") else [ranks]
+    need(len(roots) * len(others) < MANY, "so many ends are too much to check")
+    pairs = ((some, [one]) if name == "gather" else ([one], some) for one in roots for some in others if some != [one])
+    items = [Item("reduce" in name, near, leaves, packets) for near, leaves in pairs]
+    return words + f", root {root}" * (root is not None), items
 
 
 # -- the schedule
@@ -251,7 +246,8 @@ def replay(net: Net, items: list[Item], plan: dict[str, Any], slots: int) -> Non
         u, v, occupancy, latency, uses = ways[e]
         has, end, left = 0, t + occupancy + latency, t if uses else slots * everything
         need(end + (generations - 1) * period <= slots, f"row {row} ends after the last slot")
-        need(u < net.ranks or rules["switches_add"] or len(carried) == 1, f"row {row} adds at a switch")
+        adds = u < net.ranks or rules["switches_add"] or len(carried) == 1
+        need(adds and carried, f"row {row} carries nothing, or adds at a switch")
         for k in carried:
             need((k, p, u) in there, f"row {row} cannot carry on row {k}")
             part, usable, complete, carriers = there[k, p, u]
@@ -260,40 +256,29 @@ def replay(net: Net, items: list[Item], plan: dict[str, Any], slots: int) -> Non
             need(u < net.ranks or rules["switches_copy"] or not carriers, f"row {row} copies at a switch")
             carriers.append((row, left))
             has |= part
-        need(has, f"row {row} carries nothing")
         if uses:
             there[row, p, v] = has, t + latency if net.passes[v] else end, end, []
         if has == whole[p] and not (uses and everything):
             missing.discard((p, v))
         for resource, late, held in uses:
             spans[resource].append((end - held, end) if late else (t, t + held))
-    if missing:
-        raise Refused("packet {} is not complete at node {} at the end".format(*min(missing)))
+    need(not missing, f"a packet is not complete at a node in the end: {sorted(missing)[:1]}")
 
-    begins: defaultdict[Any, list[int]] = defaultdict(list)  # what is always used together waits together
+    begins: defaultdict[Any, int] = defaultdict(lambda: FAR)  # what is always used together waits together
     for (k, p, v), (_, _, complete, carriers) in there.items():
         if carriers and (k >= 0 or everything):
-            begins[v, p, tuple(carriers)].append(complete)
-    for (v, _, carriers), slots_of in begins.items():
-        begin, end = min(slots_of), max(left for _, left in carriers)
-        if begin <= end:
-            spans["buffer", net.orbit[v]].append((begin, end + 1))
+            begins[v, p, *carriers] = min(begins[v, p, *carriers], complete)
+    for (v, _, *carriers), begin in begins.items():
+        spans["buffer", net.orbit[v]].append((begin, max(begin, *(left + 1 for _, left in carriers))))
+    # whatever is used at some time is used as well, a number of periods earlier, by as many of the first generations as
+    # fit into the time of one; later ones find no more in use
     for resource, some in spans.items():
-        most, room = net.order * peak(some, period, generations), net.room[resource]
+        length = max(leave for _, leave in some) - min(come for come, _ in some)
+        copies = min(generations, -(-length // period))
+        need(copies * len(some) < MANY, "so many generations at once are too much to check")
+        each = sorted((t + period * g, more) for g in range(copies) for span in some for t, more in zip(span, (1, -1)))
+        most, room = net.order * max(accumulate((more for _, more in each), initial=0)), net.room[resource]
         need(most <= room, f"{resource[0]} {resource[1]} is used by {most} at once, of at most {room}")
-
-
-def peak(spans: list[tuple[int, int]], period: int, generations: int) -> int:
-    """Return how many users there are at once, if each comes and goes in every generation, a period later each.
-
-    Whatever is used at some time is used as well, a number of periods earlier, by as many of the first generations as
-    fit into the time of one; later ones find no more in use.
-    """
-    length = max(leave for _, leave in spans) - min(come for come, _ in spans)
-    copies = min(generations, -(-length // period))
-    need(copies * len(spans) < MANY, "so many generations at once are too much to check")
-    ordered = sorted((t + period * g, more) for g in range(copies) for span in spans for t, more in zip(span, (1, -1)))
-    return max(accumulate(more for _, more in ordered))
 
 
 # -- the lower bound
@@ -313,18 +298,28 @@ class Bound:
         self.net, self.task, self.law, self.whole, self.blocks = net, task, law, law["whole"], law["blocks"]
         self.hold = net.occupancy if self.whole else [0] * len(net.links)
         self.near: list[list[list[tuple[int, int]]]] = [[[] for _ in range(net.nodes)] for _ in range(2)]
-        for e, (u, v) in enumerate(zip(net.source, net.target)):
-            self.near[False][u].append((e, v))
-            self.near[True][v].append((e, u))  # backwards
+        for (e, link), way in product(enumerate(zip(net.source, net.target)), (0, 1)):  # 1 is backwards
+            self.near[way][link[way]].append((e, link[1 - way]))
         ends = (net.target, net.source)  # where switches that cut through pass on the head of a packet
         self.takes = [[a + o * (not net.passes[v]) for a, o, v in zip(net.latency, self.hold, to)] for to in ends]
         parts = (self.halves(x) if self.blocks and x.back and x.root == x.leaves else [x] for x in items)
         self.items = [x._replace(number=i) for i, x in enumerate(chain.from_iterable(parts))]
 
+        sizes = {"link": len(net.links), "send": net.nodes, "receive": net.nodes, "shared": net.shared}
+        given, only = law.get("price", {}), set(net.links if law.get("only") is None else law["only"])
+        self.price = {kind: spread(given.get(kind) or 0, size, kind) for kind, size in sizes.items()}  # of a slot
+        self.pays = [0] * len(net.links)  # a packet on each link, for all that it holds
+        self.paid: defaultdict[tuple[str, int], list[tuple[int, bool, int, int]]] = defaultdict(list)
+        for e, ((kind, place), late, held) in ((e, use) for e, uses in enumerate(net.uses) for use in uses):
+            if net.link_orbit[e] in only and self.price[kind][place]:
+                self.pays[e] += self.price[kind][place] * held
+                over = net.latency[e] + max(0, self.hold[e] - held)  # of the transfer, not in the resource
+                self.paid[kind, place].append((e, late, held, over))
+
     def slack(self, goal: Fraction) -> Fraction:
         """Return what there is more than the law needs of all schedules of less than `goal` slots."""
         self.time = Fraction(math.ceil(goal) - 1) if self.whole else goal
-        return Fraction(getattr(self, self.law["kind"])())
+        return Fraction(min(getattr(self, self.law["kind"])(), default=self.time))
 
     def halves(self, item: Item) -> Iterator[Item]:
         """Yield a sum for all its ranks as two items of each of them: a sum for this root, and later copies from it."""
@@ -332,7 +327,7 @@ class Bound:
         packets, left = divmod(item.packets * net.order, len(members))
         need(not left and (net.order == 1 or len(members) == net.ranks), "ranks are no roots of equally many packets")
         for root in sorted({net.orbit[v] for v in members}):
-            tell, collect = (max(self.travel({root: 0}, way)[v] for v in members) for way in (0, 1))
+            tell, collect = (max(map(self.travel({root: 0}, way).__getitem__, members)) for way in (0, 1))
             yield Item(True, [root], members, packets, (0, tell))
             yield Item(False, [root], members, packets, (collect, 0))
 
@@ -368,75 +363,57 @@ class Bound:
                     heapq.heappush(heap, (both(far, length[e]), v))
         return here
 
-    def reach(self) -> Fraction:
-        """Return how much earlier than in time each item can come to all its ends."""
-        return min((self.early(flow, self.law.get("far")) for flow in self.flows(self.law)), default=self.time)
-
-    def early(self, flow: Item, far: int | None) -> Fraction:
-        """Return how much earlier a flow can be done, or, if less, how many more nodes at least `far` away it reaches.
+    def reach(self) -> Iterator[Fraction | int]:
+        """Yield how much earlier than in time an item can come to its ends, and how many more at least `far` away.
 
         Where nodes copy (or, backwards, add), all tell others; else ranks alone, each by a transfer for each other one.
         Each begins at most `places` transfers in `every` slots, each of which takes `least` slots or more to the next.
         """
-        net, back, takes, near = self.net, flow.back, self.takes[flow.back], self.near[flow.back]
-        copying, sending = ("switches_add", "receive") if back else ("switches_copy", "send")
-        here, time = self.travel(dict.fromkeys(flow.root, 0), back), self.time - sum(flow.idle)
-        slack, helped = time - max(here[v] for v in flow.leaves), net.rules[copying] or net.ranks == net.nodes
-        if slack < 0 or far is None or not self.whole or (helped and any(net.passes)):
-            return slack
-        links = [[e for e, _ in near[u]] for u in range(net.nodes if helped else net.ranks)]  # of each that tells
-        least, link = (min(takes), max(takes)) if helped else (self.apart(back), FAR)
-        every = min(net.occupancy[e] for some in links for e in some)
-        places = net.rules.get(sending) or max(sum(net.capacity[e] for e in some) for some in links)
-        wanted, told, hops = sum(here[v] >= far for v in flow.leaves), 0, max(1, -(-far // link))
-        while told < wanted and max(far, hops * least) <= time:
-            later = min(wanted, int(time - max(far, hops * least)) // every)  # more is enough as well
-            told += places**hops * math.comb(later + hops, hops)
-            hops += 1
-        return min(slack, Fraction(told - wanted))
+        net, far = self.net, self.law.get("far")
+        for flow in self.flows(self.law):
+            back, takes, near, time = flow.back, self.takes[flow.back], self.near[flow.back], self.time - sum(flow.idle)
+            copying, sending = ("switches_add", "receive") if back else ("switches_copy", "send")
+            here, helped = self.travel(dict.fromkeys(flow.root, 0), back), net.rules[copying] or net.ranks == net.nodes
+            slack = time - max(here[v] for v in flow.leaves)
+            yield slack
+            if slack >= 0 and far is not None and self.whole and not (helped and any(net.passes)):
+                links = [[e for e, _ in near[u]] for u in range(net.nodes if helped else net.ranks)]  # of who tells
+                least, link = (min(takes), max(takes)) if helped else (self.apart(back), FAR)
+                every = min(net.occupancy[e] for some in links for e in some)
+                places = net.rules.get(sending) or max(sum(net.capacity[e] for e in some) for some in links)
+                wanted, told, hops = sum(here[v] >= far for v in flow.leaves), 0, max(1, -(-far // link))
+                while told < wanted and max(far, hops * least) <= time:
+                    later = min(wanted, int(time - max(far, hops * least)) // every)  # more is enough as well
+                    told += places**hops * math.comb(later + hops, hops)
+                    hops += 1
+                yield told - wanted
 
     def apart(self, back: bool) -> int:
         """Return how long something takes at least from a rank to another one: their numbers differ in some bit."""
-        ranks, found = range(self.net.ranks), list[int]()
-        for bit, side in product(range(self.net.ranks.bit_length()), (0, 1)):
-            here = self.travel({v: 0 for v in ranks if v >> bit & 1 == side}, back)
-            found += [here[v] for v in ranks if v >> bit & 1 != side]
-        return min(found)
+        ranks = range(self.net.ranks)
+        sides = product(range(len(ranks).bit_length()), (0, 1))
+        starts = [{v: 0 for v in ranks if v >> bit & 1 == side} for bit, side in sides]
+        return min(here for some in starts for v, here in zip(ranks, self.travel(some, back)) if v not in some)
 
     # prices: what a packet pays on each link, and what resources are worth
 
-    def windows(self, flows: list[Item]) -> Iterator[tuple[list[int], list[int]]]:
-        """Yield the slots before something of flows, or of images of them, is at each node, and after it leaves.
+    def windows(self, flows: list[Item], back: bool) -> list[list[int]]:
+        """Return the slots before something of flows, or of images, is at each node; or (`back`) after it leaves.
 
         If one end is drawn from each list of k, what is at a node is of use with a probability of n/k or more no
         earlier than the n-th nearest of all could be there; through switches that do not add (or copy), at a rank on
         the way. So these are the slots for each n from 1 to k. What resources are worth in all of them together is k
         times what is needed.
         """
-        sides, net, draw = [], self.net, self.law.get("draw")
-        for back, passed_on in ((False, "switches_add"), (True, "switches_copy")):
-            ends = [(v, x.idle[back]) for x in flows for v in (x.root if x.back == back else x.leaves)]
-            first = dict(sorted({(net.orbit[v], slots) for v, slots in ends}, reverse=True))  # the least of each orbit
-            starts = [{v: first[low] for v, low in enumerate(net.orbit) if low in first}]
-            if draw:
-                away = zip(*(self.travel({v: slots}, back) for v, slots in ends))
-                near = [sorted(far) for far in away][: net.nodes if net.rules[passed_on] else net.ranks]
-                starts = [{v: far[min(n, len(far) - 1)] for v, far in enumerate(near)} for n in range(len(draw[0]))]
-            sides.append([self.travel(start, back) for start in starts])
-        return zip(*sides)
-
-    def prices(self) -> None:
-        """Read what resources cost a slot, and note what a packet pays for them on each link."""
-        net, only = self.net, set(self.net.links if self.law.get("only") is None else self.law["only"])
-        sizes = {"link": len(net.links), "send": net.nodes, "receive": net.nodes, "shared": net.shared}
-        self.price = {kind: spread(self.law["price"].get(kind) or 0, size, kind) for kind, size in sizes.items()}
-        self.pays = [0] * len(net.links)
-        self.paid: defaultdict[tuple[str, int], list[tuple[int, bool, int, int]]] = defaultdict(list)
-        for e, ((kind, place), late, held) in ((e, use) for e, uses in enumerate(net.uses) for use in uses):
-            if net.link_orbit[e] in only and self.price[kind][place]:
-                self.pays[e] += self.price[kind][place] * held
-                over = net.latency[e] + max(0, self.hold[e] - held)  # of the transfer, not in the resource
-                self.paid[kind, place].append((e, late, held, over))
+        net, draw, passed_on = self.net, self.law.get("draw"), "switches_copy" if back else "switches_add"
+        ends = [(v, x.idle[back]) for x in flows for v in (x.root if x.back == back else x.leaves)]
+        first = dict(sorted({(net.orbit[v], slots) for v, slots in ends}, reverse=True))  # the least of each orbit
+        starts = [{v: first[low] for v, low in enumerate(net.orbit) if low in first}]
+        if draw:
+            away = zip(*(self.travel({v: slots}, back) for v, slots in ends))
+            near = [sorted(far) for far in away][: net.nodes if net.rules[passed_on] else net.ranks]
+            starts = [{v: far[min(n, len(far) - 1)] for v, far in enumerate(near)} for n in range(len(draw[0]))]
+        return [self.travel(start, back) for start in starts]
 
     def worth(self, needed: int, heads: Sequence[Fraction | int], tails: Sequence[Fraction | int]) -> Fraction:
         """Return what resources are worth more than is needed; some of the time passes before and after nodes.
@@ -451,16 +428,15 @@ class Bound:
             more += self.price[kind][place] * net.room[kind, place] * (slots // unit * unit if self.whole else slots)
         return more
 
-    def load(self) -> Fraction:
-        """Return what resources are worth more than what groups of items pay for them."""
-        self.prices()
+    def load(self) -> Iterator[Fraction | int]:
+        """Yield what resources are worth more than what groups of items pay for them."""
         draw, alone = self.law.get("draw"), self.net.order == len(self.items) == 1
         need(not draw or (alone and all(draw) and len({*map(len, draw)}) == 1), "nothing is drawn so, of a single item")
         counted = [each for group in self.law["groups"] for each in getattr(self, "by_" + group["serve"])(group)]
         need(len({flow.number for flow, _ in counted}) == len(counted), "an item counts twice")
         needed = self.net.order * sum(flow.packets * pays for flow, pays in counted)
-        more = [self.worth(needed, *sides) for sides in self.windows([flow for flow, pays in counted if pays])]
-        return sum(more, Fraction(0))
+        paying = [flow for flow, pays in counted if pays]
+        yield sum(self.worth(needed, *times) for times in zip(self.windows(paying, False), self.windows(paying, True)))
 
     def by_distance(self, group: dict[str, Any]) -> Iterator[tuple[Item, int]]:
         """Yield for each item the price of the cheapest path to the end that has the dearest one."""
@@ -481,10 +457,9 @@ class Bound:
         family = sorted((sorted(nodes), weight) for nodes, weight in zip(sets, weights))
         images = (sorted((sorted(p[v] for v in nodes), weight) for nodes, weight in family) for p in net.generators)
         need(all(image == family for image in images), "the symmetry does not take sets to sets of the same weight")
-        for back in {flow.back for flow in flows}:
-            for u, v, pay in zip(net.source, net.target, self.pays):
-                entered = of[u] - of[v] if back else of[v] - of[u]
-                need(sum(weights[k] for k in entered) <= pay, "sets count more than a packet pays to enter them")
+        for back, (u, v, pay) in product({flow.back for flow in flows}, zip(net.source, net.target, self.pays)):
+            entered = of[u] - of[v] if back else of[v] - of[u]
+            need(sum(weights[k] for k in entered) <= pay, "sets count more than a packet pays to enter them")
         for flow in flows:
             ends, draw = set(flow.leaves), self.law.get("draw") or [[v] for v in flow.leaves]
             held = (set.intersection(*(of[v] for v in some)) - of[flow.root[0]] for some in draw)
@@ -499,41 +474,37 @@ class Bound:
         its own, with what one rank has sent; if they add alone, it leaves one so.
         """
         net, copies, adds = self.net, self.net.rules["switches_copy"], self.net.rules["switches_add"]
-        both, none = max if copies or adds else int.__add__, [0] * net.nodes
+        both, ranks, none = max if copies or adds else int.__add__, dict.fromkeys(range(net.ranks), 0), [0] * net.nodes
+        before = none if copies else self.travel(ranks, False, self.pays, both)  # what counts up to a link
+        after = none if adds else self.travel(ranks, True, self.pays, both)  # and from there on
+        links = [(both(both(before[u], pay), after[v]), u, v) for pay, u, v in zip(self.pays, net.source, net.target)]
         for x in self.items:
             draw = self.law.get("draw") or [[v] for v in x.leaves]
-            drawn, alone = [*chain(*draw)], len(x.leaves) == net.ranks
-            if x.root == x.leaves and {*drawn} <= {*x.leaves}:
-                start = dict.fromkeys(x.leaves, 0)  # what counts up to a link, and from there on
-                before = self.travel(start, False, self.pays, both) if alone and not copies else none
-                after = self.travel(start, True, self.pays, both) if alone and not adds else none
-                paid = zip(self.pays, net.source, net.target)
-                links = [(both(both(before[u], pay), after[v]), u, v) for pay, u, v in paid]
-                links += [(0, some[0], v) for some in draw for v in some]  # whichever of them is drawn
-                cost, joined, members = 0, list(range(net.nodes)), set(drawn)  # a part with members is named by one
-                for pay, *ends in sorted(links):
+            drawn, members = [*chain(*draw)], {*chain(*draw)}  # some may be drawn more often than others
+            if x.root == x.leaves and members <= {*x.leaves}:
+                free = [(0, some[0], v) for some in draw for v in some]  # whichever of them is drawn
+                cost, joined = 0, list(range(net.nodes))  # a part with members is named by one
+                for pay, *ends in sorted(links + free):
                     u, v = sorted((top(joined, end) for end in ends), key=members.__contains__)
                     cost += 2 * pay * (u in members and u != v)
                     joined[u] = v
                 yield x._replace(root=drawn, leaves=drawn), cost
 
-    def cut(self) -> Fraction:
-        """Return what resources are worth more than what must come from near nodes; each node is near since a time."""
+    def cut(self) -> Iterator[Fraction]:
+        """Yield what resources are worth more than what must come from near nodes; each node is near since a time."""
         net, end = self.net, self.time + self.whole  # what is done within the time is done before this
         since = [Fraction(slot) for slot in spread(self.law["since"], net.nodes, "since")]
-        fit = net.order == 1 and not (self.whole and any(net.passes))
-        need(fit, "a cut is without a symmetry, and of packets that no switch cuts through")
-        self.prices()
+        need(not (self.whole and any(net.passes)), "a cut is of packets that no switch cuts through")
         links, needed = zip(net.source, net.target, *self.takes, self.pays), 0
         least = min((pay for u, v, takes, _, pay in links if since[u] + takes < min(end, since[v])), default=FAR)
         for flow in self.flows(self.law):
             near, far, of = (flow.leaves, flow.root, min) if flow.back else (flow.root, flow.leaves, max)
             begin, last = (of(since[v] for v in nodes) for nodes in (near, far))
             needed += least * flow.packets * (begin <= flow.idle[0] and last >= end - flow.idle[1])
-        return self.worth(needed, since, [max(Fraction(0), end - slot) for slot in since])
+        yield self.worth(needed, since, [max(Fraction(0), end - slot) for slot in since])
 
-    def everywhere(self) -> Fraction:
-        """Return what there is more than a collective needs, on all networks of such nodes.
+    def everywhere(self) -> Iterator[Fraction]:
+        """Yield what there is more than a collective needs, on all networks of such nodes.
 
         At most `degree` links lead from each node, and to it; if they are two-way, as many from one to another as back.
         So at most `degree` nodes are at distance 1 of a node, and at most `onward` times as many at each distance more.
@@ -543,9 +514,8 @@ class Bound:
         for u, v, places in zip(net.source, net.target, net.capacity):
             links.update({("from", u): places, ("to", v): places, (u, v): places})
         need(name and n == net.ranks > 1, "all networks are those of a collective by its name, among ranks alone")
-        need(all(places <= degree for places in links.values()), "a node has more links than it may")
-        turned = all(links[u, v] == links[v, u] for u, v in zip(net.source, net.target))
-        need(turned or not two_way, "links are not two-way")
+        lone = two_way and any(links[u, v] != links[v, u] for u, v in zip(net.source, net.target))
+        need(not lone and max(links.values(), default=0) <= degree, "a node has too many links, or one-way ones")
 
         def told(rate: int) -> list[int]:  # nodes told in each slot: each tells others, over links of their own
             fresh = [1]
@@ -560,24 +530,10 @@ class Bound:
         every = min(n * degree - n * degree % (1 + two_way), n * send, n * receive)  # hops of a slot in all
         hops = {"alltoall": n * away, "allgather": n * (n - 1), "reduce-scatter": n * (n - 1), "allreduce": 2 * (n - 1)}
         possible = {"scatter": send, "gather": receive}.get(name, every)
-        slack: Fraction = possible * self.time - self.task["packets"] * hops.get(name, n - 1)
+        yield possible * self.time - self.task["packets"] * hops.get(name, n - 1)
         if self.whole and name in ("broadcast", "reduce", "allreduce"):
             first, then = (len(told(receive)) - 1) * (name != "broadcast"), (len(told(send)) - 1) * (name != "reduce")
-            slack = min(slack, self.time - (first + then if self.blocks else max(first, then)))
-        return slack
-
-
-def prove(net: Net, task: dict[str, Any], items: list[Item], law: dict[str, Any], goal: Fraction) -> str:
-    """Return for which schedules a witness proves that they take `goal` slots; refuse it if it does not.
-
-    Schedules by reduce-scatter + allgather (`blocks`): each rank of a sum for all its ranks is the root of as many
-    packets as another; a packet is summed up there, and only then copied from there.
-    """
-    slack = Bound(net, task, items, law).slack(goal)
-    need(slack < 0 or (slack == 0 and not law["whole"]), "the witness does not prove the bound")
-    if law["blocks"]:
-        return f"schedules {'of these packets ' * law['whole']}by reduce-scatter + allgather"
-    return "schedules of these packets" if law["whole"] else "all schedules, however messages are cut"
+            yield self.time - (first + then if self.blocks else max(first, then))
 
 
 # -- the whole certificate
@@ -601,8 +557,7 @@ def check(content: bytes) -> list[str]:
     task, items = read_task(data["task"], net)
     unit, slot = data["time"]["unit"], Fraction(data["time"]["slot"])
     took, least = (Fraction(claim.get(name) or "0") for name in ("time", "bound"))
-    told = [claim.get("time") is None, claim.get("bound") is None]
-    need([plan is None, law is None] == told, "a claim, or its proof, is left out")
+    need([plan is None, law is None] == [claim.get(x) is None for x in ("time", "bound")], "a claim or proof is absent")
     lines = ["accepted", f"task             {task}"]
     lines.append(f"network          {net.nodes} nodes, {net.ranks} of them ranks, {len(net.links)} links")
     if plan is not None:
@@ -616,7 +571,10 @@ def check(content: bytes) -> list[str]:
     if "name" in data["task"] and (law["kind"] == "cut" or law.get("draw")):  # of all items, not one of each orbit
         net = Net(data | {"symmetry": None})
         items = read_task(data["task"], net)[1]
-    scope = prove(net, data["task"], items, law, least / slot)
+    slack = Bound(net, data["task"], items, law).slack(least / slot)
+    need(slack < 0 or (slack == 0 and not law["whole"]), "the witness does not prove the bound")
+    scope = "schedules of these packets" if law["whole"] else "all schedules, however messages are cut"
+    scope += ", by reduce-scatter + allgather" * law["blocks"]
     if law["kind"] == "everywhere":
         size = f"{net.nodes} nodes and at most degree {law['degree']}{', links two-way' * law['two_way']}"
         scope += f", on all networks of {size}, {time_of(slot, unit)} or more a packet and link"

@@ -1361,6 +1361,7 @@ def of_drawn() -> Iterator[tuple[str, Data]]:
         ("halves of a line", far, every, {}, middle | halves, 22),
         ("ends of a line", far, every, {}, middle | {"draw": [[0], [3]]}, 25),
         ("uneven halves of a line", far, every, {}, middle | uneven, 23),
+        ("uneven halves of a line, near each other", far, every, {}, middle | {"draw": [[0, 1, 1], [3, 2, 2]]}, 21),
         ("halves of a line, in whole packets", far, every, {}, middle | halves | {"whole": True}, 23),
         ("a half and all of a line", far, every, {}, middle | {"draw": [[0, 1, 2], [2, 3, 3]]}, 0),
         ("halves by switches", pair, every, once, between | halves, 22),

@@ -155,7 +155,7 @@ EQUIVALENT = {
     # more than enough is enough
     "told < wanted   ->   told <= wanted",
     # where slack is negative, what is counted later only makes it smaller
-    "not self.whole or (helped and any(net.passes)):   0   ->   -1",
+    "self.whole and not (helped and any(net.passes)):   0   ->   -1",
     # of a list that stands for a form, the only entry is the first one and the last one
     "all(fits(each, form[0]) for each in value)   0   ->   -1",
     # what is looked at of an item has one root

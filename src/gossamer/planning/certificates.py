@@ -287,7 +287,6 @@ def _weighted(bound: gossamer_check.Bound, group: dict[str, Any]) -> dict[str, A
     if group["serve"] != "sets" or "weights" in group:
         return group
     net, sets = bound.net, group["sets"]
-    bound.prices()
     inside = np.full(net.nodes, -1)
     for k, nodes in enumerate(sets):
         inside[nodes] = k
