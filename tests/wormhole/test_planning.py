@@ -53,9 +53,9 @@ def checked(algorithm, case):
 
 @pytest.mark.parametrize("algorithm", WORMHOLE_ALGORITHMS, ids=lambda a: a.name)
 def test_every_algorithm_passes_the_battery(algorithm, tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        searched_exchange_patterns, "_PATIENCE", 100
-    )  # what is found after a short search is checked, too
+    # what is found after a short search is checked, too
+    monkeypatch.setattr(searched_exchange_patterns, "_PATIENCE", 100)
+    monkeypatch.setattr(searched_exchange_patterns, "_ROUNDS", (2_000_000, 5_000_000))
     schedules = [checked(algorithm, case) for case in cases(algorithm)]
     assert schedules
     assert schedules[-1].algorithm == algorithm.name

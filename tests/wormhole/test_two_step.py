@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -44,13 +46,13 @@ def test_nodes_send_once_to_gather_and_receive_once_after(spec):
     assert schedule.phases[1].steps == flooded(case.varied(gossamer.task("broadcast", root=root)), 1).step_count
 
 
-def test_it_takes_as_few_start_ups_as_the_best_where_they_cost_most():
+def test_it_takes_one_start_up_more_than_the_best_where_they_cost_most():
     task = gossamer.task("partial-multinode-broadcast", active=range(0, 64, 4))
     cost = LinearCost(startup=10_000, message_bytes=16)
     dear = gossamer.plan("array:8x8", task, switching="wormhole", cost=cost, algorithm="gather-then-broadcast")
     best = gossamer.plan("array:8x8", task, switching="wormhole", cost=cost)
-    assert dear.schedule.step_count == best.schedule.step_count == 6
-    assert best.completion_time <= dear.completion_time <= best.completion_time * 1.01
+    assert (dear.schedule.step_count, best.schedule.step_count) == (6, 5)
+    assert best.completion_time <= dear.completion_time - 10_000 <= best.completion_time * Fraction(51, 50)
     cheap = gossamer.plan("array:8x8", task, switching="wormhole", cost=LinearCost(startup=1, message_bytes=1024))
     assert cheap.algorithm != "gather-then-broadcast"
 
