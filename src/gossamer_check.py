@@ -494,7 +494,8 @@ class Bound:
         """Yield what resources are worth more than what must come from near nodes; each node is near since a time."""
         net, end = self.net, self.time + self.whole  # what is done within the time is done before this
         since = [Fraction(slot) for slot in spread(self.law["since"], net.nodes, "since")]
-        need(not (self.whole and any(net.passes)), "a cut is of packets that no switch cuts through")
+        fit = net.order == 1 and not (self.whole and any(net.passes))
+        need(fit, "a cut is without a symmetry, and of packets that no switch cuts through")
         links, needed = zip(net.source, net.target, *self.takes, self.pays), 0
         least = min((pay for u, v, takes, _, pay in links if since[u] + takes < min(end, since[v])), default=FAR)
         for flow in self.flows(self.law):
