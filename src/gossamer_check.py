@@ -474,9 +474,9 @@ class Bound:
         its own, with what one rank has sent; if they add alone, it leaves one so.
         """
         net, copies, adds = self.net, self.net.rules["switches_copy"], self.net.rules["switches_add"]
-        both, ranks, none = max if copies or adds else int.__add__, dict.fromkeys(range(net.ranks), 0), [0] * net.nodes
-        before = none if copies else self.travel(ranks, False, self.pays, both)  # what counts up to a link
-        after = none if adds else self.travel(ranks, True, self.pays, both)  # and from there on
+        both, ranks = max if copies or adds else int.__add__, dict.fromkeys(range(net.ranks), 0)
+        before = [0] * net.nodes if copies else self.travel(ranks, False, self.pays, both)  # what counts up to a link
+        after = [0] * net.nodes if adds else self.travel(ranks, True, self.pays, both)  # and from there on
         links = [(both(both(before[u], pay), after[v]), u, v) for pay, u, v in zip(self.pays, net.source, net.target)]
         for x in self.items:
             draw = self.law.get("draw") or [[v] for v in x.leaves]
@@ -516,7 +516,7 @@ class Bound:
             links.update({("from", u): places, ("to", v): places, (u, v): places})
         need(name and n == net.ranks > 1, "all networks are those of a collective by its name, among ranks alone")
         lone = two_way and any(links[u, v] != links[v, u] for u, v in zip(net.source, net.target))
-        need(not lone and max(links.values(), default=0) <= degree, "a node has too many links, or one-way ones")
+        need(not lone and all(k <= degree for k in links.values()), "a node has too many links, or one-way ones")
 
         def told(rate: int) -> list[int]:  # nodes told in each slot: each tells others, over links of their own
             fresh = [1]

@@ -984,6 +984,7 @@ def of_growth() -> Iterator[tuple[str, Data]]:
         ("a switch that does not copy", hub, tell, once, 0, 4),
         ("a switch that does not add", hub, add, once, 0, 4),
         ("a switch that does not copy, one rank slow", {**hub, "latency": [0, 0, 2, *[0] * 5]}, tell, once, 0, 4),
+        ("a switch that does not copy, two ranks slow", {**hub, "latency": [0, 0, 2, 2] * 2}, tell, once, 0, 4),
         ("a switch that does not copy, one port", hub, tell, once | one, 0, 4),
         ("a switch that cuts through and does not copy", hub, tell, once | {"cut_through": True}, 0, 2),
         ("a switch that cuts through", hub, tell, {"cut_through": True}, 0, 1),

@@ -168,6 +168,11 @@ EQUIVALENT = {
     "self.room[one] < FAR   ->   self.room[one] <= FAR",
     # what is copied from a node to itself needs nothing, as two items, too
     "self.blocks and x.back and (x.root == x.leaves)   ->   self.blocks and x.root == x.leaves",
+    # of two halves of the ranks, either comes first
+    "for bit, side in sides]   v >> bit & 1 == side   ->   v >> bit & 1 != side",
+    # what is less than any price counts for nothing, as 0 does
+    "# what counts up to a link   0   ->   -1",
+    "# and from there on   0   ->   -1",
     # a list of links more, that nothing looks at
     "for _ in range(net.nodes)] for _ in range(2)]   2   ->   3",
 }
