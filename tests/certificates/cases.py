@@ -1332,6 +1332,7 @@ def of_calls() -> Iterator[tuple[str, Data]]:
         ("calls beside an idle rank", LINE, [summed([0, 2], [0, 2], 4)], once, trees(1, 1, 1, 1), 2),
         ("calls where links are free", network("0-2 2-0 1-2 2-1", 2), everywhere(4), {"switches_add": True},
          trees(0, 0, 1, 1), 4),
+        ("calls for nothing between two ranks", network("0-1 1-0 1-2 2-1"), everywhere(4), adds, trees(0, 0, 1, 1), 4),
         ("a cut of one link", network("0-1"), [copied(0, [1], 3)], {}, whole | cut | {"since": [0, 9]}, 3),
         ("a cut of two paths", paths, [copied(0, [1], 4)], {}, parts | cut | {"since": ["0", *["7/2"] * 3]},
          Fraction(7, 2)),
