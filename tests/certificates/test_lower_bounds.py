@@ -250,6 +250,14 @@ def test_nearly_all_bounds_are_counted_again():
     assert len(missed) <= len(cases) // 16
 
 
+def test_a_cut_that_nothing_crosses_in_time_has_witnesses_with_shared_ports():
+    network, task, rules, _ = random_case(192, 4)
+    case = Case(network, task, rules)
+    cut = next(bound for bound in bounds(case) if bound.name == "cut over time")
+    assert network.shared_ports is not None
+    assert most_proved(case, [cut]) >= cut.value
+
+
 @pytest.mark.parametrize("task", ["broadcast", "reduce", "allreduce"])
 def test_a_quickest_flow_is_a_cut_over_time(task):
     network = from_networkx(nx.petersen_graph()).with_times(1, 2)

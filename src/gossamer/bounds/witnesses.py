@@ -192,7 +192,7 @@ class _Laws:
         for limited, name, ends in (
             (links.send_limited, "send", links.source), (links.receive_limited, "receive", links.target),
         ):  # fmt: skip
-            if limited:
+            if limited and across.any():
                 fastest = np.full(network.node_count, np.iinfo(np.int64).max)
                 np.minimum.at(fastest, ends[across], links.occupancy[across])
                 used = np.unique(ends[across])
@@ -202,7 +202,7 @@ class _Laws:
                 yield {"kind": "load", "price": _named({name: each}), **only}
         yield {"kind": "load", "price": _named({"link": price}), **only}
         ports = links.ports
-        if ports is None:
+        if ports is None or not across.any():
             return
         for row, side in enumerate((ports.sending, ports.receiving)):
             rate = np.bincount(side[across] + 1, links.rate[across], ports.capacity.size + 1)[1:]
