@@ -917,16 +917,9 @@ def _annealed(
 def exchange_by_patterns(case: WormholeCase, *, turned: bool = False) -> WormholeSchedule:
     """Exchange all messages in the steps of a pattern that is searched for.
 
-    Parameters
-    ----------
-    case : WormholeCase
-        A (partial) multinode broadcast, or a total exchange.
-    turned : bool
-        Whether a message from u to v takes the channels of one from v to u, so that `backwards` makes reductions of the
-        schedule; it is not valid itself.
+    If `turned`, a message from u to v takes the channels of one from v to u, so that `backwards` makes reductions of
+    the schedule; it is not valid itself.
 
-    Notes
-    -----
     Patterns are changed at random and kept if they are not worse. In each, messages first go as early as they can; then
     single receipts move to other messages of the pattern where that makes steps shorter. Every message comes to every
     node once. Personalized messages take the ways through the pattern that lengthen steps least. Where all channels
@@ -934,8 +927,6 @@ def exchange_by_patterns(case: WormholeCase, *, turned: bool = False) -> Wormhol
     under symmetries, by simulated annealing: all receipts are to fit into steps of ever smaller lengths. Some seconds,
     half a minute for 100 nodes.
 
-    Examples
-    --------
     >>> import gossamer
     >>> from gossamer.questions.costs import LinearCost
     >>> cost = LinearCost(startup=1000, message_bytes=64)
